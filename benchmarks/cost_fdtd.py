@@ -124,7 +124,7 @@ def mpi_seconds(design: Design, steps: int = 96) -> Array:
     """Return the CPU seconds of a step of each real rank, without waiting, sources and sending."""
     settings = design.settings
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "evenly", "fdtd", "run", settings["structure"], "--output", folder]
+        command = [sys.executable, "-m", "evenly", "fdtd", "run", settings["structure"], "--save", folder]
         command += ["--ranks", str(settings["ranks"]), "--steps", str(steps), "--quiet"]
         for name, value in settings["parameters"].items():
             command += ["--set", f"{name}={value}"]
@@ -133,7 +133,7 @@ def mpi_seconds(design: Design, steps: int = 96) -> Array:
             from evenly.fdtd.cell.partition import BinaryPartition
 
             BinaryPartition(settings["layout"]).save(layout)
-            command += ["--layout", str(layout)]
+            command += ["--chunks", str(layout)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         data = json.loads(next(Path(folder).glob("*.fdtd.json")).read_text())
     left_out = ("waiting", "sources", "send/receive", "output")

@@ -82,6 +82,12 @@ def samples() -> Path:
 
 
 @pytest.fixture(scope="session")
+def strangers(samples: Path) -> Path:
+    """Files of other people's programs, beside the samples; INDEX.md there has what is right."""
+    return _folder("EVENLY_STRANGERS", samples.parent / "strangers")
+
+
+@pytest.fixture(scope="session")
 def data() -> Path:
     """Measured run times for benchmarks."""
     return _folder("EVENLY_DATA", ROOT.parent / "shared" / "data")

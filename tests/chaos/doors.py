@@ -132,6 +132,24 @@ def doors(folder: Path) -> list[Door]:
             Door(f"metrics.{name}", getattr(metrics, name), {"true": [1.0, 2.0], "predicted": [1.1, 2.2]})
             for name in ("mlogq", "mape", "r2")
         ),
+        # Core counts
+        Door(
+            "recommend",
+            evenly.recommend,
+            {
+                "model": model,
+                "cores": [8, 16, 64],
+                "cores_are": "cores",
+                "at": None,
+                "measured": None,
+                "goal": None,
+                "steps": 10,
+                "machine": None,
+                "level": 0.9,
+            },
+            2,
+        ),
+        Door("by_cores", evenly.by_cores, {"model": model, "cores_are": "cores", "at": None}),
         # Allocation
         Door(
             "allocate",

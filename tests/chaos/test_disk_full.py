@@ -234,9 +234,9 @@ COMMANDS = {
     "tune": "tune study.toml --runs 4 --save table.csv",
     "fit": "fit runs.csv --method power-law --save model.evenly --plot plots",
     "predict": "predict runs.csv --method power-law --at cores=8,16,32 --save made.csv",
-    "partition": "partition tandem --ranks 2 --output layout.json --plot plots",
-    "fdtd": "fdtd run tandem --steps 5 --resolution 20 --output results --plot",
-    "ranks": "fdtd run tandem --ranks 2 --steps 5 --resolution 20 --output results",
+    "partition": "partition tandem --ranks 2 --save layout.json --plot plots",
+    "fdtd": "fdtd run tandem --steps 5 --resolution 20 --save results --draw",
+    "ranks": "fdtd run tandem --ranks 2 --steps 5 --resolution 20 --save results",
     "example": "example gaussian-pulse copy --force",
 }
 

@@ -140,7 +140,8 @@ def test_fit_on_a_part_tests_on_the_rest(evenly: Evenly, pulse: Path) -> None:
 
 def test_fit_takes_the_search_space(evenly: Evenly, pulse: Path) -> None:
     shown = evenly(
-        "fit", pulse / "outer.csv", "--method", "pmnf", "-n", "1", "-I", "-2:0:1/2", "-J", "0,1", "--loss", "smape",
+        "fit", pulse / "outer.csv", "--method", "pmnf", "--terms", "1", "-I", "-2:0:1/2", "-J", "0,1",
+        "--loss", "smape",
         "--validation", "loo", "--search", "full", "--ridge", "1e-9", "--monotone", "cores=decreasing",
         "--asked", "cores=10:1000", "--json",
     )  # fmt: skip

@@ -18,7 +18,7 @@ BAD_INPUT = [
     ["read", "pulse", "--format", "nonsense"],
     ["read", "broken.csv"],
     ["fit", "pulse", "--method", "nonsense"],
-    ["fit", "pulse", "--method", "power-law", "-n", "2"],
+    ["fit", "pulse", "--method", "power-law", "--terms", "2"],
     ["fit", "pulse", "--train", "colour == 3"],
     ["fit", "pulse", "--train", "import os"],
     ["fit", "pulse", "--exponents", "1:0"],

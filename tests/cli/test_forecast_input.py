@@ -111,12 +111,12 @@ def test_training_times_cells_and_goes_on(here: Evenly, monkeypatch: pytest.Monk
 
     small = [Setting("random", {"points": 1.2e4, "seed": seed}, 1 + seed % 2) for seed in range(12)]
     monkeypatch.setattr(training_data, "training_settings", lambda runs, **_: small[:runs])
-    first = here("train", "--runs", "12", "--budget", "2m", "-o", "mine.evenly", "--json")
+    first = here("train", "--runs", "12", "--wall-time", "2m", "-o", "mine.evenly", "--json")
     assert first.code == 0, first.err
     told = json.loads(first.out)
     assert told["cells"] == 12
     assert 0 <= told["error"] <= told["error_90"]
-    again = here("train", "--runs", "12", "--budget", "1s", "-o", "mine.evenly")
+    again = here("train", "--runs", "12", "--wall-time", "1s", "-o", "mine.evenly")
     assert again.code == 0
     assert "learned from 12 cells" in again.out
 

@@ -194,7 +194,7 @@ REFUSED = [
     (["predict", "broken.csv", "--at", "cores=2", "--save", "."], "predictions can't be saved"),
     (["predict", "a.evenly", "--at", "cores=2", "--time", "wall"], "--time can't change them"),
     (["allocate", "a.evenly", "--cores", "2", "--train", "cores < 3", "--unit", "ms"], "--unit, --train"),
-    (["fit", "a.evenly", "-n", "2"], "--terms"),
+    (["fit", "a.evenly", "--terms", "2"], "--terms"),
     (["read", "a.evenly"], "models, not measurements"),
     (["allocate", "notzip.evenly", "--cores", "2"], "not a model"),
 ]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tests.cli.conftest import Evenly
 
 LAW = ("--method", "power-law")
-ALONG = ("--steps", "steps", "--steps-time", "Component")
+ALONG = ("--step-times", "steps", "--step-times-column", "Component")
 
 
 @pytest.fixture
@@ -90,12 +90,12 @@ def test_steps_among_the_measurements(evenly: Evenly, tmp_path: Path) -> None:
 
 
 WRONG = [
-    (("--steps", "steps"), "pass time= (--steps-time)"),
-    (("--steps", "steps/ifs.csv", "--steps-time", "Component"), "has only those of ifs"),
-    (("--steps", "nothing", "--steps-time", "Component"), "--steps: nothing: there is no such file"),
-    (("--steps-time", "Component"), "give --steps too"),
-    (("--steps", "one", "--steps-time", "Component"), "at least two steps"),
-    (("--jitter",), "--steps"),
+    (("--step-times", "steps"), "pass time= (--step-times-column)"),
+    (("--step-times", "steps/ifs.csv", "--step-times-column", "Component"), "has only those of ifs"),
+    (("--step-times", "nothing", "--step-times-column", "Component"), "--step-times: nothing: there is no such file"),
+    (("--step-times-column", "Component"), "give --step-times too"),
+    (("--step-times", "one", "--step-times-column", "Component"), "at least two steps"),
+    (("--jitter",), "--step-times"),
 ]
 
 

@@ -18,7 +18,7 @@ import pandas as pd
 
 from evenly.allocation.plan import Plan
 from evenly.allocation.problem.base import Balancer, Problem, check_names
-from evenly.allocation.problem.curves import SolverCurve, Table, call, cores_parameter
+from evenly.allocation.problem.curves import SolverCurve, Table, call, cores_of, cores_parameter
 from evenly.allocation.problem.layout import Layout, parse_layout
 from evenly.allocation.problem.limits import Limits, possible_counts
 from evenly.allocation.problem.noise import Compare, Noise
@@ -26,6 +26,8 @@ from evenly.allocation.problem.objective import Objective
 from evenly.allocation.problem.step_jitter import refine
 from evenly.allocation.scaling import best_total
 from evenly.arguments import explained
+from evenly.core_counts.by_cores import ByCores
+from evenly.core_counts.cores import constants
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.machine.machine import Machine
 from evenly.plugins import installed, load
@@ -101,6 +103,7 @@ def allocate(
     >>> plan.cores, plan.seconds
     ({'inner': 60, 'outer': 30}, 1.0)
     """
+    _check_regions(solvers, layout)
     machine, noise, compare = machine or Machine(), noise or Noise(), compare or Compare()
     problem = _problem(solvers, cores, layout, limits, at or {}, compare, machine)
     chosen = load(_GROUP, balancer, "the balancer")() if isinstance(balancer, str) else balancer
@@ -114,6 +117,16 @@ def allocate(
     if plan.extrapolated:
         warnings.warn("; ".join(plan.extrapolated), ExtrapolationWarning, stacklevel=3)
     return plan
+
+
+def _check_regions(solvers: Mapping[str, Any], layout: str | Layout) -> None:
+    """Refuse to take the regions of one program for coupled solvers that wait for each other."""
+    each = next((each for one in solvers.values() if (each := getattr(one, "training_", {}).get("each"))), None)
+    if each is not None and layout == "parallel":
+        raise InputError(
+            f"these are laws of each {each!r}, not of coupled solvers that run side by side: fit the whole program's "
+            "time, or name how they wait for each other with layout= (--layout)"
+        )
 
 
 def balancers() -> dict[str, type[Balancer]]:
@@ -221,9 +234,32 @@ def _curve(name: str, source: Any, limits: Limits, at: Mapping[str, Any], total:
             f"solver {name!r} must be a model, a function cores -> seconds or a mapping of cores to seconds, "
             f"but got {type(source).__name__}"
         )
+    at = {**_constants(source), **at}
+    limits = _makeable(name, source, limits, total)
     counts = possible_counts(name, limits, total, machine, lambda quantity, asked: call(quantity, asked, at))
     _check_learned(name, source, counts, at)
     return SolverCurve(name, source, counts, at, asked)
+
+
+def _constants(source: Any) -> dict[str, Any]:
+    """Return the parameters of a model that never varied, other than the cores, with their values."""
+    space = getattr(source, "space_", None)
+    return {} if space is None else constants(space, but=[cores_of(source)])
+
+
+def _makeable(name: str, source: Any, limits: Limits, total: int) -> Limits:
+    """Return the limits without counts that the parameters of a model can't make."""
+    made = source.counts(total) if isinstance(source, ByCores) else None
+    if made is None:
+        return limits
+    wanted = made if limits.allowed is None else np.intersect1d(made, np.asarray(limits.allowed, dtype=np.int64))
+    if not len(wanted):
+        raise InfeasibleError(
+            f"{name!r} can't run on {total} cores or fewer, or on those allowed: they are {source.cores_name_} with "
+            f"{', '.join(f'{key} = {value}' for key, value in source.fixed.items())}",
+            constraint=f"{name}.allowed",
+        )
+    return dataclasses.replace(limits, allowed=[int(count) for count in wanted])
 
 
 def _check_learned(name: str, source: Any, counts: Any, at: Mapping[str, Any]) -> None:

@@ -48,6 +48,7 @@ _COMMANDS = {
     "advise": "Propose the runs that lower a model's error most per core-hour, out of all that may be run.",
     "sensitivity": "Tell which parameters matter: how much errors grow when their values are shuffled, and Sobol "
     "indices.",
+    "limits": "Replay a table of jobs: which time limits would have been enough, and what the next job should ask for.",
     "demo": "Calibrate, cut a structure, predict, run, compare: a few minutes on this machine; FOLDER/index.html "
     "shows it.",
 }
@@ -55,7 +56,7 @@ _COMMANDS = {
 _GROUPS = {
     "fdtd": (
         "Run electromagnetic simulations in parallel, count what is in them, study how they scale.",
-        "evenly fdtd run oled --ranks 2 --plot",
+        "evenly fdtd run oled --ranks 2 --draw",
     ),
     "calibrate": (
         "Measure what the points, chunks and borders of a program take on this machine, so that cells can be cut.",
@@ -93,6 +94,44 @@ class _Commands(TyperGroup):
         return name, _load(name) if name and command else command, rest
 
 
+#: Options that had another name: for each command, the old name and the new one.
+_RENAMED: dict[str, dict[str, str]] = {
+    "advise": {"--cores": "--cores-are"},
+    "allocate": {"--steps": "--step-times", "--steps-time": "--step-times-column"},
+    "calibrate fdtd": {"--output": "--save", "--budget": "--wall-time"},
+    "calibrate meep": {"--output": "--save", "--budget": "--wall-time"},
+    "fdtd counts": {"--layout": "--chunks"},
+    "fdtd run": {"--output": "--save", "--layout": "--chunks", "--plot": "--draw"},
+    "fdtd scaling": {"--output": "--save", "--plot": "--draw"},
+    "fit": {"-n": "--terms"},
+    "machine measure": {"--output": "--save"},
+    "partition": {"--output": "--save", "--method": "--algorithm", "--simulation": "--which"},
+    "plot": {"-o": "--into"},
+    "rebalance": {"--output": "--save"},
+    "train": {"--output": "--save", "--budget": "--wall-time"},
+    "tune": {"--limit": "--give-up"},
+}
+
+
+def _words(ctx: Any) -> str:
+    """Return the command as it is typed after ``evenly``."""
+    words: list[str] = []
+    while ctx.parent is not None:
+        words.insert(0, str(ctx.info_name))
+        ctx = ctx.parent
+    return " ".join(words)
+
+
+def _refuse_old_words(command: Any, path: str, args: list[str]) -> None:
+    """Refuse an option by its old name, and say the new one."""
+    known = {name for option in command.params for name in option.opts}
+    for word in args:
+        old = word.partition("=")[0]
+        new = _RENAMED.get(path, {}).get(old)
+        if new is not None and old not in known:
+            raise InputError(f"{old} is now {new}")
+
+
 class _Command(TyperCommand):
     """A command that refuses an option given twice, of which typer uses the last, or without its value.
 
@@ -100,6 +139,7 @@ class _Command(TyperCommand):
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        _refuse_old_words(self, _words(ctx), args)
         values, _, order = self.make_parser(ctx).parse_args(args=list(args))
         options: list[Any] = list(order)
         for option in options:

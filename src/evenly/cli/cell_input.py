@@ -37,7 +37,7 @@ class MeepScript:
         Path | None, _meep("--python", help="The Python that has Meep (default: the first that is found).")
     ] = None
     simulation: Annotated[
-        int, _meep("--simulation", help="Which of the script's simulations, in the order they run.", min=1)
+        int, _meep("--which", help="Which of the script's simulations, in the order they run.", min=1)
     ] = 1
 
 

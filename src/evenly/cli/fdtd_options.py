@@ -49,7 +49,7 @@ class How:
     """Ranks, threads, numbers."""
 
     ranks: Annotated[
-        int | None, _how("--ranks", "-n", help="MPI ranks to start (default: those of --layout, else 1).", min=1)
+        int | None, _how("--ranks", "-n", help="MPI ranks to start (default: those of --chunks, else 1).", min=1)
     ] = None
     threads: Annotated[int, _how("--threads", help="Threads of each rank.", min=1)] = 1
     precision: Annotated[
@@ -61,7 +61,7 @@ class How:
     ] = None
     layout: Annotated[
         Path | None,
-        _how("--layout", help="Chunks as in this file of `evenly partition -o` (default: of equal volume)."),
+        _how("--chunks", help="Chunks as in this file of `evenly partition -o` (default: of equal volume)."),
     ] = None
 
     def options(self) -> dict[str, Any]:
@@ -76,4 +76,4 @@ def run_on(program: str, what: What, layout: Path | str, ranks: int) -> str:
     parameters = [f"--{name} {value:g}" for name, value in what.named().items()]
     assigned = [f"--set {shlex.quote(text)}" for text in what.assigned or []]
     words = ["evenly fdtd run", shlex.quote(program), *parameters, *assigned]
-    return " ".join([*words, f"--ranks {ranks}", f"--layout {shlex.quote(str(layout))}"])
+    return " ".join([*words, f"--ranks {ranks}", f"--chunks {shlex.quote(str(layout))}"])

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenly.allocation.problem.limits import Bound
-    from evenly.models.base import Model
+    from evenly.core_counts.by_cores import ByCores
 
 __all__ = ["MemoryIs", "memory_bounds"]
 
@@ -23,7 +23,12 @@ _WORDS = {"per-rank": "each rank (core)", "per-node": "each node", "total": "all
 
 
 def memory_bounds(
-    learned: Learned, quantity: str, measured: MemoryIs, at: dict[str, Any], cores_per_node: int | None
+    learned: Learned,
+    quantity: str,
+    measured: MemoryIs,
+    at: dict[str, Any],
+    cores_per_node: int | None,
+    cores_are: dict[str, str],
 ) -> dict[str, Bound]:
     """Return a bound on the memory of a node for each solver.
 
@@ -39,6 +44,8 @@ def memory_bounds(
         Values of the parameters other than the cores.
     cores_per_node : int, optional
         Of the machine.
+    cores_are : dict of str to str
+        What the cores are, for each solver.
 
     Raises
     ------
@@ -46,6 +53,8 @@ def memory_bounds(
         If it was not measured, or it is not known how many cores a node has.
     """
     from evenly.allocation.problem.limits import Bound
+    from evenly.core_counts.by_cores import by_cores
+    from evenly.core_counts.cores import constants
     from evenly.models.fitting import fit
 
     _check(learned, quantity)
@@ -53,8 +62,13 @@ def memory_bounds(
         raise InputError("--memory is a bound per node: say with --cores-per-node how many cores a node has")
     others = [word for word in _WORDS if word != measured]
     note(f"--memory: {quantity} is taken as that of {_WORDS[measured]} (otherwise: --memory-is {' or '.join(others)})")
-    models = {name: fit(runs, response=quantity) for name, runs in learned.runs.items()}
-    return {name: Bound(_PerRank(model, measured, at, cores_per_node)) for name, model in models.items()}
+    models = {
+        name: by_cores(fit(runs, response=quantity), cores_are[name], at=at) for name, runs in learned.runs.items()
+    }
+    return {
+        name: Bound(_PerRank(model, measured, {**constants(model.space_, but=model.cores.names), **at}, cores_per_node))
+        for name, model in models.items()
+    }
 
 
 def _check(learned: Learned, quantity: str) -> None:
@@ -73,7 +87,7 @@ def _check(learned: Learned, quantity: str) -> None:
 class _PerRank:
     """The memory of one rank, in bytes, on any number of cores."""
 
-    model: Model
+    model: ByCores
     measured: MemoryIs
     at: dict[str, Any]
     cores_per_node: int

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from evenly.models.base import Model
 
 __all__ = [
-    "At", "Json", "Learning", "Level", "OptionalPaths", "Paths", "PictureFormat", "Pictures", "Reading",
-    "check_parameters", "check_writable", "one_value_each", "typed",
+    "At", "CoresAre", "Json", "Learning", "Level", "Limit", "OptionalPaths", "Paths", "PictureFormat", "Pictures",
+    "Reading", "check_parameters", "check_writable", "one_value_each", "typed",
 ]  # fmt: skip
 
 PictureFormat = Literal["svg", "png", "pdf"]
@@ -31,6 +31,16 @@ def _level(text: object) -> float:
         return parsing.probability(str(text), "--level")
     except InputError as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def _limit(text: object) -> float:
+    try:
+        value = parsing.probability(str(text), "--limit")
+        if value <= 0.5:
+            raise InputError(f"--limit takes a probability above 50%, as 95%, but got {text!r}")
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from None
+    return value
 
 
 Paths = Annotated[
@@ -48,6 +58,17 @@ KeepGoing = Annotated[
 Level = Annotated[
     float, typer.Option("--level", parser=_level, metavar="SHARE", help="Probability that intervals cover: 0.9 or 90%.")
 ]
+CoresAre = Annotated[
+    str | None,
+    typer.Option("--cores-are", help="What the cores are, if no name says it: 'nodes * tasks_per_node', ranks."),
+]
+Limit = Annotated[
+    float | None,
+    typer.Option(
+        "--limit", parser=_limit, metavar="SHARE",
+        help="Print the time limits to ask a batch system for, which are enough with this probability: 95%.",
+    ),
+]  # fmt: skip
 At = Annotated[
     list[str] | None, typer.Option("--at", help="Values of parameters, as level=8 (several allowed: cores=64,128).")
 ]

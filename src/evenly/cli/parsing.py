@@ -51,12 +51,12 @@ def one_of(value: str, allowed: Iterable[str], option: str) -> str:
 
 
 def numbers(text: str, option: str = "") -> list[float]:
-    """Read ``"1,2,4"``, fractions and ``"first:last:step"`` (last included).
+    """Read ``"1,2,4"``, fractions, ``"first:last:step"`` and ``"first..last"`` in steps of 1 (last included).
 
     Examples
     --------
-    >>> numbers("-1:1:1/2")
-    [-1.0, -0.5, 0.0, 0.5, 1.0]
+    >>> numbers("-1:1:1/2"), numbers("1..4")
+    ([-1.0, -0.5, 0.0, 0.5, 1.0], [1.0, 2.0, 3.0, 4.0])
     """
     return [float(value) for part in text.split(",") for value in _range(part.strip(), text, option)]
 
@@ -82,7 +82,7 @@ def _place(option: str) -> str:
 
 def _range(part: str, whole: str, option: str) -> list[Fraction]:
     try:
-        bounds = [Fraction(piece.strip()) for piece in part.split(":")]
+        bounds = [Fraction(piece.strip()) for piece in part.replace("..", ":", 1).split(":")]
         first, last = bounds[0], bounds[min(1, len(bounds) - 1)]
         step = bounds[2] if len(bounds) > 2 else Fraction(1)
         float(max(map(abs, bounds)))  # too large a number ends here
@@ -90,8 +90,8 @@ def _range(part: str, whole: str, option: str) -> list[Fraction]:
             raise ValueError
     except (ValueError, ArithmeticError):
         raise InputError(
-            f"{_place(option)}{whole!r} must be numbers separated by commas, or first:last:step with first <= last, "
-            f"but {part!r} is not"
+            f"{_place(option)}{whole!r} must be numbers separated by commas, or first..last or first:last:step with "
+            f"first <= last, but {part!r} is not"
         ) from None
     if (last - first) / step > _MOST:
         raise InputError(f"{_place(option)}{part!r} has more than {_MOST} values")
@@ -255,15 +255,18 @@ def size_in_bytes(text: str) -> float:
 
 
 def duration(text: str, option: str) -> float:
-    """Return seconds from a duration as 90, 90s, 3m, 1.5h or 2d.
+    """Return seconds from a duration as 90, 90s, 90min, 1.5h, 2d, or MM:SS, HH:MM:SS, D-HH:MM:SS as Slurm writes it.
 
     Examples
     --------
-    >>> duration("1.5h", "--deadline")
-    5400.0
+    >>> [duration(text, "--deadline") for text in ("1.5h", "90min", "01:30:00", "1-00:00:00", "2:30")]
+    [5400.0, 5400.0, 5400.0, 86400.0, 150.0]
     """
     found = re.fullmatch(r"\s*(\d+\.?\d*)\s*(s|m|min|h|d)?\s*", text)
+    clock = re.fullmatch(r"\s*(?:(?:(\d+)-)?(\d+):)?([0-5]?\d):([0-5]?\d(?:\.\d+)?)\s*", text)
     seconds = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
+    if clock:
+        seconds = sum(float(part or 0) * size for part, size in zip(clock.groups(), (86400, 3600, 60, 1), strict=True))
     if not seconds > 0:
-        raise InputError(f"{option} takes a time above 0, as 90s, 30m or 2h, but got {text!r}")
+        raise InputError(f"{option} takes a time above 0, as 90s, 90min, 2h or 1:30:00, but got {text!r}")
     return seconds

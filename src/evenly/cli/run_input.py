@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from evenly.readers import Measurements
     from evenly.runs.runs import Runs
 
+#: The column that readers of profiles name regions in.
+_REGION = "region"
+
 __all__ = ["Learned", "learn", "measurements", "name_of", "one_program", "split", "tell_about"]
 
 
@@ -100,8 +103,9 @@ def learn(
     *,
     accept: Callable[[list[str]], None] | None = None,
     others: Sequence[str] = (),
+    each: str | None = None,
 ) -> Learned:
-    """Load the models in a ``.evenly`` file, or read measurements and fit one model per solver.
+    """Load the models in a ``.evenly`` file, or read measurements and fit one model per solver, or per value of `each`.
 
     `arguments` gives further arguments of a method for runs, knowing the names of those that it takes. `accept` is
     called with the solvers before any is fitted. `others` are options that don't suit models that are there already.
@@ -122,9 +126,41 @@ def learn(
         accept(chosen)
     train, test = split({name: found.runs[name] for name in chosen}, learning.train)
     _tell_failed(train, learning.response)
+    if each is not None:
+        return _learn_each(each, found, train, learning, arguments)
+    if any(_REGION in one.parameters for one in train.values()):
+        note(f"{_REGION!r} is one of the parameters here: evenly fit --each {_REGION} learns one law for each")
     models = {solver: _fit(solver, runs, learning, arguments) for solver, runs in train.items()}
     left_out = tuple(name for name in found.runs if name not in chosen)
     return Learned(models, train, test, found, unnamed=list(found.runs) == [name_of(paths[0])], left_out=left_out)
+
+
+def _learn_each(
+    each: str,
+    found: Measurements,
+    runs: dict[str, Runs],
+    learning: Learning,
+    arguments: Callable[[Runs, Collection[str]], dict[str, Any]] | None,
+) -> Learned:
+    """Fit one model per value of a column; solvers are kept apart."""
+    from evenly.models.fitting import fit
+    from evenly.models.registry import model_class
+    from evenly.runs.grouping import by_value, constants
+
+    if learning.factors:
+        raise InputError("--factor splits one time into parts, and --each learns many: leave one of them out")
+    parts = by_value(runs, each)
+    fixed = {name: value for one in runs.values() for name, value in constants(one).items() if name != each}
+    if fixed:
+        note("the same in all runs, so nothing is learned about " + ", ".join(f"{n} = {x}" for n, x in fixed.items()))
+    known = list(model_class(learning.method or "pmnf").default_arguments())
+    given = arguments(next(iter(parts.values())), known) if arguments else {}
+    with progress(f"learning one law for each {each}") as done:
+        models = fit(
+            runs, each=each, method=learning.method, statistic=learning.statistic, effort=learning.effort,
+            response=learning.response, done=done, **given,
+        )  # fmt: skip
+    return Learned(models, {name: part for name, part in parts.items() if name in models}, {}, found)
 
 
 def _load(path: Path, reading: Reading, options: Sequence[str], accept: Callable[[list[str]], None] | None) -> Learned:
@@ -189,12 +225,13 @@ def _fit(
         told: dict[str, Any] = {"progress": done} if "progress" in known else {}
         told |= {"factors": factors} if factors else {}
         try:
-            return fit(
+            model: Model = fit(
                 runs, method=method, statistic=learning.statistic, effort=learning.effort,
                 response=learning.response, **told, **given,
             )  # fmt: skip
         except InputError as error:
             raise InputError(f"{solver}: {error}" if solver else str(error)) from None
+    return model
 
 
 def _tell_first_answer(solver: str, runs: Runs, learning: Learning) -> None:

@@ -20,12 +20,12 @@ Steps = Mapping[str, "NDArray[np.float64]"]
 
 
 def steps_in(paths: Sequence[Path] | None, time: str | None) -> Steps | None:
-    """Return the times of steps, by solver, in the files of ``--steps``; None where there are none.
+    """Return the times of steps, by solver, in the files of ``--step-times``; None where there are none.
 
     Raises
     ------
     InputError
-        If nothing can be read, or ``--steps-time`` is given alone.
+        If nothing can be read, or ``--step-times-column`` is given alone.
 
     Examples
     --------
@@ -34,22 +34,28 @@ def steps_in(paths: Sequence[Path] | None, time: str | None) -> Steps | None:
     """
     if not paths:
         if time is not None:
-            raise InputError("--steps-time names the column with the time in the files of --steps: give --steps too")
+            raise InputError(
+                "--step-times-column names the column with the time in the files of --step-times: give --step-times too"
+            )
         return None
     from evenly.readers.step_files import read_steps
 
     try:
         found, lost = read_steps(paths, time=time)
     except ReadError as error:
-        raise InputError(f"--steps: {_as_typed(error)}") from None
+        raise InputError(f"--step-times: {_as_typed(error)}") from None
     for skipped in lost:
-        note(f"--steps: left out: {_as_typed(skipped)}")
+        note(f"--step-times: left out: {_as_typed(skipped)}")
     return {name or name_of(paths[0]): steps for name, steps in found.items()}
 
 
 def _as_typed(problem: object) -> str:
     """Name the option that is meant for the steps."""
-    return str(problem).replace("(--time)", "(--steps-time)").replace(", and unit= (--unit) if it isn't in seconds", "")
+    return (
+        str(problem)
+        .replace("(--time)", "(--step-times-column)")
+        .replace(", and unit= (--unit) if it isn't in seconds", "")
+    )
 
 
 def check_steps(steps: Steps | None, solvers: Iterable[str]) -> None:
@@ -71,18 +77,18 @@ def check_steps(steps: Steps | None, solvers: Iterable[str]) -> None:
         if name not in steps:
             others = [other for other in steps if other not in solvers]
             raise InputError(
-                f"--steps must hold steps of every solver ({', '.join(solvers)}), but has only those of "
+                f"--step-times must hold steps of every solver ({', '.join(solvers)}), but has only those of "
                 f"{', '.join(steps)}: name the file of each solver as the solver, here {name}.csv"
                 f"{did_you_mean(name, others)}"
             )
         if len(steps[name]) < 2:
             raise InputError(
-                f"--steps must hold at least two steps of every solver, but has {len(steps[name])} of {name}"
+                f"--step-times must hold at least two steps of every solver, but has {len(steps[name])} of {name}"
             )
 
 
 def measured_steps(learned: Learned, steps: Steps | None) -> dict[str, NDArray[np.float64]]:
-    """Return the times of steps of every solver: those of ``--steps``, else those that the measurements hold.
+    """Return the times of steps of every solver: those of ``--step-times``, else those that the measurements hold.
 
     Empty where some solver has none.
     """

@@ -112,7 +112,7 @@ def _calibrated(found: Findings) -> list[Part]:
         Command(
             "# kept apart, so that a calibration of your own stays as it is\n"
             f"export EVENLY_HOME={'' if found.home.is_absolute() else '$PWD/'}{found.home}\n"
-            f"evenly calibrate fdtd --budget {found.extent.calibrate_s:g}s"
+            f"evenly calibrate fdtd --wall-time {found.extent.calibrate_s:g}s"
         ),
     ]
     cost = found.cost
@@ -135,7 +135,7 @@ def _measured(found: Findings) -> list[Part]:
             "Ranks send each other their borders in every step. How long do messages take here, and how much do "
             "steps vary?"
         ),
-        Command(f"evenly machine measure --seconds {found.extent.machine_s:g} --output {found.machine_path}"),
+        Command(f"evenly machine measure --seconds {found.extent.machine_s:g} --save {found.machine_path}"),
     ]
     machine = found.machine
     if machine is None:
@@ -158,7 +158,7 @@ def _cut(found: Findings) -> list[Part]:
             f"layers. How should it be cut into {found.ranks}, so that all ranks finish a step together?"
         ),
         Command(
-            f"evenly partition {_what(found)} --ranks {found.ranks} --output {found.layout_path} "
+            f"evenly partition {_what(found)} --ranks {found.ranks} --save {found.layout_path} "
             f"--plot {found.folder}/plots"
         ),
     ]
@@ -219,7 +219,7 @@ def _ran(found: Findings) -> list[Part]:
     if not found.mpi:
         lines.append(f"evenly fdtd run {_what(found)} {steps} --ranks {found.ranks}")
     if not found.mpi and found.plan is not None and found.plan.chosen == "balanced":
-        lines.append(f"evenly fdtd run {_what(found)} {steps} --ranks {found.ranks} --layout {found.layout_path}")
+        lines.append(f"evenly fdtd run {_what(found)} {steps} --ranks {found.ranks} --chunks {found.layout_path}")
     asked = "Now it runs" + (" on real ranks, cut in equal volumes and balanced" if not found.mpi else " on one rank")
     made = max((len(one.runs) for one in found.compared.values()), default=0)
     turns = f": {made} run{'s' * (made != 1)} of each in turns, so that a slow minute of the machine hits all alike."

@@ -261,6 +261,28 @@ class Model(Estimator, ABC):
             upper = np.maximum(upper, predicted + half)
         return lower, upper
 
+    @explained
+    def upper(self, X: Configurations, probability: float = 0.95) -> Floats:
+        """Return what a new measurement stays below with a probability, shape (n,): a time limit to ask for.
+
+        It is the upper end of the interval that leaves out as much above as below.
+
+        Parameters
+        ----------
+        X : DataFrame, dict of columns or array (n, n_parameters)
+            Configurations.
+        probability : float
+            Above 0.5 and below 1.
+
+        Returns
+        -------
+        array (n,)
+            In the unit of `predict`.
+        """
+        if not 0.5 < probability < 1:
+            raise InputError(f"probability must lie between 0.5 and 1, but got {probability}")
+        return self.interval(X, 2 * probability - 1)[1]
+
     # ---- abstract methods of each model ---------------------------------------------------------------------
 
     @abstractmethod

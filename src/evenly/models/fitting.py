@@ -11,10 +11,12 @@ import pandas as pd
 
 from evenly.arguments import explained
 from evenly.errors import EvenlyWarning, InputError
+from evenly.metrics import mlogq
 from evenly.models.base import Effort, Model, check_effort
 from evenly.models.factorized import Factorized
 from evenly.models.registry import model_class
 from evenly.runs.columns import BOOKKEEPING
+from evenly.runs.grouping import by_value, constants
 from evenly.runs.runs import Runs, Statistic
 from evenly.space.parameters import Categorical
 
@@ -23,8 +25,18 @@ __all__ = ["Effort", "default_method", "fit", "new_model"]
 #: With at most this many parameters and fewer than this many configurations, leave-out errors are too noisy to choose a
 #: method.
 _FEW_PARAMETERS, _FEW_RUNS = 3, 20
+#: With fewer configurations, no law of one among many regions is learned.
+_LEAST_POINTS = 3
+#: Exponents of the laws of many regions: quarters and thirds where they are usual (surfaces scale as n^(2/3)), fewer
+#: than `PMNF` tries for a single program. ``benchmarks/regions.py`` measures errors and time.
+_EXPONENTS_OF_MANY = (
+    -2, -3 / 2, -1, -3 / 4, -2 / 3, -1 / 2, -1 / 3, -1 / 4, 0, 1 / 4, 1 / 3, 1 / 2, 2 / 3, 3 / 4, 1, 5 / 4, 4 / 3,
+    3 / 2, 5 / 3, 2, 5 / 2, 3,
+)  # fmt: skip
 
 
+@overload
+def fit(runs: Runs | Mapping[str, Runs], *, each: str, **options: Any) -> dict[str, Model]: ...
 @overload
 def fit(runs: Runs | pd.DataFrame, **options: Any) -> Model: ...
 @overload
@@ -42,9 +54,10 @@ def fit(
     effort: Effort = "normal",
     statistic: Statistic = "median",
     response: str | None = None,
+    each: str | None = None,
     **options: Any,
 ) -> Model | dict[str, Model]:
-    """Learn a model from runs, or one model per solver from a dict of runs.
+    """Learn a model from runs, one model per solver from a dict of runs, or one for each value of a column.
 
     Parameters
     ----------
@@ -67,12 +80,20 @@ def fit(
         Statistic that aggregates repeated runs.
     response : str, optional
         Quantity of the runs to learn, such as ``"peak_memory"``; the runs' own response by default.
+    each : str, optional
+        Learn one model for each value of this parameter, such as ``"region"``, by ``"pmnf"`` where all other parameters
+        are numbers. Parameters that never vary are left out. `evenly.ranking` compares the models at a scale.
     **options
-        Arguments of the method's class.
+        Arguments of the method's class. With `each`, also ``done``, called with the share that is done, 0 to 1.
 
     Returns
     -------
     Model or dict of str to Model
+
+    Warns
+    -----
+    EvenlyWarning
+        With `each`: which values have too few runs to learn from, and are left out.
 
     Examples
     --------
@@ -88,6 +109,9 @@ def fit(
         runs = _runs_of(runs, time, parameters, unit)
     elif (time, parameters, unit) != ("seconds", None, "s"):
         raise InputError("time, parameters and unit are for a table: runs hold theirs already")
+    if each is not None:
+        shared = {"method": method, "effort": effort, "statistic": statistic, "response": response, **options}
+        return _fit_each(runs, each, shared)
     if isinstance(runs, Mapping):
         if not runs:
             raise InputError("there are no runs to learn from: the mapping of solvers to runs is empty")
@@ -164,11 +188,57 @@ def default_method(runs: Runs) -> str:
     return "pmnf" if len(kinds) == 1 or few else "auto"
 
 
+def _fit_each(runs: Runs | Mapping[str, Runs], each: str, arguments: dict[str, Any]) -> dict[str, Model]:
+    parts = by_value(runs, each)
+    tables = [runs] if isinstance(runs, Runs) else list(runs.values())
+    fixed = {name: value for one in tables for name, value in constants(one).items() if name != each}
+    done = arguments.pop("done", None)
+    models: dict[str, Model] = {}
+    lost: dict[str, str] = {}
+    for count, (name, part) in enumerate(parts.items(), 1):
+        try:
+            models[name] = model = _fit_one_of_many(part, arguments)
+        except InputError as error:
+            lost[name] = str(error)
+        else:
+            model.training_ |= {"each": each, "constants": {k: x for k, x in fixed.items() if k not in part.parameters}}
+        if done is not None:
+            done(count / len(parts))
+    if not models:
+        raise InputError(f"{next(iter(lost))}: {next(iter(lost.values()))}")
+    if lost:
+        listed = "; ".join(f"{name}: {reason}" for name, reason in list(lost.items())[:3])
+        more = f"; and {len(lost) - 3} more" if len(lost) > 3 else ""
+        warnings.warn(
+            f"{len(lost)} of {len(parts)} values of {each!r} left out: {listed}{more}", EvenlyWarning, stacklevel=4
+        )
+    return models
+
+
+def _fit_one_of_many(runs: Runs, arguments: dict[str, Any]) -> Model:
+    chosen = runs if arguments["response"] is None else runs.learning(arguments["response"])
+    measured = chosen.configurations[np.isfinite(chosen.values)].drop_duplicates()
+    if len(measured) < _LEAST_POINTS:
+        raise InputError(f"measured at {len(measured)} of the {_LEAST_POINTS} configurations that a law needs at least")
+    labels = any(isinstance(kind, Categorical) for kind in runs.space.parameters.values())
+    method = arguments["method"] or (default_method(runs) if labels else "pmnf")
+    exponents = {"exponents": _EXPONENTS_OF_MANY} if method == "pmnf" else {}
+    model: Model = fit(runs, **{**exponents, **arguments, "method": method})
+    if model.left_out_predictions_ is not None:
+        table = chosen.ok.aggregate(arguments["statistic"])
+        measured_values = table[chosen.response].dropna().to_numpy()
+        known = np.isfinite(model.left_out_predictions_) & (model.left_out_predictions_ > 0)
+        if known.any():
+            model.training_["error"] = mlogq(measured_values[known], model.left_out_predictions_[known])
+    return model
+
+
 def _named(solver: str, runs: Runs, arguments: dict[str, Any]) -> Model:
     try:
-        return fit(runs, **arguments)
+        model: Model = fit(runs, **arguments)
     except InputError as error:
         raise InputError(f"{solver}: {error}") from None
+    return model
 
 
 def new_model(method: str, effort: Effort, options: Mapping[str, Any]) -> Model:

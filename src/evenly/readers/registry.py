@@ -3,8 +3,9 @@
 Readers are entry points of the group ``evenly.readers``, so other packages can add their own. Their classes are loaded
 once, on first use. A reader whose package fails to import is omitted; `load_failures` gives the reason.
 
-Besides the interface of `Reader`, an instance may have two attributes: ``notes`` (list of str: the reader's guesses)
-and ``skipped`` (list of `Skipped`: parts that it did not read). `evenly.read` reports both.
+Besides the interface of `Reader`, an instance may have three attributes: ``notes`` (list of str: the reader's guesses),
+``skipped`` (list of `Skipped`: parts that it did not read) and ``columns`` (list of `Column`: what each column of its
+file is). `evenly.read` reports them.
 """
 
 from __future__ import annotations

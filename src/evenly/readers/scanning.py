@@ -22,6 +22,7 @@ from evenly.readers.folder_walk import Walk
 from evenly.readers.merging import Part, merge
 from evenly.readers.precice.coupling import find_coupling
 from evenly.readers.registry import Skipped, build_all, format_names, listing
+from evenly.readers.tables.roles import Column, columns_of, settle
 from evenly.runs.runs import Runs
 
 __all__ = ["Measurements", "read", "scan"]
@@ -48,6 +49,8 @@ class Measurements:
         Files that no reader recognised; they are not errors.
     notes : tuple of str
         The guesses and changes that the readers made.
+    columns : tuple of Column
+        The role of each column of tables, and of each parameter and quantity of other formats.
     """
 
     runs: dict[str, Runs]
@@ -56,6 +59,7 @@ class Measurements:
     coupling: Any = None
     unknown: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
+    columns: tuple[Column, ...] = ()
 
     @property
     def layout(self) -> str | None:
@@ -161,6 +165,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     for root in roots:
         collector.add(root)
     runs, notes, merged = merge(collector.parts)
+    runs, columns = settle(runs, collector.columns or columns_of(runs))
     coupling, strays = find_coupling(collector.walk.xml)
     skipped = (*collector.skipped, *merged, *strays.skipped)
     if not runs:
@@ -172,6 +177,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         coupling=coupling,
         unknown=tuple(p for p in collector.walk.unknown if p not in strays.used),
         notes=(*collector.notes, *notes, *strays.notes, *(() if coupling is None else coupling.notes)),
+        columns=tuple(columns),
     )
 
 
@@ -207,6 +213,7 @@ class _Collector:
     parts: list[Part] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    columns: list[Column] = field(default_factory=list)
     walk: Walk = field(default_factory=Walk)
 
     def add(self, root: Path) -> None:
@@ -224,7 +231,12 @@ class _Collector:
         self.skipped.extend(self.walk.take_skipped())
 
     def _recognising(self, path: Path) -> list[Reader]:
-        return [reader for reader in self.readers if _recognises(reader, path)]
+        """Return the readers that recognise `path`; a generic one only if it is in no particular format.
+
+        What the reader of a particular format refuses with a reason must not be read as just any table.
+        """
+        found = [reader for reader in self.readers if _recognises(reader, path)]
+        return [reader for reader in found if not getattr(reader, "generic", False)] or found
 
     def _take(self, path: Path, candidates: Iterable[Reader]) -> None:
         """Read `path` with the first reader that succeeds; if all fail, record the first failure."""
@@ -242,6 +254,7 @@ class _Collector:
                 self.parts.extend(Part(solver, runs, path, reader.name) for solver, runs in found.items())
                 self.notes.extend(n if str(path) in n else f"{path}: {n}" for n in getattr(reader, "notes", ()))
                 self.skipped.extend(getattr(reader, "skipped", ()))
+                self.columns.extend(getattr(reader, "columns", ()))
                 return
         if failure is not None:
             self.skipped.append(failure)

@@ -14,7 +14,7 @@ from evenly.errors import InputError
 
 __all__ = [
     "common_prefix", "compact", "interval", "percent", "plain", "prefix_for", "quantity", "ranks_text", "span",
-    "value_text",
+    "time_limit", "value_text",
 ]  # fmt: skip
 
 #: For each base unit: (factor, name) in increasing order. A value is written in the largest unit not above it.
@@ -157,6 +157,20 @@ def ranks_text(count: int) -> str:
     ('1 rank', '2 ranks')
     """
     return f"{count} rank{'' if count == 1 else 's'}"
+
+
+def time_limit(seconds: float) -> str:
+    """Format a time limit for a batch system as HH:MM:SS, rounded up to a whole minute, which Slurm counts in.
+
+    Examples
+    --------
+    >>> time_limit(62.0), time_limit(3600.0), time_limit(123_456.0)
+    ('00:02:00', '01:00:00', '34:18:00')
+    """
+    if not (math.isfinite(seconds) and seconds >= 0):
+        return "–"
+    minutes = max(1, math.ceil(seconds / 60 - 1e-9))
+    return f"{minutes // 60:02d}:{minutes % 60:02d}:00"
 
 
 def plain(value: Any) -> Any:

@@ -18,7 +18,7 @@ def runs(tmp_path: Path) -> Path:
 
 
 def test_proposals_lower_the_error_within_the_budget(evenly: Evenly, runs: Path) -> None:
-    shown = evenly("advise", runs, "--runs", "3", "--cores", "cores", "--budget", "0.01", "--json")
+    shown = evenly("advise", runs, "--runs", "3", "--cores-are", "cores", "--budget", "0.01", "--json")
     assert shown.code == 0, shown.err
     proposals = shown.json
     assert proposals
@@ -46,10 +46,18 @@ def test_a_study_says_what_may_be_run(evenly: Evenly, runs: Path) -> None:
 
 def test_users_are_told_what_is_wrong(evenly: Evenly, runs: Path) -> None:
     for arguments, told in (
-        (("--cores", "nodes"), "mentions 'nodes'"),
-        (("--cores", "cores - 1"), "must be above 0 everywhere"),
+        (("--cores-are", "nodes"), "mentions 'nodes'"),
+        (("--cores-are", "cores - 1"), "must be above 0 everywhere"),
         (("--budget", "1e-9"), "nothing that is left takes less than"),
     ):
         wrong = evenly("advise", runs, *arguments)
         assert wrong.code == 2
         assert told in wrong.err
+
+
+def test_a_budget_asks_what_the_cores_are(evenly: Evenly, runs: Path) -> None:
+    Path("nodes.csv").write_text(runs.read_text().replace("cores", "nodes"))
+    shown = evenly("advise", "nodes.csv", "--budget", "1")
+    assert shown.code == 2
+    assert "--cores-are 'nodes * 48'" in shown.err
+    assert evenly("advise", "nodes.csv", "--budget", "1", "--cores-are", "nodes * 4").code == 0

@@ -51,7 +51,7 @@ def test_calibrate_saves_costs_that_are_found_again(evenly: Evenly, quick: None)
 
 
 def test_output_and_plot_go_where_they_are_told(evenly: Evenly, quick: None) -> None:
-    told = evenly("calibrate", "fdtd", "--output", "mine/cost.json", "--plot", "pictures", "--json")
+    told = evenly("calibrate", "fdtd", "--save", "mine/cost.json", "--plot", "pictures", "--json")
     assert told.code == 0
     assert told.json["file"] == "mine/cost.json"
     assert not cost_file("fdtd").exists()
@@ -95,7 +95,7 @@ def test_an_interruption_keeps_what_was_timed(evenly: Evenly, quick: None, monke
 
 
 def test_a_short_budget_says_what_it_missed(evenly: Evenly, quick: None) -> None:
-    shown = evenly("calibrate", "fdtd", "--budget", "0.000001s")
+    shown = evenly("calibrate", "fdtd", "--wall-time", "0.000001s")
     assert shown.code == 0
     assert "1 of 5 runs" in shown.err
 
@@ -105,7 +105,7 @@ def test_a_short_budget_says_which_terms_were_measured_and_which_shipped(
 ) -> None:
     CostModel("fdtd", {name: Coefficient(1e-9) for name in ("points", "nodes", "rows")}).save(tmp_path / "shipped.json")
     monkeypatch.setattr(fdtd_calibration, "shipped_file", lambda _: tmp_path / "shipped.json")
-    shown = evenly("calibrate", "fdtd", "--budget", "0.000001s", "--json")
+    shown = evenly("calibrate", "fdtd", "--wall-time", "0.000001s", "--json")
     assert shown.code == 0
     assert "2 terms were measured here: points, chunks;" in shown.err
     assert "2 are the shipped ones at this machine's speed: rows, nodes;" in shown.err
@@ -123,14 +123,14 @@ def test_a_short_budget_says_which_terms_were_measured_and_which_shipped(
 
 @pytest.mark.parametrize("budget", ["0", "soon", "-3m", "3y", ""])
 def test_budgets_that_are_none_are_refused(evenly: Evenly, quick: None, budget: str) -> None:
-    shown = evenly("calibrate", "fdtd", f"--budget={budget}")
+    shown = evenly("calibrate", "fdtd", f"--wall-time={budget}")
     assert shown.code == 2
-    assert "--budget takes a time above 0, as 90s, 30m or 2h" in shown.err
+    assert "--wall-time takes a time above 0, as 90s, 90min, 2h or 1:30:00" in shown.err
 
 
 def test_places_that_cannot_be_written_are_refused_before_any_run(evenly: Evenly, quick: None) -> None:
     Path("file").write_text("")
-    for option in ("--output=file/cost.json", "--plot=file/pictures"):
+    for option in ("--save=file/cost.json", "--plot=file/pictures"):
         shown = evenly("calibrate", "fdtd", option)
         assert shown.code == 2
         assert "not a folder" in shown.err
@@ -178,7 +178,7 @@ def test_a_damaged_file_is_named_once_with_what_to_do(
     assert shown.err.startswith(f"error: {place}: {reason}")
     assert shown.err.count(str(place)) == 1
     if named:
-        assert "make one with `evenly calibrate fdtd --output FILE`" in shown.err
+        assert "make one with `evenly calibrate fdtd --save FILE`" in shown.err
     else:
         assert "measure anew with `evenly calibrate fdtd`, or delete it" in shown.err
 

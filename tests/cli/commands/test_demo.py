@@ -35,6 +35,6 @@ def test_the_whole_loop_on_real_ranks(evenly: Evenly, tmp_path: Path, monkeypatc
     assert html.count("<img") >= 5
     # What the page tells to type is what evenly takes.
     assert (
-        evenly("fdtd", "run", "cmos", *QUICK.typed.split(), "--steps", "2", "--layout", folder / "cmos-2.json").code
+        evenly("fdtd", "run", "cmos", *QUICK.typed.split(), "--steps", "2", "--chunks", folder / "cmos-2.json").code
         == 0
     )

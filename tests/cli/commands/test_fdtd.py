@@ -57,7 +57,7 @@ def test_counts_tell_kinds_chunks_and_memory(evenly: Evenly) -> None:
 
 
 def test_run_leaves_a_measurement_and_says_why_there_is_no_spectrum(evenly: Evenly) -> None:
-    shown = evenly("fdtd", "run", "oled", *SMALL, "--steps", "12", "--output", "out")
+    shown = evenly("fdtd", "run", "oled", *SMALL, "--steps", "12", "--save", "out")
     assert shown.code == 0, shown.err
     assert "5632 points on 1 rank" in shown.out
     assert "no spectra" in shown.err
@@ -90,8 +90,8 @@ def test_transforms_may_take_more_steps_than_they_must(evenly: Evenly, script: s
 def test_two_ranks_give_what_one_gives(evenly: Evenly, script: str) -> None:
     assert evenly("fdtd", "layout", script, "--ranks", "2", "--save", "cut.json").code == 0
     assert BinaryPartition.load("cut.json").owners == [0, 1]
-    assert evenly("fdtd", "run", script, "--output", "one").code == 0
-    shown = evenly("fdtd", "run", script, "--ranks", "2", "--layout", "cut.json", "--output", "two", "--plot")
+    assert evenly("fdtd", "run", script, "--save", "one").code == 0
+    shown = evenly("fdtd", "run", script, "--ranks", "2", "--chunks", "cut.json", "--save", "two", "--draw")
     assert shown.code == 0, shown.err
     assert Measurement.load("two/mine.fdtd.json").size == 2
     one, two = (Path(folder, "mine-spectrum.csv").read_text() for folder in ("one", "two"))
@@ -102,17 +102,17 @@ def test_two_ranks_give_what_one_gives(evenly: Evenly, script: str) -> None:
 
 def test_a_layout_for_other_ranks_or_another_cell_is_told(evenly: Evenly, script: str) -> None:
     assert evenly("fdtd", "layout", script, "--ranks", "3", "--save", "cut.json").code == 0
-    shown = evenly("fdtd", "counts", script, "--ranks", "2", "--layout", "cut.json")
+    shown = evenly("fdtd", "counts", script, "--ranks", "2", "--chunks", "cut.json")
     assert shown.code == 0
     assert "made for 3 ranks: on 2" in " ".join(shown.err.split())
-    alone = evenly("fdtd", "run", script, "--ranks", "1", "--layout", "cut.json", "--steps", "5")
+    alone = evenly("fdtd", "run", script, "--ranks", "1", "--chunks", "cut.json", "--steps", "5")
     assert alone.code == 0
     assert "made for 3 ranks: on 1" in " ".join(alone.err.split())
     # Left out, ranks are those of the layout.
-    counts = evenly("fdtd", "counts", script, "--layout", "cut.json", "--json")
+    counts = evenly("fdtd", "counts", script, "--chunks", "cut.json", "--json")
     assert len(counts.json["bytes_per_rank"]) == 3
     assert "made for" not in counts.err
-    other = evenly("fdtd", "counts", script, "--set", "width=5", "--layout", "cut.json")
+    other = evenly("fdtd", "counts", script, "--set", "width=5", "--chunks", "cut.json")
     assert other.code == 2
     assert "was made for a cell of" in " ".join(other.err.split())
 
@@ -120,7 +120,7 @@ def test_a_layout_for_other_ranks_or_another_cell_is_told(evenly: Evenly, script
 @pytest.mark.slow
 def test_a_scaling_study_measures_and_draws(evenly: Evenly, script: str) -> None:
     shown = evenly(
-        "fdtd", "scaling", script, "--ranks", "1,2", "--repeats", "1", "--steps", "10", "-o", "study", "--plot",
+        "fdtd", "scaling", script, "--ranks", "1,2", "--repeats", "1", "--steps", "10", "-o", "study", "--draw",
         "--plot-format", "svg", "--json",
     )  # fmt: skip
     assert shown.code == 0, shown.err
@@ -154,10 +154,10 @@ BAD_INPUT = [
     ["run", "oled", "--size", "1", "--set", "size=2"],
     ["run", "oled", "--steps", "3", "--until", "2"],
     ["run", "oled", "--until", "-1"],
-    ["run", "oled", "--layout", "missing.json"],
-    ["run", "oled", "--layout", "outside.json"],
+    ["run", "oled", "--chunks", "missing.json"],
+    ["run", "oled", "--chunks", "outside.json"],
     ["run", "oled", "--slice", "w=1"],
-    ["run", "oled", "--output", "outside.json"],
+    ["run", "oled", "--save", "outside.json"],
     ["run", "oled", "--ranks", "0"],
     ["run", "oled", "--decimation", "0"],
     ["counts", "oled", "--set", "pml"],

@@ -43,7 +43,7 @@ def test_a_file_is_written_over_only_if_it_is_named(evenly: Evenly, asked: dict[
     Path("mine.toml").write_text("price_per_core_hour = 0.02\n")
     refused = evenly("machine", "measure", "--name", "mine")
     assert refused.code == 2
-    assert "mine.toml is there already: give --output mine.toml to write over it" in refused.err
+    assert "mine.toml is there already: give --save mine.toml to write over it" in refused.err
     assert asked == {}
     told = evenly("machine", "measure", "--name", "mine", "-o", "mine.toml", "--json")
     assert told.json["file"] == "mine.toml"

@@ -80,7 +80,7 @@ def _cut(evenly: Evenly, *arguments: str | Path) -> Any:
 
 def test_a_cell_is_cut_where_half_of_the_work_lies(here: Evenly) -> None:
     """Of 60 values, 30 are at the first ten points."""
-    told = _cut(here, "cell.npz", "--ranks", "2", "--method", "bisection")
+    told = _cut(here, "cell.npz", "--ranks", "2", "--algorithm", "bisection")
     assert told["chosen"] == "balanced"
     assert [chunk["high"][0] for rank in told["per_rank"] for chunk in rank["chunks"]] == [10, 40]
     assert told["owners"] == [0, 1]
@@ -120,13 +120,13 @@ def test_even_is_the_answer_where_nothing_is_gained(here: Evenly) -> None:
 def test_a_layout_is_saved_compared_and_fits_a_run(here: Evenly) -> None:
     shown = here("partition", "mine.py", "-n", "3", "--cost", "points.json", "-o", "cut.json", "--json")
     assert shown.code == 0, shown.err
-    assert "evenly fdtd run mine.py --ranks 3 --layout cut.json" in shown.err
+    assert "evenly fdtd run mine.py --ranks 3 --chunks cut.json" in shown.err
     layout = BinaryPartition.load("cut.json")
     assert BinaryPartition(shown.json["layout"]) == layout
     again = _cut(here, "mine.py", "--ranks", "3", "--compare", "cut.json")
     chosen = "balanced" if again["chosen"] == "balanced" else "equal volumes"
     assert again["cuts"]["cut.json"] == again["cuts"][chosen]
-    assert here("fdtd", "counts", "mine.py", "--ranks", "3", "--layout", "cut.json").code == 0
+    assert here("fdtd", "counts", "mine.py", "--ranks", "3", "--chunks", "cut.json").code == 0
 
 
 def test_parameters_reach_the_program_and_monitors_count(here: Evenly) -> None:
@@ -210,7 +210,7 @@ def test_a_script_of_meep_gets_its_own_arguments(here: Evenly, monkeypatch: pyte
     monkeypatch.setattr(scripts, "cell_of_script", look)
     CostModel("meep", {"points": Coefficient(1e-9), "PML 1d points": Coefficient(1e-9)}).save("meep.json")
     Path("guide.py").write_text("import meep as mp")
-    given = ("--args", "-r 20 --name 'a b'", "--python", "python9", "--simulation", "2", "--cost", "meep.json")
+    given = ("--args", "-r 20 --name 'a b'", "--python", "python9", "--which", "2", "--cost", "meep.json")
     shown = here("partition", "guide.py", "--ranks", "2", *given, "-o", "cut.json")
     assert shown.code == 0, shown.err
     assert asked == [(("guide.py", ["-r", "20", "--name", "a b"], 2, "python9"), {"simulation": 2})]
@@ -282,11 +282,11 @@ BAD_INPUT = [
     (["cell.npz", "--ranks", "2", "--cost", "missing.json"], "missing.json"),
     (["cell.npz", "--ranks", "2", "--cost", "mine.py"], "mine.py"),
     (["cell.npz", "--ranks", "2", "--cost", "other.json"], "calibrate"),
-    (["cell.npz", "--ranks", "2", "--output", "nowhere/cut.json"], "nowhere"),
-    (["cell.npz", "--ranks", "2,4", "--output", "cut.json"], "--output"),
+    (["cell.npz", "--ranks", "2", "--save", "nowhere/cut.json"], "nowhere"),
+    (["cell.npz", "--ranks", "2,4", "--save", "cut.json"], "--save"),
     (["cell.npz", "--ranks", "2,4", "--compare", "outside.json"], "--compare"),
     (["cell.npz", "--ranks", "2", "--compare", "outside.json"], "outside.json"),
-    (["cell.npz", "--ranks", "2", "--compare", "outside.json", "--output", "outside.json"], "was read"),
+    (["cell.npz", "--ranks", "2", "--compare", "outside.json", "--save", "outside.json"], "was read"),
     (["cell.npz", "--ranks", "2", "--plot", "mine.py"], "mine.py"),
     (["meeps.py:f", "--ranks", "2"], "meeps.py"),
     (["meeps.py", "--ranks", "2", "--resolution", "9"], "--args"),

@@ -33,7 +33,7 @@ def saved(file: str, times: list[float], **changes: Any) -> Path:
 
 def test_a_better_layout_is_saved_and_explained(evenly: Evenly) -> None:
     path = saved("run", [3e-3, 1e-3])
-    shown = evenly("rebalance", path, "--cost", "costs.json", "--output", "new.json", "--steps", "1e6")
+    shown = evenly("rebalance", path, "--cost", "costs.json", "--save", "new.json", "--steps", "1e6")
     assert shown.code == 0, shown.err
     assert "slowest rank 1.5 × the mean" in shown.out
     assert "worth it: a step of the slowest rank takes 30 µs" in shown.out
@@ -51,7 +51,7 @@ def test_a_better_layout_is_saved_and_explained(evenly: Evenly) -> None:
 def test_what_does_not_pay_is_said_and_the_old_layout_kept(evenly: Evenly) -> None:
     path = saved("run", [3e-3, 1e-3])
     costs = ("--cost", "costs.json")
-    shown = evenly("rebalance", path, *costs, "--steps", "10", "--rebuild", "5", "--output", "new.json")
+    shown = evenly("rebalance", path, *costs, "--steps", "10", "--rebuild", "5", "--save", "new.json")
     assert shown.code == 0
     assert "not worth it" in shown.out
     assert "the layout of the run" in shown.err

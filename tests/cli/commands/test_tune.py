@@ -135,7 +135,7 @@ def test_a_search_ends_when_runs_save_less_than_they_take(evenly: Evenly, study:
 
 @pytest.mark.parametrize(
     ("option", "value", "told"),
-    [("--limit", "1", "limit must be a number above 1"), ("--production", "0", "production must be")],
+    [("--give-up", "1", "limit must be a number above 1"), ("--production", "0", "production must be")],
 )
 def test_limits_that_make_no_sense(evenly: Evenly, study: Path, option: str, value: str, told: str) -> None:
     shown = evenly("tune", study, option, value)

@@ -48,6 +48,8 @@ def test_columns_follow_from_each_other(cell: Cell) -> None:
     assert np.all((curve["lower_s"] < curve["step_s"]) & (curve["step_s"] < curve["upper_s"]))
     assert found.best["ranks"] == found.ranks
     assert found.to_dict()["source"] == "replay"
+    product = curve["run_s"] * curve["core_hours"]
+    assert found.ranks == found.knee.count == found.to_dict()["knee"]["count"] == curve["ranks"].iloc[product.argmin()]
     assert any("replayed" in note for note in found.notes)
     assert any("linear cost model alone" in note for note in found.notes)
 

@@ -18,11 +18,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.allocation.problem.limits import Counts, Limits
+from evenly.core_counts.by_cores import ByCores
+from evenly.core_counts.cores import find_cores
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.space.parameters import Categorical, Parameter
 from evenly.space.ranges import ends
 
-__all__ = ["Front", "SolverCurve", "Table", "call", "cores_parameter"]
+__all__ = ["Front", "SolverCurve", "Table", "call", "cores_of", "cores_parameter"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -218,26 +220,40 @@ def call(source: Any, counts: Ints, at: Mapping[str, Any]) -> Floats:
 
 
 def cores_parameter(source: Any, at: Mapping[str, Any]) -> str:
-    """Return the name of the parameter that is the number of cores: the only parameter of the model not in `at`.
+    """Return the name of the parameter that is the number of cores; all others must have a value in `at`.
 
     Raises
     ------
     InputError
-        If no parameter or several parameters are left.
+        If it is open which parameter is the cores, or another one lacks a value.
     """
     names = _parameters(source) or ("cores",)
-    left = [name for name in names if name not in at]
-    if len(left) == 1:
-        return left[0]
-    if not left:
+    cores = cores_of(source)
+    if cores in at:
+        raise InputError(f"`at` must leave the cores open, but it fixes {cores!r}")
+    others = [name for name in names if name != cores and name not in at]
+    if others:
         raise InputError(
-            f"`at` must leave the cores open, but it fixes all of the model's parameters ({', '.join(names)})"
+            f"a model of {', '.join(names)} needs values for all but the cores ({cores}): give {', '.join(others)} in "
+            f"`at`, as in at={{{others[0]!r}: …}}"
         )
-    others = [name for name in left if name != "cores"]
-    raise InputError(
-        f"a model of {', '.join(names)} needs values for all but the cores: give {', '.join(others)} in `at`, "
-        f"as in at={{{others[0]!r}: …}}"
-    )
+    return cores
+
+
+def cores_of(source: Any) -> str:
+    """Return the parameter that is the number of cores, whichever others there are.
+
+    Examples
+    --------
+    >>> cores_of(lambda cores: 60 / cores)
+    'cores'
+    """
+    if isinstance(source, ByCores):
+        return source.cores_name_
+    space = getattr(source, "space_", None)
+    if space is None:
+        return (_parameters(source) or ("cores",))[0]
+    return find_cores(space).names[0]
 
 
 def _learned_on(kind: Parameter) -> str:

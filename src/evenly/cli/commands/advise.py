@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from evenly.cli import options as opt
-from evenly.cli.console import out, print_json, save_table
+from evenly.cli.console import note, out, print_json, save_table
 from evenly.errors import InputError
 
 
@@ -18,18 +18,17 @@ def advise(
     budget: Annotated[
         float | None, typer.Option("--budget", help="Core-hours that all of them may take.", min=0)
     ] = None,
-    cores: Annotated[
-        str | None, typer.Option("--cores", help="On how many cores a configuration runs, as 'ranks * threads'.")
-    ] = None,
+    cores_are: opt.CoresAre = None,
     study: Annotated[
         Path | None, typer.Option("--study", help="A study: its parameters say what may be run (default: what was).")
     ] = None,
-    save: Annotated[Path | None, typer.Option("--save", help="Save the proposals as .csv.")] = None,
+    save: Annotated[Path | None, typer.Option("--save", "-o", help="Save the proposals as .csv.")] = None,
     reading: opt.Reading = opt.Reading(),
     json: opt.Json = False,
 ) -> None:
     """Propose the runs that lower a model's error most per core-hour, out of all that may be run."""
     from evenly.cli.run_input import one_program
+    from evenly.core_counts.cores import find_cores
     from evenly.report.tables.tuning import advice_table
     from evenly.tuning.advisor import advise as advised
 
@@ -42,7 +41,12 @@ def advise(
         found = Runs.from_frame(found.to_frame(), space.names, space=space)
     if save is not None:
         opt.check_writable(save, "table of proposals")
-    table = advised(found, runs, budget=budget, cores=cores)
+    if budget is not None:
+        cores = find_cores(found.space, cores_are, measured=found.configurations)
+        cores_are = cores.text
+        if cores.said:
+            note(cores.said)
+    table = advised(found, runs, budget=budget, cores=cores_are)
     if save is not None:
         save_table(table, save, "table of proposals")
     if json:
@@ -55,4 +59,4 @@ def advise(
             else f"nothing that is left takes less than {budget:g} core-hours"
         )
         raise InputError(f"{why}: --study with more values, or a larger --budget, gives more")
-    out.print(advice_table(table, found.parameters, per_core=cores is None))
+    out.print(advice_table(table, found.parameters, per_core=cores_are is None))

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from evenly.allocation.problem.limits import Limits
     from evenly.allocation.problem.noise import Compare, Noise
     from evenly.allocation.problem.objective import Objective
+    from evenly.core_counts.cores import Cores
     from evenly.machine.machine import Machine
     from evenly.runs.runs import Runs
+    from evenly.space.space import Space
 
 
 _limits, _goal, _compare = panel("Limits"), panel("Goal"), panel("Comparison and noise")
@@ -56,7 +58,7 @@ class LimitOptions:
         Path | None, _limits("--machine", help="A machine: a file, or a name of `evenly machine list`.")
     ] = None
 
-    def by_solver(self, learned: Learned, at: dict[str, Any]) -> dict[str, Limits]:
+    def by_solver(self, learned: Learned, models: dict[str, Any], at: dict[str, Any]) -> dict[str, Limits]:
         """Return the limits of each solver."""
         from evenly.allocation.problem.limits import Limits
 
@@ -67,8 +69,9 @@ class LimitOptions:
         for name, text in parsing.pairs(_for_all(self.typed("--allowed"), fields), "--allowed").items():
             _known(fields, name, "--allowed")["allowed"] = tuple(parsing.counts(text, f"--allowed {name}"))
         if self.memory is not None:
+            cores = {name: model.cores_name_ for name, model in models.items()}
             for name, bound in memory_bounds(
-                learned, self.memory_quantity, self.memory_is, at, self.spent().cores_per_node
+                learned, self.memory_quantity, self.memory_is, at, self.spent().cores_per_node, cores
             ).items():
                 fields[name]["bounds"] = bound
         return {name: Limits(**given) for name, given in fields.items()}
@@ -132,10 +135,12 @@ class CompareOptions:
     jitter: Annotated[bool, _compare("--jitter", help="Minimise the mean time of a step, where steps vary.")] = False
     steps: Annotated[
         list[Path] | None,
-        _compare("--steps", help="Files, or folders, with the times of single steps of each solver at any core count."),
+        _compare(
+            "--step-times", help="Files, or folders, with the times of single steps of each solver at any core count."
+        ),
     ] = None
     steps_time: Annotated[
-        str | None, _compare("--steps-time", help="The column with the time in tables of --steps.")
+        str | None, _compare("--step-times-column", help="The column with the time in tables of --step-times.")
     ] = None
     level: opt.Level = 0.9
 
@@ -155,7 +160,7 @@ class CompareOptions:
         if self.jitter and not samples:
             raise InputError(
                 "--jitter needs the times of several steps of every solver, which these measurements lack: "
-                "give files of steps with --steps"
+                "give files of steps with --step-times"
             )
         return Noise(level=self.level, samples=samples or None, optimise=self.jitter)
 
@@ -163,8 +168,10 @@ class CompareOptions:
 def allocate(
     path: opt.Paths,
     cores: Annotated[
-        str | None, typer.Option("--cores", "-P", help="All cores there are: 560, or several: 280,336 or 280:560:56.")
+        str | None,
+        typer.Option("--cores", "-P", help="Numbers of cores: 560, or several: 280,336 or 280:560:56 or 1..512."),
     ] = None,
+    cores_are: opt.CoresAre = None,
     layout: Annotated[
         str | None,
         typer.Option(
@@ -203,38 +210,61 @@ def allocate(
         check_names(solvers, layout, limits, compare)
         check_steps(steps, solvers)
 
-    learned = learn(path, reading, learning, lambda runs, known: _asked(runs, known, most, fixed), accept=accept)
+    learned = learn(
+        path, reading, learning, lambda runs, known: _asked(runs, known, most, cores_are, fixed), accept=accept
+    )
     opt.check_parameters(fixed, learned.models.values())
-    for model in learned.models.values():
-        _check_fixed(model.space_.names, fixed)
+    models = _by_cores(learned, cores_are, fixed)
     question: dict[str, Any] = {
-        "layout": _layout(layout, learned), "limits": limits.by_solver(learned, fixed), "at": fixed,
+        "layout": _layout(layout, learned), "limits": limits.by_solver(learned, models, fixed), "at": fixed,
         "objective": objective, "compare": compare, "noise": against.noise(learned, steps), "machine": limits.spent(),
     }  # fmt: skip
-    plan = decide(learned.models, most, **question)
+    plan = decide(models, most, **question)
     _show(plan, totals, json=json)
     if pictures.plot is not None:
         _save_pictures(learned, plan, pictures)
 
 
-def _asked(runs: Runs, known: Collection[str], cores: int | None, fixed: dict[str, Any]) -> dict[str, Any]:
+def _asked(
+    runs: Runs, known: Collection[str], most: int | None, cores_are: str | None, fixed: dict[str, Any]
+) -> dict[str, Any]:
     """Tell a method that wants to know on which range it will be asked: from one core to all there are."""
-    _check_fixed(runs.parameters, fixed)
-    left = [name for name in runs.parameters if name not in fixed]
-    wanted = "asked" in known and cores is not None and len(left) == 1
-    return {"asked": {left[0]: (1, cores)}} if wanted else {}
+    from evenly.core_counts.cores import find_cores
+
+    cores = find_cores(runs.space, cores_are, measured=runs.configurations)
+    _check_fixed(runs.space, cores, fixed)
+    wanted = "asked" in known and most is not None and cores.is_one_parameter and len(runs.parameters) == 1 + len(fixed)
+    return {"asked": {cores.names[0]: (1, most)}} if wanted else {}
 
 
-def _check_fixed(parameters: list[str], fixed: dict[str, Any]) -> None:
+def _check_fixed(space: Space, cores: Cores, fixed: dict[str, Any]) -> None:
     """Refuse a model of which more is open than the cores."""
-    left = [name for name in parameters if name not in fixed]
-    if len(left) > 1:
-        others = [name for name in left if name != "cores"] if "cores" in left else left[1:]
-        listed = " ".join(f"--at {shlex.quote(f'{name}=…')}" for name in others)
+    from evenly.core_counts.cores import constants
+
+    given = {**constants(space), **fixed}
+    left = [name for name in space.names if name not in cores.names and name not in given]
+    if left:
+        listed = " ".join(f"--at {shlex.quote(f'{name}=…')}" for name in left)
         raise InputError(
-            f"the measurements vary {', '.join(parameters)}, but an assignment decides only on cores: give a value for "
-            f"{', '.join(others)}, as in {listed}"
+            f"the measurements vary {', '.join(space.names)}, but an assignment decides only on cores ({cores.text}): "
+            f"give a value for {', '.join(left)}, as in {listed}"
         )
+
+
+def _by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, Any]) -> dict[str, Any]:
+    """Return the models as models of cores, and say what was taken as cores."""
+    from evenly.core_counts.by_cores import by_cores
+    from evenly.core_counts.cores import find_cores
+
+    models: dict[str, Any] = {}
+    for name, model in learned.models.items():
+        runs = learned.runs.get(name)
+        cores = find_cores(model.space_, cores_are, measured=None if runs is None else runs.configurations)
+        _check_fixed(model.space_, cores, fixed)
+        if cores.said:
+            note(f"{name}: {cores.said}")
+        models[name] = by_cores(model, cores.text, at=fixed)
+    return models
 
 
 def _layout(layout: str | None, learned: Learned) -> str:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMANDS", "fdtd", "meep"]
 
-Budget = Annotated[str, typer.Option("--budget", help="Wall time to spend on runs, as 90s or 3m.")]
+Budget = Annotated[str, typer.Option("--wall-time", help="Wall time to spend on runs, as 90s or 3m.")]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Where to save the costs (default: where evenly looks for them).")
+    Path | None, typer.Option("--save", "-o", help="Where to save the costs (default: where evenly looks for them).")
 ]
 Plot = Annotated[Path | None, typer.Option("--plot", help="Folder for a picture per feature.")]
 Python = Annotated[
@@ -71,7 +71,7 @@ def _calibrate(
     from evenly.decomposition.costs.locations import cost_file, store_file
     from evenly.report.tables.cost import cost_as_dict, cost_table
 
-    seconds = parsing.duration(budget, "--budget")
+    seconds = parsing.duration(budget, "--wall-time")
     target, store = output or cost_file(program), store_file(program)
     opt.check_writable(target, "the costs", folder_is_made=True)
     if plot is not None:
@@ -95,7 +95,7 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"the costs can't be saved in {folder}: {error.strerror}: choose another --output") from error
+        raise InputError(f"the costs can't be saved in {folder}: {error.strerror}: another --save") from error
 
 
 def _timed(
@@ -135,4 +135,4 @@ def _told_by_them(cost: CostModel) -> str:
         told.append(f"{len(others)} are the shipped ones at this machine's speed: {', '.join(others)}")
     if missing:
         told.append(f"{len(missing)} are not known and cost nothing: {', '.join(missing)}")
-    return "; ".join([*told, "a longer --budget measures more"])
+    return "; ".join([*told, "a longer --wall-time measures more"])

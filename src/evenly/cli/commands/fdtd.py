@@ -45,9 +45,9 @@ def run(
     steps: Annotated[int | None, typer.Option("--steps", help="Time steps to make.", min=1)] = None,
     until: Annotated[float | None, typer.Option("--until", help="When to stop, in units of length / c.")] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for measurement, spectra and pictures.")
+        Path | None, typer.Option("--save", "-o", help="Folder for measurement, spectra and pictures.")
     ] = None,
-    plot: Annotated[bool, typer.Option("--plot", help="Draw geometry, field, spectrum and time per rank.")] = False,
+    plot: Annotated[bool, typer.Option("--draw", help="Draw geometry, field, spectrum and time per rank.")] = False,
     suffix: Annotated[opt.PictureFormat, typer.Option("--plot-format", help="Format of the pictures.")] = "png",
     at: Annotated[str | None, typer.Option("--slice", help="The slice that pictures show, as y=0.5.")] = None,
     json: opt.Json = False,
@@ -197,10 +197,10 @@ def counts(
     what: What = What(),
     ranks: Annotated[
         int | None,
-        typer.Option("--ranks", "-n", help="Number of ranks to count for (default: those of --layout, else 1).", min=1),
+        typer.Option("--ranks", "-n", help="Number of ranks to count for (default: those of --chunks, else 1).", min=1),
     ] = None,
     layout: Annotated[
-        Path | None, typer.Option("--layout", help="Chunks as in this file of `evenly partition -o`.")
+        Path | None, typer.Option("--chunks", help="Chunks as in this file of `evenly partition -o`.")
     ] = None,
     json: opt.Json = False,
 ) -> None:
@@ -284,9 +284,9 @@ def scaling(
     steps: Annotated[int, typer.Option("--steps", help="Time steps of each run.", min=1)] = 100,
     threads: Annotated[int, typer.Option("--threads", help="Threads of each rank.", min=1)] = 1,
     timeout_s: Annotated[float | None, typer.Option("--timeout", help="Seconds after which a run is given up.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder for measurements and pictures.")] = None,
+    output: Annotated[Path | None, typer.Option("--save", "-o", help="Folder for measurements and pictures.")] = None,
     plot: Annotated[
-        bool, typer.Option("--plot", help="Draw run time, communication, time per rank and rates.")
+        bool, typer.Option("--draw", help="Draw run time, communication, time per rank and rates.")
     ] = False,
     suffix: Annotated[opt.PictureFormat, typer.Option("--plot-format", help="Format of the pictures.")] = "png",
     json: opt.Json = False,

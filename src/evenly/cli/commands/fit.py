@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +16,9 @@ from evenly.cli.option_groups import panel
 from evenly.cli.run_input import Learned, learn
 from evenly.errors import InputError
 
+if TYPE_CHECKING:
+    from evenly.runs.runs import Runs
+
 _searches = panel("PMNF search")
 
 
@@ -22,7 +26,7 @@ _searches = panel("PMNF search")
 class SearchOptions:
     """The PMNF search: what is typed, and what it means."""
 
-    terms: Annotated[int | None, _searches("--terms", "-n", min=1, max=9, help="Number of terms.")] = None
+    terms: Annotated[int | None, _searches("--terms", min=1, max=9, help="Number of terms.")] = None
     exponents: Annotated[
         str | None, _searches("--exponents", "-I", help="Exponents of the parameters: -2:2.75:0.25 or 0,1/2,1.")
     ] = None
@@ -43,7 +47,7 @@ class SearchOptions:
         _searches("--monotone", help="Keep only candidates that fall, or grow: cores=decreasing."),
     ] = None
     asked: Annotated[
-        list[str] | None, _searches("--asked", help="Range where predictions must be positive: cores=1:4096.")
+        list[str] | None, _searches("--asked", help="Range where predictions must be positive: cores=1..4096.")
     ] = None
 
     def arguments(self) -> dict[str, Any]:
@@ -63,6 +67,33 @@ class SearchOptions:
             "asked": _ranges(self.asked) if self.asked else None,
         }
         return {name: value for name, value in given.items() if value is not None}
+
+
+_regions = panel("Regions")
+
+
+@dataclass(frozen=True)
+class Regions:
+    """One law for each value of a column, and how they are ranked."""
+
+    each: Annotated[
+        str | None, _regions("--each", help="Learn one law for each value of this column, as region, and rank them.")
+    ] = None
+    at: Annotated[
+        list[str] | None, _regions("--at", help="Rank at this scale, as ranks=4096 (several allowed: ranks=1024,4096).")
+    ] = None
+    expect: Annotated[
+        str | None, _regions("--expect", help="Which regions grow faster than this: 1, 'log(ranks)', 'n / ranks'.")
+    ] = None
+
+    def asked(self) -> dict[str, tuple[float, float]]:
+        """Return the range of each parameter that a scale names: laws must stay above zero there."""
+        ranges = {}
+        for name in {name for row in parsing.configurations(self.at or []) for name in row}:
+            values = [row[name] for row in parsing.configurations(self.at or [])]
+            if all(isinstance(value, int | float) for value in values):
+                ranges[name] = (float(min(values)), float(max(values)))
+        return ranges
 
 
 @dataclass(frozen=True)
@@ -86,13 +117,17 @@ def fit(
     compact: Annotated[
         bool, typer.Option("--compact", help="Replace a blend by one small model, and say what that loses.")
     ] = False,
+    regions: Regions = Regions(),
     showing: Showing = Showing(),
     pictures: opt.Pictures = opt.Pictures(),
     learning: opt.Learning = opt.Learning(),
     search: SearchOptions = SearchOptions(),
     reading: opt.Reading = opt.Reading(),
 ) -> None:
-    """Learn from measured run times how long configurations take: one model per solver, as a formula with errors."""
+    """Learn from measured run times how long configurations take: one model per solver, as a formula with errors.
+
+    For profiles, ``--each region`` learns one law per region and ranks which will take the time.
+    """
     if methods:
         from evenly.models.registry import method_names, model_class
 
@@ -106,7 +141,12 @@ def fit(
     pictures.check()
     if save is not None:
         opt.check_writable(save, "models", read=path)
-    learned = learn(path, reading, learning, lambda _runs, _known: arguments, others=opt.typed(search))
+    learned = learn(
+        path, reading, learning, lambda runs, known: _with_range(arguments, regions, runs, known),
+        others=[*opt.typed(search), *(["--each"] if regions.each else [])], each=regions.each,
+    )  # fmt: skip
+    if (regions.at or regions.expect) and not _of_each(learned):
+        raise InputError("--at and --expect rank regions: name their column with --each, as --each region")
     if compact:
         learned = _compacted(learned)
     if save is not None:
@@ -114,12 +154,37 @@ def fit(
 
         write(next(iter(learned.models.values())) if learned.unnamed else learned.models, save)
         note(f"saved {save}")
-    _show(learned, showing)
+    if _of_each(learned) and not (showing.latex or showing.details or showing.scale):
+        _show_ranking(learned, regions, showing)
+    else:
+        _show(learned, showing)
     if pictures.plot is not None:
         from evenly.cli.commands.plot import pictures_of
         from evenly.cli.saving_pictures import save_all
 
         save_all(pictures_of(learned, level=0.9), pictures)
+
+
+def _of_each(learned: Learned) -> bool:
+    return all("each" in model.training_ for model in learned.models.values())
+
+
+def _with_range(arguments: dict[str, Any], regions: Regions, runs: Runs, known: Collection[str]) -> dict[str, Any]:
+    asked = {name: ends for name, ends in regions.asked().items() if name in runs.parameters}
+    return {"asked": asked, **arguments} if asked and "asked" in known else arguments
+
+
+def _show_ranking(learned: Learned, regions: Regions, showing: Showing) -> None:
+    from evenly.models.ranking import ranking
+    from evenly.report.tables.regions import ranking_as_dict, ranking_tables
+
+    scales = parsing.configurations(regions.at) if regions.at else None
+    found = ranking(learned.models, scales, expect=regions.expect)
+    if showing.json:
+        print_json(ranking_as_dict(found, learned.models, expect=regions.expect))
+    else:
+        for table in ranking_tables(found, learned.models, expect=regions.expect):
+            out.print(table)
 
 
 def _compacted(learned: Learned) -> Learned:
@@ -150,9 +215,9 @@ def _validation(text: str | None) -> str | int | None:
 def _ranges(items: list[str]) -> dict[str, tuple[float, float]]:
     found: dict[str, tuple[float, float]] = {}
     for name, text in parsing.pairs(items, "--asked").items():
-        bounds = text.split(":")
+        bounds = text.replace("..", ":").split(":")
         if len(bounds) != 2:
-            raise InputError(f"--asked takes low:high, as cores=1:4096, but {name!r} has {text!r}")
+            raise InputError(f"--asked takes low..high, as cores=1..4096, but {name!r} has {text!r}")
         found[name] = (parsing.numbers(bounds[0], "--asked")[0], parsing.numbers(bounds[1], "--asked")[0])
     return found
 

@@ -21,7 +21,7 @@ __all__ = ["COMMANDS", "list_", "measure", "show"]
 
 def measure(
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where to save it: TOML, or JSON (default: NAME.toml).")
+        Path | None, typer.Option("--save", "-o", help="Where to save it: TOML, or JSON (default: NAME.toml).")
     ] = None,
     name: Annotated[str | None, typer.Option("--name", help="Name of the machine (default: this host's name).")] = None,
     hosts: Annotated[
@@ -41,7 +41,7 @@ def measure(
     called = name or default_name()
     target = output or Path(f"{called}.toml")
     if output is None and target.exists():
-        raise InputError(f"{target} is there already: give --output {target} to write over it, or another name")
+        raise InputError(f"{target} is there already: give --save {target} to write over it, or another name")
     opt.check_writable(target, "the machine")
     with progress("measuring") as bar:
         found = measure_machine(

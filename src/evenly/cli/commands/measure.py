@@ -23,7 +23,8 @@ def measure(
         Path | None, typer.Option("--store", help="Where runs are kept (default: beside the study, as .db).")
     ] = None,
     save: Annotated[
-        Path | None, typer.Option("--save", help="Table of all runs: .csv or .parquet (default: beside the store).")
+        Path | None,
+        typer.Option("--save", "-o", help="Table of all runs: .csv or .parquet (default: beside the store)."),
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Show what is still to be run, and run nothing.")] = False,
     retry: Annotated[bool, typer.Option("--retry", help="Repeat runs that failed or timed out.")] = False,

@@ -41,7 +41,7 @@ class Cut:
     method: Annotated[
         Literal["auto", "multisection", "bisection"],
         _cut(
-            "--method",
+            "--algorithm",
             help="multisection: by prime factors of the ranks; bisection: into halves; auto: the better one.",
         ),
     ] = "auto"
@@ -58,14 +58,14 @@ class Cut:
 class Layouts:
     """Layouts in files."""
 
-    output: Annotated[Path | None, _cut("--output", "-o", help="Save the layout as .json, to run with.")] = None
+    output: Annotated[Path | None, _cut("--save", "-o", help="Save the layout as .json, to run with.")] = None
     compare: Annotated[
         list[Path] | None, _cut("--compare", help="A file with a layout of yours to compare with (several allowed).")
     ] = None
 
     def check(self, counts: list[int]) -> None:
         """Refuse what can't be saved or compared, before anything is computed."""
-        for option, given in {"--output": self.output, "--compare": self.compare}.items():
+        for option, given in {"--save": self.output, "--compare": self.compare}.items():
             if given and len(counts) != 1:
                 raise InputError(f"{option} takes a layout of one number of ranks, but --ranks gives {len(counts)}.")
         if self.output is not None:
@@ -103,7 +103,7 @@ def partition(
 ) -> None:
     """Cut the cell of a simulation so that all ranks finish together, and predict what a step will take.
 
-    The layout goes to `evenly fdtd run --layout`, or into a script of Meep.
+    The layout goes to `evenly fdtd run --chunks`, or into a script of Meep.
     """
     counts = cut.counts()
     layouts.check(counts)

@@ -22,7 +22,7 @@ View = Literal["map", "3d"]
 
 def plot(
     path: opt.Paths,
-    into: Annotated[Path, typer.Option("--into", "-o", help="The folder for the pictures.")] = Path("plots"),
+    into: Annotated[Path, typer.Option("--into", help="The folder for the pictures.")] = Path("plots"),
     suffix: Annotated[opt.PictureFormat, typer.Option("--plot-format", help="Format of the pictures.")] = "svg",
     along: Annotated[
         str | None, typer.Option("--along", help="The parameter on the axis of 1-d pictures (default: all).")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import out, print_json, save_table, silence
+from evenly.cli.core_counts_input import Counts, predict_counts, refuse_without_cores
 from evenly.cli.fdtd_options import What
 from evenly.cli.forecast_input import Unrun, predict_unrun, refuse_unrun
 from evenly.cli.run_input import Learned, learn
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from evenly.models.base import Model
+    from evenly.runs.runs import Runs
 
 
 def predict(
@@ -31,28 +34,39 @@ def predict(
     ] = None,
     save: Annotated[Path | None, typer.Option("--save", "-o", help="Save the predictions as CSV.")] = None,
     level: opt.Level = 0.9,
+    counts: Counts = Counts(),
+    limit: opt.Limit = None,
     unrun: Unrun = Unrun(),
     what: What = What(),
     learning: opt.Learning = opt.Learning(),
     reading: opt.Reading = opt.Reading(),
     pictures: opt.Pictures = opt.Pictures(),
+    times: Annotated[
+        Literal["unit", "hms"], typer.Option("--times", help="Write times in one unit, or as HH:MM:SS: hms.")
+    ] = "unit",
     json: opt.Json = False,
 ) -> None:
     """Predict how long configurations take, with intervals, from saved models or straight from measurements.
 
-    With --simulation: how long a simulation takes that nobody has run, on numbers of ranks of a machine, what that
-    costs, and which number is best.
+    With --cores: on how many cores a job should run, what that takes and costs, and where more cores stop paying. With
+    --simulation: the same of a simulation that nobody has run, on numbers of ranks of a machine.
     """
     if unrun.simulation is not None:
         given = [*(["PATH"] if path else []), *(["--at"] if at else []), *(["--file"] if file else [])]
-        given += [*opt.typed(learning), *opt.typed(reading)]
+        given += [*(["--limit"] if limit else []), *opt.typed(learning), *opt.typed(reading)]
         if given:
             raise InputError(f"{given[0]} can't be used with --simulation: it needs no measurements")
-        predict_unrun(unrun, what, level, pictures, save, json=json)
+        predict_unrun(unrun, counts, what, level, pictures, save, json=json)
         return
     refuse_unrun(unrun, what, pictures)
     if not path:
         raise InputError("give measurement files or a saved model as PATH, or a simulation with --simulation")
+    if counts.cores is not None:
+        if limit is not None:
+            raise InputError("--limit can't be used with --cores: choose the cores first, and give them with --at")
+        _predict_counts(path, at, file, counts, level, save, learning, reading, json=json)
+        return
+    refuse_without_cores(counts)
     asked = _asked(at, file)
     if save is not None:
         opt.check_writable(save, "predictions", read=[*path, *([file] if file else [])])
@@ -62,11 +76,33 @@ def predict(
         opt.check_parameters(asked.columns, learned.models.values())
     parts = _parts(learned, asked, reading.solver)
     if save is not None:
-        _save(_predicted(parts, level), save)
+        _save(_predicted(parts, level, limit), save)
     if json:
-        print_json({"level": level, "predictions": _predicted(parts, level)})
+        print_json({"level": level, "predictions": _predicted(parts, level, limit)})
     else:
-        _show(parts, level)
+        _show(parts, level, limit, times)
+
+
+def _predict_counts(
+    path: list[Path], at: list[str] | None, file: Path | None, counts: Counts, level: float, save: Path | None,
+    learning: opt.Learning, reading: opt.Reading, *, json: bool,
+) -> None:  # fmt: skip
+    if file is not None:
+        raise InputError("--file can't be used with --cores: give the values of other parameters with --at")
+    if save is not None:
+        opt.check_writable(save, "predictions", read=path)
+    silence(ExtrapolationWarning)  # a star marks it
+    counts.goal(counts.described().currency)  # what can't be read is refused before anything is learned
+
+    def asked(runs: Runs, _known: Collection[str]) -> dict[str, Any]:
+        from evenly.core_counts.cores import find_cores
+
+        find_cores(runs.space, counts.cores_are, measured=runs.configurations)  # asks before anything is learned
+        return {}
+
+    learned = learn(path, reading, learning, asked)
+    opt.check_parameters(parsing.pairs(at or [], "--at"), learned.models.values())
+    predict_counts(learned, counts, at, level, save, json=json)
 
 
 @dataclass(frozen=True)
@@ -107,11 +143,11 @@ def _solver_column(solvers: list[str], models: dict[str, Model], asked: pd.DataF
     return named[0] if named else None
 
 
-def _predicted(parts: list[_Part], level: float) -> list[dict[str, Any]]:
+def _predicted(parts: list[_Part], level: float, limit: float | None) -> list[dict[str, Any]]:
     """Return all predictions, those of rows that name their solver in the order of the rows."""
     from evenly.report.tables.model import predictions_as_dict
 
-    found = [predictions_as_dict(part.models, part.rows, level=level)["predictions"] for part in parts]
+    found = [predictions_as_dict(part.models, part.rows, level=level, limit=limit)["predictions"] for part in parts]
     if len(parts) == 1:
         return list(found[0])
     numbered = [
@@ -120,11 +156,12 @@ def _predicted(parts: list[_Part], level: float) -> list[dict[str, Any]]:
     return [row for _, row in sorted(numbered, key=lambda pair: int(pair[0]))]
 
 
-def _show(parts: list[_Part], level: float) -> None:
+def _show(parts: list[_Part], level: float, limit: float | None, times: Literal["unit", "hms"]) -> None:
     from evenly.report.tables.model import predictions_table
 
     for part in parts:
-        out.print(predictions_table(part.models, part.rows, level=level, title=part.solver))
+        shown = predictions_table(part.models, part.rows, level=level, limit=limit, title=part.solver, times=times)
+        out.print(shown)
 
 
 def _save(predictions: list[dict[str, Any]], path: Path) -> None:

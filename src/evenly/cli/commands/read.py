@@ -24,7 +24,7 @@ def read(
     reading: opt.Reading = opt.Reading(),
     save: Annotated[
         Path | None,
-        typer.Option("--save", help="Save all runs as .csv or .parquet; a folder gets one file per solver."),
+        typer.Option("--save", "-o", help="Save all runs as .csv or .parquet; a folder gets one file per solver."),
     ] = None,
     details: Annotated[bool, typer.Option("--details", help="Show every measured quantity.")] = False,
     json: opt.Json = False,
@@ -49,12 +49,15 @@ def read(
 
 def _show(found: Measurements, *, details: bool, json: bool) -> None:
     from evenly.report.tables.run import runs_as_dict, runs_table
+    from evenly.report.tables.table_columns import columns_as_list, columns_table
 
     if json:
-        told = {"layout": found.layout, "notes": list(found.notes)}
+        told = {"layout": found.layout, "notes": list(found.notes), "columns": columns_as_list(found.columns)}
         print_json({**runs_as_dict(found.runs, sources=found.sources, skipped=found.skipped), **told})
         return
     out.print(runs_table(found.runs, sources=found.sources, details=details))
+    if any(name == "table" for _, name in found.sources) and found.columns:
+        out.print(columns_table(found.columns, found.runs))
     tell_about(found)
     if found.layout is not None:
         note(f"preCICE couples them as {found.layout}")

@@ -47,7 +47,7 @@ def rebalance(
             min=0,
         ),
     ] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Save the new layout as .json.")] = None,
+    output: Annotated[Path | None, typer.Option("--save", "-o", help="Save the new layout as .json.")] = None,
     json: opt.Json = False,
 ) -> None:
     """Say whether another layout would make a measured run faster, and save it.

@@ -22,7 +22,7 @@ def train(
     runs: Annotated[
         int, typer.Option("--runs", help="How many random cells to time; a later call can add more.", min=10)
     ] = 300,
-    budget: Annotated[str, typer.Option("--budget", help="Wall time to spend on timing, as 90s or 15m.")] = "15m",
+    budget: Annotated[str, typer.Option("--wall-time", help="Wall time to spend on timing, as 90s or 15m.")] = "15m",
     workers: Annotated[int, typer.Option("--workers", help="How many processes time ranks at once.", min=1)] = 1,
     real: Annotated[
         int, typer.Option("--real", help="Random cells that run on real MPI ranks besides, up to 8.", min=0)
@@ -32,7 +32,7 @@ def train(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where to save the step model (default: where `evenly predict` looks)."),
+        typer.Option("--save", "-o", help="Where to save the step model (default: where `evenly predict` looks)."),
     ] = None,
     json: opt.Json = False,
 ) -> None:
@@ -42,7 +42,7 @@ def train(
     """
     if program != "fdtd":
         raise InputError(f"PROGRAM must be fdtd, whose simulations can be timed rank by rank here, but got {program!r}")
-    seconds = parsing.duration(budget, "--budget")
+    seconds = parsing.duration(budget, "--wall-time")
     from evenly.decomposition.costs.locations import find_cost
     from evenly.decomposition.forecasting.locations import rehearsal_file, step_model_file
     from evenly.decomposition.forecasting.rehearsal import RehearsalStore
@@ -70,7 +70,7 @@ def train(
         wanted = {setting.key for setting in settings}
         rehearsals = [one for one in kept if one.setting.key in wanted]
     if len(rehearsals) < len(settings):
-        note(f"{len(rehearsals)} of {len(settings)} cells were timed: a longer --budget times more")
+        note(f"{len(rehearsals)} of {len(settings)} cells were timed: a longer --wall-time times more")
     model = StepModel.learn(rehearsals, found.cost, learner=learner or LEARNER)
     model.save(target)
     errors = {"error": model.half_width(0.5), "error_90": model.half_width(0.9)}

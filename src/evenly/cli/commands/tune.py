@@ -41,7 +41,7 @@ class Search:
     ] = None
     limit: Annotated[
         float | None,
-        typer.Option("--limit", help="End a run that takes this many times as long as the fastest of its task."),
+        typer.Option("--give-up", help="End a run that takes this many times as long as the fastest of its task."),
     ] = None
     production: Annotated[
         float | None,
@@ -68,7 +68,8 @@ def tune(
         Path | None, typer.Option("--store", help="Where runs are kept (default: beside the study, as .tune.db).")
     ] = None,
     save: Annotated[
-        Path | None, typer.Option("--save", help="Table of all runs: .csv or .parquet (default: beside the store).")
+        Path | None,
+        typer.Option("--save", "-o", help="Table of all runs: .csv or .parquet (default: beside the store)."),
     ] = None,
     keep_going: opt.KeepGoing = False,
     pictures: opt.Pictures = opt.Pictures(),

@@ -142,7 +142,7 @@ def find_cost(program: str | None, path: Path | str | None = None) -> Found:
     """
     needed = program or "fdtd"
     source: Literal["calibrated", "shipped", "file"] = "file"
-    remedy = f"name another one, or make one with `evenly calibrate {needed} --output FILE`"
+    remedy = f"name another one, or make one with `evenly calibrate {needed} --save FILE`"
     if path is None:
         program, path, source = needed, cost_file(needed), "calibrated"
         remedy = f"measure anew with `evenly calibrate {needed}`, or delete it to use the costs that came with evenly"
@@ -157,7 +157,7 @@ def find_cost(program: str | None, path: Path | str | None = None) -> Found:
     if program not in (None, cost.program):
         raise InputError(
             f"{path}: costs of {program} are needed, but the file holds those of {cost.program}: name a file of "
-            f"{program} (`evenly calibrate {program} --output FILE` makes one), or ask for {cost.program}"
+            f"{program} (`evenly calibrate {program} --save FILE` makes one), or ask for {cost.program}"
         )
     return Found(cost, source, Path(path))
 

@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 
 from evenly.arguments import explained
+from evenly.core_counts.goal import Choice, Goal, Knee
 from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.fdtd.cell import cell_from
 from evenly.decomposition.costs.cost_model import CostModel
 from evenly.decomposition.costs.locations import find_cost
 from evenly.decomposition.forecasting.features import LayoutWorkload, shares_of, workload_of
-from evenly.decomposition.forecasting.goal import Goal
 from evenly.decomposition.forecasting.replay import replay
 from evenly.decomposition.forecasting.step_model import StepModel
 from evenly.errors import InputError
@@ -48,10 +48,8 @@ class Forecast:
         ``communication_share``; ``imbalance`` of the computation; ``speedup`` and ``efficiency`` relative to the
         smallest number of ranks; for all steps ``run_s`` with ``run_lower_s`` and ``run_upper_s``, ``core_hours``
         and, if the machine has a price, ``money``.
-    ranks : int
-        The recommended number of ranks.
-    why : str
-        The reason for the recommendation, in one sentence.
+    choice : Choice
+        The recommended number of ranks and why, where more stop paying, and the runner-up.
     machine : Machine
     steps : int
         Number of steps of the whole run, for ``run_s`` and the costs.
@@ -63,8 +61,7 @@ class Forecast:
     """
 
     curve: pd.DataFrame
-    ranks: int
-    why: str
+    choice: Choice
     machine: Machine
     steps: int
     notes: tuple[str, ...] = ()
@@ -72,6 +69,21 @@ class Forecast:
 
     def __repr__(self) -> str:
         return f"<Forecast of {self.name} on {self.machine.name}: {self.ranks} ranks, {self.why}>"
+
+    @property
+    def ranks(self) -> int:
+        """The recommended number of ranks."""
+        return self.choice.count
+
+    @property
+    def why(self) -> str:
+        """The reason for the recommendation, in one sentence."""
+        return self.choice.why
+
+    @property
+    def knee(self) -> Knee:
+        """Where more ranks stop paying."""
+        return self.choice.knee
 
     @property
     def best(self) -> dict[str, float]:
@@ -83,7 +95,7 @@ class Forecast:
         """Return everything as plain values, for JSON."""
         return {
             "name": self.name, "machine": self.machine.to_dict(), "steps": self.steps, "source": "replay",
-            "recommended": {"ranks": self.ranks, "why": self.why}, "notes": list(self.notes),
+            "recommended": {"ranks": self.ranks, "why": self.why}, **self.choice.to_dict(), "notes": list(self.notes),
             "rows": self.curve.to_dict("records"),
         }  # fmt: skip
 
@@ -153,8 +165,8 @@ def forecast(
         if told is not None:
             told(done, len(counts))
     curve = _finished(pd.DataFrame(rows), machine, steps)
-    chosen, why = (goal or Goal()).choose(curve, machine.currency)
-    return Forecast(curve, chosen, why, machine, steps, _notes(known, outside), first.name)
+    choice = (goal or Goal()).choose(curve, currency=machine.currency, level=level)
+    return Forecast(curve, choice, machine, steps, _notes(known, outside), first.name)
 
 
 def _cells(simulation: Any) -> Callable[[int], Cell]:

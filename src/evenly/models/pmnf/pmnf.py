@@ -51,6 +51,7 @@ from evenly.models.scaling_laws.dense_points import spread_points
 from evenly.models.scaling_laws.formula import Piece
 from evenly.models.scaling_laws.loglinear import Coordinates, LogLinear
 from evenly.models.uncertainty.conformal import LogConformal
+from evenly.space.space import Configurations
 
 __all__ = ["PMNF"]
 
@@ -293,6 +294,20 @@ class PMNF(Model):
         widths = self._conformal.half_width(level) * np.sqrt(1.0 + leverages)
         shares = np.array([member.credibility for member in self.members_])
         return credible_bounds(centre, logs, widths, shares, level)
+
+    def growth(self, start: Configurations, end: Configurations, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Return bounds of the factor by which the time grows from configurations `start` to `end`, each (n,).
+
+        The bounds enclose the factors of all credible laws, each with its own uncertainty; noise of single runs is
+        left out.
+        """
+        first, last = self.space_.frame(start), self.space_.frame(end)
+        (before, logs_before), (after, logs_after) = (model_averaging.predict(self.members_, x) for x in (first, last))
+        # The standard deviation of a difference is at most the sum of both.
+        leverages = [np.sqrt(member.leverage(first)) + np.sqrt(member.leverage(last)) for member in self.members_]
+        widths = self._conformal.half_width(level) * np.array(leverages)
+        shares = np.array([member.credibility for member in self.members_])
+        return credible_bounds(after / before, logs_after - logs_before, widths, shares, level)
 
     def monotone_pieces(self, low: int, high: int) -> list[Piece]:
         """Split the whole numbers from `low` to `high` into ranges on which predictions are certainly monotone.

@@ -19,11 +19,12 @@ __all__ = [
     "NO_TIME",
     "SOLVER_NAMES",
     "STATISTICS",
-    "STATUS_WORDS",
     "Measured",
     "canonical_unit",
+    "is_rate",
     "measured",
     "time_candidates",
+    "timing_by_unit",
     "unit_of_time",
 ]
 
@@ -32,7 +33,6 @@ ALIASES: dict[str, str] = {
     "run": "run", "run_id": "run", "runid": "run", "job": "run", "job_id": "run", "jobid": "run",
     "repetition": "repetition", "rep": "repetition", "repeat": "repetition", "trial": "repetition",
     "step": "step", "iteration": "step", "timestep": "step", "time_step": "step", "window": "step",
-    "status": "status",
     "machine": "machine", "host": "machine", "hostname": "machine", "cluster": "machine",
     "when": "when", "date": "when", "datetime": "when", "timestamp": "when", "started": "when",
     "source": "source",
@@ -49,13 +49,6 @@ COUNTS = frozenset({
 STATISTICS = frozenset(
     {"count", "spread", "std", "stddev", "std_dev", "stdev", "stderr", "sem", "n_samples", "variance"}
 )
-#: Known values of a status column, in lower case, and the status that each stands for.
-STATUS_WORDS = {
-    "": "ok", "ok": "ok", "success": "ok", "succeeded": "ok", "successful": "ok", "done": "ok", "completed": "ok",
-    "passed": "ok", "failed": "failed", "fail": "failed", "failure": "failed", "error": "failed", "crashed": "failed",
-    "crash": "failed", "oom": "failed", "killed": "failed", "aborted": "failed", "invalid": "failed",
-    "timed out": "timed out", "timeout": "timed out", "timed_out": "timed out", "time limit": "timed out",
-}  # fmt: skip
 #: Values of the time column that stand for a missing time.
 NO_TIME = frozenset({"", "-", "--", "na", "n/a", "nan", "none", "null", "inf", "infinity"})
 
@@ -69,11 +62,17 @@ _TIME_WORDS = frozenset({"seconds", "time", "runtime", "walltime", "wall", "elap
 _NOT_MEASURED = frozenset(
     {"start", "end", "final", "simulated", "simulation", "model", "integrator", "scheme", "limit"}
 )
+_STEPS = frozenset({"dt", "step", "timestep", "interval", "period", "timeout", "window", "horizon", "tau"})
 _NOT_MEASURED_NAMES = frozenset({"time_step", "time_steps", "time_stepping", "sim_time"})
 _OTHER_WORDS = frozenset({"memory", "mem", "rss", "hwm", "footprint", "energy", "consumption", "traffic"})
 _SHORT_UNITS = frozenset({"ms", "us", "ns", "sypd", "sdpd", "minutes", "hours"})
 #: Names of phases of a step; such a column is never a parameter.
 _PHASES = frozenset({"waiting", "sending", "receiving", "interpolation", "communication", "comm", "computation"})
+#: Words of a time that isn't the whole one.
+_PARTS = frozenset({
+    "queue", "queued", "wait", "waiting", "pending", "cpu", "user", "sys", "system", "idle", "comm", "communication",
+    "mpi", "io", "init", "setup", "startup", "compile", "compilation",
+})  # fmt: skip
 _UNIT_NAMES = {
     "s": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "ms": "ms", "msec": "ms", "milliseconds": "ms",
     "us": "us", "µs": "us", "μs": "us", "usec": "us", "microseconds": "us", "ns": "ns", "nanoseconds": "ns",
@@ -86,6 +85,10 @@ _OTHER_UNITS = ("B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "J", "k
 _ANY_CASE = {unit.lower(): unit for unit in _OTHER_UNITS if unit.lower() not in ("b", "j", "mj")}
 _BRACKETS = re.compile(r"^(?P<base>.*?)\s*(?:\[(?P<a>[^\]]+)\]|\((?P<b>[^)]+)\))\s*$")
 _SUFFIX = re.compile(r"^(?P<base>.+?)(?:\s*/\s*|_in_|\s+in\s+|_|\.|\s+)(?P<unit>[^\s_./]+)$")
+
+_RATE = re.compile(
+    r"(?P<base>.*\S)(?:\s*/\s*|[\s_]+per[\s_]+)(s|sec|second|min|minute|h|hour|d|day)(?:\s*[\])])?", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,7 @@ def measured(column: str) -> Measured | None:
     if name.lower() in _WHOLE_NAME_UNITS:
         return Measured(column, "seconds", _UNIT_NAMES[name.lower()], 2)
     base, unit = _split_unit(name)
-    plain = re.sub(r"[\s\-.]+", "_", base.strip()).lower()
+    plain = re.sub(r"[\s\-.]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", base.strip())).lower()
     words = set(plain.split("_"))
     if unit and base_unit(unit) != "s":
         return Measured(column, base, unit, 0) if words & _OTHER_WORDS else None
@@ -153,7 +156,18 @@ def time_candidates(columns: Iterable[str]) -> list[Measured]:
     columns = list(columns)
     times = [m for m in map(measured, columns) if m is not None and m.certainty > 0]
     best = max((m.certainty for m in times), default=0)
-    return [m for m in times if m.certainty == best] or _by_unit(columns)
+    found = [m for m in times if m.certainty == best]
+    for lesser in (_is_rate, _is_part):  # a rate beside a time, and a part beside the whole
+        found = [m for m in found if not lesser(m)] or found
+    return found or _by_unit(columns)
+
+
+def _is_rate(found: Measured) -> bool:
+    return found.unit in ("SYPD", "SDPD") or "/" in found.unit
+
+
+def _is_part(found: Measured) -> bool:
+    return bool(set(re.split(r"[\s_\-.]+", found.base.lower())) & _PARTS)
 
 
 def _by_unit(columns: Iterable[str]) -> list[Measured]:
@@ -162,10 +176,44 @@ def _by_unit(columns: Iterable[str]) -> list[Measured]:
         Measured(column, match["base"].strip(), unit, 1)
         for column in columns
         if (match := _BRACKETS.match(column.strip())) and (unit := unit_of_time(column))
-        if not set(re.split(r"[\s_\-.]+", match["base"].lower()))
-        & {*_NOT_MEASURED, "dt", "step", "timestep", "interval"}
+        if not set(re.split(r"[\s_\-.]+", match["base"].lower())) & {*_NOT_MEASURED, *_STEPS}
     ]
+    found = [m for m in found if not _is_part(m)] or found
     return found if len(found) == 1 else []
+
+
+def is_rate(column: str) -> bool:
+    """Tell whether a name is that of a rate, as ``GB/s``; ``wall/s`` is a time in seconds.
+
+    Examples
+    --------
+    >>> is_rate("GB/s"), is_rate("images per second"), is_rate("ns/day"), is_rate("wall/s"), is_rate("cores per node")
+    (True, True, True, False, False)
+    """
+    match = _RATE.fullmatch(column.strip())
+    return match is not None and (match["base"].lower() in _WHOLE_NAME_UNITS or measured(match["base"]) is None)
+
+
+def timing_by_unit(column: str) -> Measured | None:
+    """Return a column as a timing if its name ends with a unit of time, as ``solve_s``, and isn't that of a step.
+
+    Only the values can tell whether it was measured: ``n_s`` ends so, too.
+
+    Examples
+    --------
+    >>> timing_by_unit("solve_s").unit, timing_by_unit("dt_s"), timing_by_unit("cores")
+    ('s', None, None)
+    """
+    base, unit = _split_unit(column.strip())
+    words = set(re.split(r"[\s_\-.]+", base.lower()))
+    if (
+        not unit
+        or base_unit(unit) != "s"
+        or is_rate(column)
+        or words & {*_NOT_MEASURED, *_STEPS, "core", "cpu", "node"}
+    ):
+        return None
+    return Measured(column, base, unit, 0)
 
 
 def unit_of_time(column: str) -> str:

@@ -24,7 +24,7 @@ from evenly.readers.files import is_unended
 from evenly.readers.tables.bordered import without_borders
 from evenly.runs.files import FORMULA
 
-__all__ = ["Decimal", "Delimited", "numbers", "parse"]
+__all__ = ["Decimal", "Delimited", "has_decimal_commas", "has_suffix", "numbers", "parse"]
 
 Decimal = Literal["auto", ".", ","]
 
@@ -35,7 +35,17 @@ _SAMPLE = 40
 #: Of a table of runs.
 _MOST_COLUMNS = 5000
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
-_MAYBE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
+#: Groups of three digits, with the mark between them and the other one before decimals.
+_GROUPED = {
+    ",": re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?"),
+    ".": re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?"),
+}
+_ONE_GROUP = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
+_SUFFIXED = re.compile(r"(?P<number>[+-]?\d+(?:\.\d+)?) ?(?P<suffix>[kKMG])")
+#: ``97.7%``, and a speed-up of ``1.93x``.
+_SHARE = re.compile(r"[+-]?\d+(\.\d+)? ?[%x×]")
+_RULE = re.compile(r"[\s|:+=-]*-{2,}[\s|:+=-]*")
+_SUFFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 
 
 @dataclass(frozen=True)
@@ -97,7 +107,14 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
 
 
 def numbers(
-    path: Path, name: str, cells: pd.Series[str], lines: NDArray[np.int64], *, decimal: Decimal = "auto"
+    path: Path,
+    name: str,
+    cells: pd.Series[str],
+    lines: NDArray[np.int64],
+    *,
+    decimal: Decimal = "auto",
+    whole: bool = False,
+    commas: bool = False,
 ) -> NDArray[np.float64]:
     """Convert one column of text to numbers; NaN where a cell isn't a number.
 
@@ -110,7 +127,12 @@ def numbers(
     lines : array (n_rows,)
         Line of each row.
     decimal : {"auto", ".", ","}
-        The decimal mark; ``"auto"`` takes a comma where cells can't be read otherwise.
+        The decimal mark; ``"auto"`` takes a comma where cells can't be read otherwise. The other mark may stand between
+        groups of three digits.
+    whole : bool
+        Whether only whole numbers make sense, as of cores: ``1,024`` is a thousand then.
+    commas : bool
+        Whether other columns of the file have decimal commas, so that ``50.020`` may be fifty thousand.
 
     Returns
     -------
@@ -119,24 +141,88 @@ def numbers(
     Raises
     ------
     ReadError
-        If ``1,024`` might be a thousand or about one.
+        If ``1,024`` or ``50.020`` might be thousands or decimals.
+
+    Examples
+    --------
+    >>> cells, lines = pd.Series(["1,024", "2,048.5"]), np.array([2, 3])
+    >>> numbers(Path("runs.csv"), "n", cells, lines), numbers(Path("runs.csv"), "n", pd.Series(["12k", "1e3"]), lines)
+    (array([1024. , 2048.5]), array([12000.,  1000.]))
     """
-    plain = _floats(cells.tolist())
-    odd = np.isnan(plain)
-    if decimal == "." or not odd.any():
+    texts = cells.tolist()
+    plain = _floats(texts)
+    if decimal == "auto" and not commas and not np.isnan(plain).any():
         return plain
-    commas = odd & np.array([bool(_DECIMAL_COMMA.fullmatch(cell)) for cell in cells], dtype=np.bool_)
-    if not commas.any():
-        return plain
-    if decimal == "auto" and all(_MAYBE_THOUSANDS.fullmatch(cell) for cell in cells[commas]):
-        first = int(np.flatnonzero(commas)[0])
+    grouping = _grouping_mark(texts, decimal, whole=whole, commas=commas)
+    if grouping == "?":
+        first = next(row for row, cell in enumerate(texts) if _ONE_GROUP.fullmatch(cell))
+        mark = "decimal comma" if "," in texts[first] else "decimal point"
         raise ReadError(
             path,
-            f"{cells.iloc[first]!r} in column {name!r} may be a thousand or a decimal comma: "
-            "pass decimal=',' (-O decimal=,) or write the number without it",
+            f"{texts[first]!r} in column {name!r} may be a thousand or a {mark}: say which mark is the decimal one, "
+            "decimal=',' or decimal='.' (-O decimal=, or -O decimal=.)",
             line=int(lines[first]),
         )
-    return _floats([cell.replace(",", ".") for cell in cells])
+    return np.array([_number(cell, grouping) for cell in texts], dtype=np.float64)
+
+
+def has_suffix(cells: Sequence[str]) -> str:
+    """Return the first cell like ``12k``, if there is one.
+
+    Examples
+    --------
+    >>> has_suffix(["8", "12k"]), has_suffix(["fork", "8"])
+    ('12k', '')
+    """
+    return next((cell for cell in cells if _SUFFIXED.fullmatch(cell)), "")
+
+
+def has_decimal_commas(frame: pd.DataFrame) -> bool:
+    """Tell whether a column of text surely has decimal commas, as ``0,75``.
+
+    Examples
+    --------
+    >>> has_decimal_commas(pd.DataFrame({"a": ["0,75"]})), has_decimal_commas(pd.DataFrame({"a": ["1,024"]}))
+    (True, False)
+    """
+    return any(
+        _DECIMAL_COMMA.fullmatch(cell) and not _GROUPED[","].fullmatch(cell)
+        for name in frame.columns
+        for cell in frame[name]
+        if "," in cell
+    )
+
+
+def _grouping_mark(texts: Sequence[str], decimal: Decimal, *, whole: bool, commas: bool) -> str:
+    """Return the mark between groups of three digits, ``","`` or ``"."``; ``"?"`` if it can't be told."""
+    if decimal != "auto":
+        return "," if decimal == "." else "."
+    if any(_DECIMAL_COMMA.fullmatch(cell) and not _ONE_GROUP.fullmatch(cell) for cell in texts):
+        return "."
+    maybe = [cell for cell in texts if _ONE_GROUP.fullmatch(cell)]
+    sure = {
+        mark for mark, pattern in _GROUPED.items()
+        for cell in texts if pattern.fullmatch(cell) and not _ONE_GROUP.fullmatch(cell)
+    }  # fmt: skip
+    if len(sure) == 1:
+        return sure.pop()
+    if any("," in cell for cell in maybe):
+        return "," if whole else "?"
+    if commas and maybe and all(_ONE_GROUP.fullmatch(cell) for cell in texts if "." in cell):
+        return "." if whole else "?"
+    return ","
+
+
+def _number(cell: str, grouping: str) -> float:
+    if _GROUPED[grouping].fullmatch(cell):
+        cell = cell.replace(grouping, "")
+    if grouping == ".":
+        cell = cell.replace(",", ".")
+    if _SHARE.fullmatch(cell):
+        cell = cell[:-1]
+    if match := _SUFFIXED.fullmatch(cell):
+        return float(match["number"]) * _SUFFIXES[match["suffix"]]
+    return _float(cell)
 
 
 def _floats(cells: list[str]) -> NDArray[np.float64]:
@@ -162,8 +248,10 @@ def _content(text_lines: Sequence[str]) -> list[tuple[int, str]]:
     comment: tuple[int, str] | None = None
     for number, line in enumerate(text_lines, start=1):
         stripped = line.strip()
-        if not stripped.strip(",;|"):
+        if not stripped.strip(",;|") or ("|" in stripped and _RULE.fullmatch(stripped)):
             continue
+        if stripped.startswith("|") and stripped.endswith("|"):  # as in Markdown
+            line = stripped[1:-1]
         if stripped.startswith(_COMMENTS):
             comment = (number, stripped.lstrip("#%/").strip())
             continue
@@ -179,7 +267,8 @@ def _is_header_of(comment: str, first: str) -> bool:
     delimiter = _find_delimiter([first])
     cells = _cells(first, delimiter)
     names = _cells(comment, delimiter)
-    return len(names) == len(cells) > 1 and all(map(_is_number, cells)) and not any(map(_is_number, names))
+    numeric = sum(_is_number(cell) or _SHARE.fullmatch(cell) is not None for cell in cells)
+    return len(names) == len(cells) > 1 and 2 * numeric > len(cells) and not any(map(_is_number, names))
 
 
 def _find_delimiter(sample: Sequence[str]) -> str:
@@ -210,9 +299,21 @@ def _cut(text_lines: Sequence[str], rows: Sequence[tuple[int, list[str]]], width
         return ""
     *others, last = (cells for _, cells in rows)
     there = len(last) - (not last[-1] and all(cells[-1] for cells in others))
-    if there >= width or not is_unended(text_lines):
+    if not is_unended(text_lines):
         return ""
+    if there >= width:
+        return _shorter([cells[-1] for cells in others if cells], last[-1])
     return f"the file seems to be cut off in its last line, which has {there} of {width} values"
+
+
+def _shorter(others: Sequence[str], last: str) -> str:
+    """Return what is wrong if a last number has fewer decimals than each of those above it, which have the same."""
+    places = {len(cell.partition(".")[2]) for cell in others}
+    if len(others) < 3 or len(places) != 1 or not all(map(_is_number, others)) or not _is_number(last):
+        return ""
+    if len(last.partition(".")[2]) >= max(places):
+        return ""
+    return f"the file may be cut off: its last number, {last}, has fewer decimals than all others above it"
 
 
 def _unmarked(cell: str) -> str:

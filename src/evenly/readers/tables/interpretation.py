@@ -1,14 +1,13 @@
-"""Interpretation of a table of text: it finds the columns of time, parameters and solver, and builds the runs.
+"""Interpretation of a table of text: it gives each column its role, and builds the runs.
 
 `TableReader` uses it. Every guess is reported as a note; every error message names the line.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,19 +15,29 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError, did_you_mean
 from evenly.readers.tables import columns as words
-from evenly.readers.tables.delimited import numbers
+from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
 from evenly.readers.tables.options import TableOptions
-from evenly.readers.tables.repetitions import NUMBERS, are_whole, name_runs, number_steps
+from evenly.readers.tables.repetitions import NUMBERS, are_whole
+from evenly.readers.tables.roles import (
+    Column,
+    Role,
+    follows_response,
+    identifies,
+    is_count,
+    is_limit,
+    is_outcome,
+    is_statistic,
+)
 from evenly.readers.tables.rows import runs_of
+from evenly.readers.tables.state_column import find_states
+from evenly.readers.tables.states import name_key, state_of
+from evenly.readers.tables.time_column import find_time
+from evenly.readers.tables.values import Values
 from evenly.runs.runs import Runs
 from evenly.runs.units import SECONDS_PER, base_unit, to_base
 from evenly.space.expressions import Expression
 
 __all__ = ["Interpretation"]
-
-#: A column of at least this many cells, of which at most one in so many isn't a number, is meant to be numeric.
-_ONE_IN = 5
-_UNNAMED = re.compile(r"(unnamed: ?\d+|__index_level_\d+__)?", re.IGNORECASE)
 
 
 class Interpretation:
@@ -49,6 +58,8 @@ class Interpretation:
     ----------
     notes : list of str
         What was guessed.
+    columns : list of Column
+        The role of each column, once `runs` was called.
 
     Examples
     --------
@@ -56,16 +67,27 @@ class Interpretation:
     >>> meaning = Interpretation(TableOptions(), Path("scaling.csv"), cells, np.array([2, 3]))
     >>> meaning.runs()[""].values
     array([43200., 21600.])
+    >>> [(column.name, column.role) for column in meaning.columns]
+    [('cores', 'parameter'), ('SYPD', 'time')]
     """
 
     def __init__(self, options: TableOptions, path: Path, cells: pd.DataFrame, lines: NDArray[np.int64]) -> None:
-        self.options: Final = options
-        self.path: Final = path
-        self.cells = cells
-        self.lines = lines
+        self.options = options
+        self.path = path
+        self.values = Values(options, path, cells, lines)
         self.notes: list[str] = []
-        self._taken: set[str] = set()
+        self._roles: dict[str, Column] = {}
         self._settled: set[str] = set()  # columns that `where` left with one value
+
+    @property
+    def cells(self) -> pd.DataFrame:
+        """The cells of the rows that are read."""
+        return self.values.cells
+
+    @property
+    def columns(self) -> list[Column]:
+        """The roles of the columns, in the order of the file."""
+        return [self._roles[name] for name in self.cells.columns if name in self._roles]
 
     def runs(self) -> dict[str, Runs]:
         """Return the runs per solver.
@@ -77,23 +99,30 @@ class Interpretation:
         """
         self._refuse_exports()
         self._filter()
+        status = self._states()
         book = self._bookkeeping()
         time, unit = self._time()
-        quantities = self._quantities()
+        seconds = self.values.seconds(time, unit)
+        quantities = self._quantities(unit)
         solver = self._solver()
-        parameters = self._parameters()
-        frame = pd.DataFrame({name: self._parameter(name) for name in parameters}, index=self.cells.index)
+        parameters = self._parameters(seconds)
+        self.notes += self.values.suffixed(parameters)
         for name in parameters:
-            self._check_counts(name)
+            self.values.check_counts(name)
+        frame = pd.DataFrame({name: self.values.parameter(name) for name in parameters}, index=self.cells.index)
         for name, value in self.options.constants.items():
             frame[name] = value
-        frame["status"], frame["seconds"] = self._times(time, unit, book.get("status"))
+        frame["status"], frame["seconds"] = self._times(time, seconds, status)
         for column, (name, its_unit) in quantities.items():
-            values = numbers(self.path, column, self.cells[column], self.lines, decimal=self.options.decimal)
-            frame[name] = to_base(values, its_unit)
-        self._keep_books(frame, book, [*parameters, *self.options.constants], solver)
+            frame[name] = self._measured(column, its_unit)
+        inputs = [*parameters, *self.options.constants]
+        if note := keep_books(self.values, frame, book, inputs, solver):
+            self.notes.append(note)
         units = {name: base_unit(its_unit) for name, its_unit in quantities.values()}
-        return self._split(frame, solver, [*parameters, *self.options.constants], units)
+        return self._split(frame, solver, inputs, units)
+
+    def _take(self, column: str, role: Role, why: str, unit: str = "") -> None:
+        self._roles[column] = Column(column, role, why, unit)
 
     # ---- roles of the columns ------------------------------------------------------------------------------
 
@@ -112,28 +141,46 @@ class Interpretation:
             return
         expression = Expression(condition)
         self._require(sorted(expression.names), "where")
-        columns = {name: self._parameter(name).to_numpy() for name in expression.names}
+        columns = {name: self.values.parameter(name).to_numpy() for name in expression.names}
         mask = np.broadcast_to(expression(columns), (len(self.cells),)).astype(np.bool_)
         if not mask.any():
             raise ReadError(self.path, f"no row is left by where={condition!r}")
-        self.cells, self.lines = self.cells[mask].reset_index(drop=True), self.lines[mask]
+        self.values.keep(mask)
         self._settled = {name for name in expression.names if self.cells[name].nunique() == 1}
+        for name in self._settled:
+            self._take(name, "constant", "where= (--where) leaves one value")
+
+    def _states(self) -> NDArray[np.object_] | None:
+        """Return the status of each row, and leave out the rows of jobs that haven't ended."""
+        given = self.options.status
+        if given is not None:
+            self._require([given], "status")
+        asked = {self.options.time, self.options.solver, *self.options.quantities, *self.options.parameters}
+        found = find_states(self.values, given, {*asked, *self._settled})
+        if found is None:
+            return None
+        self._take(found.name, "state", "its name and its values")
+        for column in found.others:
+            self._take(column, "state", f"its values, but {found.name!r} is taken")
+        self.notes += found.notes
+        ended = found.status != "running"
+        if not ended.all():
+            self.values.keep(ended)
+        return np.asarray(found.status[ended])
 
     def _bookkeeping(self) -> dict[str, str]:
         """Return bookkeeping name → column."""
         asked = {self.options.time, self.options.solver, *self.options.quantities, *self.options.parameters}
         found: dict[str, str] = {}
-        if self.options.status is not None:
-            self._require([self.options.status], "status")
-            found["status"] = self.options.status
         for column in self.cells.columns:
-            role = words.ALIASES.get(column.strip().lower())
-            if not role or role in found or column in asked or column in self._settled:
+            role = words.ALIASES.get(column.strip().lower()) or words.ALIASES.get(name_key(column))
+            if not role or role in found or column in asked or column in self._roles:
                 continue
-            if role == "step" and not are_whole(self._numbers(column), below=NUMBERS):
+            if role == "step" and not are_whole(self.values.numbers(column), below=NUMBERS):
                 continue  # the size of a time step, say
             found[role] = column
-        self._taken |= set(found.values())
+            what: Role = "repetition" if role in ("repetition", "step") else "identifier"
+            self._take(column, what, "its name")
         if "step" in found:
             self.notes.append(
                 f"{found['step']!r} numbers the steps of a run (if it was varied: name it in parameters=, --parameters)"
@@ -146,107 +193,161 @@ class Interpretation:
         return found
 
     def _time(self) -> tuple[str, str]:
+        """Return the column of the time and its unit."""
         column = self.options.time
         if column is not None:
             self._require([column], "time")
-        else:
-            column = self._guess_time()
-        known = words.measured(column)
-        told = (known.unit if known else "") or words.unit_of_time(column)
-        unit = words.canonical_unit(self.options.unit or "") or told or "s"
-        if base_unit(unit) != "s":
-            raise ReadError(self.path, f"the time's unit must be a time or a rate, but got {unit!r}")
-        self._taken.add(column)
-        assumed = "" if self.options.unit or told else " (assumed: pass unit=, --unit, otherwise)"
-        if unit in SECONDS_PER or unit.startswith("ticks@"):
-            self.notes.append(f"{column!r} is the time in {unit}{assumed}")
-        else:
-            self.notes.append(f"{column!r} is a rate in {unit}: seconds are those of one unit of work")
-        return column, unit
+        taken = (*self.options.parameters, *self.options.quantities)
+        found = find_time(self.values, [c for c in self._free() if c not in taken])
+        self.notes += found.notes
+        for used in found.spans:
+            self._take(used, "left out", "the time is taken from it")
+        self._take(found.name, "time", found.why, found.shown_unit)
+        return found.name, found.unit
 
-    def _guess_time(self) -> str:
-        free = [c for c in self.cells.columns if c not in self._taken and c not in self.options.parameters]
-        found = words.time_candidates(c for c in free if c not in self.options.quantities)
-        if len(found) == 1:
-            return found[0].column
-        shown = ", ".join(map(repr, self.cells.columns))
-        why = (
-            f"{' and '.join(repr(m.column) for m in found)} may each be the time"
-            if found
-            else "no column's name says that it is a time"
-        )
-        wide = (
-            "; columns of each solver are told apart by names: a_cores, a_time_ms, b_cores, b_time_ms" if found else ""
-        )
-        raise ReadError(
-            self.path,
-            f"{why}: pass time= (--time) with one of the columns {shown}, and unit= (--unit) if it isn't in seconds"
-            f"{wide}",
-        )
+    # ---- the other columns ---------------------------------------------------------------------------------
 
-    def _quantities(self) -> dict[str, tuple[str, str]]:
-        """Return column → (quantity, unit)."""
+    def _quantities(self, unit: str) -> dict[str, tuple[str, str]]:
+        """Return column → (quantity, unit); a time without a unit has that of the time."""
         given = self.options.quantities
         self._require(list(given), "quantities")
         found = {column: (column, words.canonical_unit(unit)) for column, unit in given.items()}
-        asked = {*self.options.parameters, *self._settled, self.options.solver}
+        asked = {*self.options.parameters, self.options.solver}
+        told: dict[str, list[str]] = {}
         for column in self.cells.columns:
-            known = words.measured(column)
-            if known is None or column in asked or column in self._taken or column in found:
+            if column in asked or column in self._roles or column in found or is_limit(column):
+                continue
+            known = None if is_statistic(column) else words.measured(column) or self._timing(column)
+            if known is None or known.unit in ("SYPD", "SDPD"):
                 continue
             clash = known.base in self.cells.columns or known.base in ("seconds", *words.ALIASES)
-            found[column] = (column if clash else known.base, known.unit or "s")
-            self.notes.append(f"{column!r} is another measured quantity in {known.unit or 's'}")
-        self._taken |= set(found)
+            its_unit = known.unit or (unit if unit in SECONDS_PER else "s")
+            found[column] = (column if clash else known.base, its_unit)
+            told.setdefault(its_unit, []).append(repr(column))
+        for its_unit, names in told.items():
+            are = "are other measured quantities" if len(names) > 1 else "is another measured quantity"
+            self.notes.append(f"{', '.join(names)} {are} in {its_unit}")
+        for column, (_, its_unit) in found.items():
+            why = "named in quantities= (--quantity)" if column in given else "measured, by its name or values"
+            self._take(column, "quantity", why, its_unit)
         return found
+
+    def _timing(self, column: str) -> words.Measured | None:
+        """Return a column as another timing: its values are durations, or its unit is one of time and they differ."""
+        if is_unnamed(column):
+            return None
+        if self.values.are_durations(column):
+            return words.Measured(column, column, "", 0)
+        known = words.timing_by_unit(column)
+        if known is None or not self.values.is_numeric(column):
+            return None
+        values = self.values.numbers(column)
+        values = values[np.isfinite(values)]
+        fractions = (values != np.round(values)).any()
+        return known if fractions and len(np.unique(values)) >= 0.7 * len(values) else None
+
+    def _measured(self, column: str, unit: str) -> NDArray[np.float64]:
+        if base_unit(unit) == "s":
+            return self.values.seconds(column, unit)
+        return to_base(self.values.numbers(column), unit)
 
     def _solver(self) -> str | None:
         column = self.options.solver
         if column is not None:
             self._require([column], "solver")
-        else:
-            column = self._guess_solver()
-            if column is not None:
-                self.notes.append(f"{column!r} names the solvers")
+            self._take(column, "solver", "named in solver= (--solver)")
+            return column
+        column = self._guess_solver()
         if column is not None:
-            self._taken.add(column)
+            self.notes.append(f"{column!r} names the solvers")
+            self._take(column, "solver", "its name, and it holds labels")
         return column
 
     def _guess_solver(self) -> str | None:
         free = [c for c in self._free() if c not in self.options.parameters]
-        labels = [c for c in free if not self._is_numeric(c) and c not in self._settled]
+        labels = [
+            c for c in free
+            if not self.values.is_numeric(c) and not self._identifies(c) and self.cells[c].nunique() > 1
+        ]  # fmt: skip
         for wanted in words.SOLVER_NAMES:
-            for column in labels:
-                if column.strip().lower() == wanted and (wanted != "solver" or labels == [column]):
+            for column in (c for c in free if not self.values.is_numeric(c)):
+                if column.strip().lower() != wanted:
+                    continue
+                if wanted != "solver" or not set(labels) - {column}:
                     return column
+                self.notes.append(
+                    f"{column!r} is taken for a choice of method, a parameter, beside "
+                    f"{', '.join(repr(c) for c in labels if c != column)}: pass solver={column!r} (--solver {column}) "
+                    "if it names the parts of a coupled run"
+                )
         return None
 
-    def _parameters(self) -> list[str]:
+    def _identifies(self, column: str) -> str:
+        varied = any(
+            self.cells[c].nunique() > 1 and self.values.is_numeric(c) for c in self._free() if c != column
+        )  # fmt: skip
+        return identifies(column, self.values.texts(column), self.values.is_numeric(column), varied)
+
+    def _parameters(self, seconds: NDArray[np.float64]) -> list[str]:
         asked = self.options.parameters
-        if asked:
-            self._require(list(asked), "parameters")
-            left = [c for c in self._free() if c not in asked and c]
-            if left:
-                self.notes.append(f"left out: {', '.join(left)}")
-            return list(asked)
-        chosen = [c for c in self._free() if c and c.lower() not in words.STATISTICS and c not in self._settled]
-        dropped = [c for c in self._free() if c and c not in chosen]
-        if dropped:
-            self.notes.append(f"left out: {', '.join(dropped)}")
+        self._require(list(asked), "parameters")
+        free = [c for c in self._free() if c]
+        judged = {c: self._judge(c, seconds) for c in free if c not in asked}
+        for column, (role, why) in judged.items():
+            self._take(column, "left out" if asked and role == "parameter" else role, why)
+        for column in asked:
+            self._take(column, "parameter", "named in parameters= (--parameters)")
+        chosen = list(asked) or [c for c, (role, _) in judged.items() if role in ("parameter", "constant")]
+        self._tell_left_out([c for c in judged if c not in chosen], told=bool(asked))
         if not chosen and not self.options.constants:
-            taken = ", ".join(repr(c) for c in self.cells.columns if c)
-            raise ReadError(
-                self.path,
-                f"no column is left to be a parameter (what was varied between runs); the columns are {taken}: pass "
-                "parameters= (--parameters), or constants= with what the file doesn't say, as in {'cores': 512} "
-                "(--constant cores=512)",
-            )
-        self.notes.append(f"parameters: {', '.join([*chosen, *self.options.constants])}")
+            raise ReadError(self.path, self._no_parameter())
+        if not asked:
+            varied = [c for c in chosen if judged[c][0] == "parameter"] or chosen
+            self.notes.append(f"parameters: {', '.join([*varied, *self.options.constants])}")
         return chosen
 
+    def _judge(self, column: str, seconds: NDArray[np.float64]) -> tuple[Role, str]:
+        """Return the role of a column that is nothing else yet, and why."""
+        if is_limit(column):
+            return "left out", "a limit or a wish, which was not measured"
+        if why := self._identifies(column):
+            return "identifier", why
+        if self.values.is_numeric(column):
+            counts = {c: self.values.numbers(c) for c in self._free() if is_count(c) and self.values.is_numeric(c)}
+            numbers = self.values.numbers(column)
+            if why := is_outcome(column, numbers) or follows_response(column, numbers, seconds, counts):
+                return "outcome", why
+        distinct = self.cells[column].unique().tolist()
+        if len(distinct) == 1:
+            return ("constant", f"one value: {distinct[0]}") if distinct[0] else ("left out", "it is empty")
+        blank, kind = int((self.cells[column] == "").sum()), "numbers" if self.values.is_numeric(column) else "labels"
+        if kind == "labels" and 2 * blank >= len(self.cells) and not any(c.role == "solver" for c in self.columns):
+            return "left out", f"no value in {blank} of {len(self.cells)} rows"
+        return "parameter", f"its {kind} vary"
+
+    def _tell_left_out(self, columns: Sequence[str], *, told: bool) -> None:
+        """Say which columns are no parameters: outcomes and identifiers, since they could have been."""
+        by_role: dict[str, list[str]] = {}
+        for column in columns:
+            by_role.setdefault(self._roles[column].role, []).append(column)
+        for role, names in by_role.items():
+            results = [c for c in names if "statistic" not in self._roles[c].why]
+            hint = f" ({role}s: name them in parameters=, --parameters, if they were chosen)"
+            self.notes.append(
+                f"left out: {', '.join(names)}{hint if role != 'left out' and results and not told else ''}"
+            )
+
+    def _no_parameter(self) -> str:
+        taken = ", ".join(f"{c.name!r} ({c.role})" for c in self.columns if c.name)
+        return (
+            f"no column is left to be a parameter (what was varied between runs); the columns are {taken}: pass "
+            "parameters= (--parameters), or constants= with what the file doesn't say, as in {'cores': 512} "
+            "(--constant cores=512)"
+        )
+
     def _free(self) -> list[str]:
-        named = [c for c in self.cells.columns if not _UNNAMED.fullmatch(c) or c in self.options.parameters]
-        return [c for c in named if c not in self._taken]
+        named = [c for c in self.cells.columns if not is_unnamed(c) or c in self.options.parameters]
+        return [c for c in named if c not in self._roles]
 
     def _require(self, names: list[str], option: str) -> None:
         missing = [name for name in names if name not in self.cells.columns]
@@ -258,138 +359,42 @@ class Interpretation:
                 f"{', '.join(map(repr, self.cells.columns))}{did_you_mean(missing[0], self.cells.columns)}",
             )
 
-    # ---- cells to values -----------------------------------------------------------------------------------
+    # ---- runs ----------------------------------------------------------------------------------------------
 
-    def _numbers(self, name: str) -> NDArray[np.float64]:
-        return numbers(self.path, name, self.cells[name], self.lines, decimal=self.options.decimal)
-
-    def _is_numeric(self, name: str) -> bool:
-        return name not in self.options.categories and bool(np.isfinite(self._numbers(name)).any())
-
-    def _parameter(self, name: str) -> pd.Series[Any]:
-        """Return a column as whole numbers, numbers or labels; blank cells stay NaN or empty."""
-        cells = self.cells[name]
-        if name in self.options.categories:
-            return cells
-        values = self._numbers(name)
-        blank = (cells == "").to_numpy()
-        wrong = ~np.isfinite(values) & ~blank
-        if wrong.any():
-            self._complain_if_mostly_numeric(name, wrong, blank)
-            return cells
-        return pd.Series(values.astype(np.int64) if are_whole(values) else values, index=cells.index)
-
-    def _check_counts(self, name: str) -> None:
-        """Refuse cores, ranks, … that are no whole numbers above zero, unless the column holds labels."""
-        if name.strip().lower() not in words.COUNTS or name in self.options.categories:
-            return
-        values, filled = self._numbers(name), (self.cells[name] != "").to_numpy()
-        if np.isfinite(values).sum() * 2 < filled.sum():
-            return
-        fine = np.isfinite(values) & (values >= 1) & (values == np.round(values))
-        wrong = np.flatnonzero(~fine & filled)
-        if len(wrong):
-            row = int(wrong[0])
-            reason = f"{name!r} must be a whole number above zero, but got {self.cells[name].iloc[row]!r}"
-            raise self._at(row, f"{reason}: correct it, or choose rows with where= (--where)")
-
-    def _complain_if_mostly_numeric(self, name: str, wrong: NDArray[np.bool_], blank: NDArray[np.bool_]) -> None:
-        filled = int((~blank).sum())
-        if filled >= _ONE_IN and wrong.sum() * _ONE_IN <= filled:
-            row = int(np.flatnonzero(wrong)[0])
-            raise self._at(
-                row,
-                f"a number was expected in column {name!r}, as in most rows, but got {self.cells[name].iloc[row]!r}: "
-                f"correct it, or pass categories=[{name!r}] (-O categories={name}) if the column holds labels",
-            )
-
-    def _times(self, column: str, unit: str, status_column: str | None) -> tuple[pd.Series[Any], pd.Series[Any]]:
+    def _times(
+        self, column: str, seconds: NDArray[np.float64], states: NDArray[np.object_] | None
+    ) -> tuple[pd.Series[Any], pd.Series[Any]]:
+        """Return the status and the seconds of each row; those of a failed run are NaN."""
         cells = self.cells[column]
-        values = self._numbers(column)
-        status = self._status(status_column)
+        status = np.full(len(cells), "ok", dtype=object) if states is None else states.copy()
         unmeasured = np.array(
-            [cell.lower() in words.STATUS_WORDS or cell.lower() in words.NO_TIME for cell in cells], dtype=np.bool_
+            [cell.lower() in words.NO_TIME or (cell != "" and state_of(cell) is not None) for cell in cells],
+            dtype=np.bool_,
         )
-        if status_column is None and unmeasured.any():
-            texts = [cell.lower() for cell in cells[unmeasured]]
-            status[unmeasured] = ["timed out" if words.STATUS_WORDS.get(t) == "timed out" else "failed" for t in texts]
-            self.notes.append(f"{len(texts)} rows without a time are kept as failed runs")
-        bad = (status == "ok") & ~((values > 0) & np.isfinite(values))
+        longer = self.values.longer_than(column)
+        status[longer & (status == "ok")] = "timed out"
+        if states is None and unmeasured.any():
+            late = np.array([state_of(cell) == "timed out" for cell in cells], dtype=np.bool_)
+            status[unmeasured] = np.where(late[unmeasured], "timed out", "failed")
+            self.notes.append(f"{unmeasured.sum()} rows without a time are kept as failed runs")
+        bad = (status == "ok") & ~((seconds > 0) & np.isfinite(seconds))
         if bad.any():
             row = int(np.flatnonzero(bad)[0])
-            raise self._at(
+            raise self.values.at(
                 row,
                 f"the time in column {column!r} must be a number above 0, but got {cells.iloc[row]!r}: "
                 "correct it, or mark the run as failed in a column 'status'",
             )
-        seconds = np.where(status == "ok", to_base(np.where(status == "ok", values, 1.0), unit), np.nan)
-        return pd.Series(status, index=cells.index), pd.Series(seconds, index=cells.index)
-
-    def _status(self, column: str | None) -> NDArray[np.object_]:
-        if column is None:
-            return np.full(len(self.cells), "ok", dtype=object)
-        found = [words.STATUS_WORDS.get(cell.lower()) for cell in self.cells[column]]
-        if None in found:
-            row = found.index(None)
-            raise self._at(
-                row,
-                f"the status in column {column!r} must be ok, failed or timed out, "
-                f"but got {self.cells[column].iloc[row]!r}: correct it, or choose rows with where= (--where)",
-            )
-        return np.array(found, dtype=object)
-
-    def _keep_books(
-        self, frame: pd.DataFrame, book: Mapping[str, str], parameters: list[str], solver: str | None
-    ) -> None:
-        for role in ("run", "machine", "when"):
-            if role in book:
-                frame[role] = self.cells[book[role]]
-        frame["source"] = str(self.path)
-        repetition, steps = self._repetition(book.get("repetition")), self._steps(book.get("step"))
-        number = repetition if steps is None else steps
-        if number is not None:
-            frame["repetition"] = number
-        if "run" not in book:
-            keys = frame[[*parameters, *(role for role in ("machine",) if role in book)]].copy()
-            for extra in (solver, book.get("repetition")):
-                if extra is not None:
-                    keys[f"{extra} of the file"] = self.cells[extra]
-            frame["run"] = name_runs(self.path.stem, self.lines, keys, steps)
-        elif repetition is not None and steps is not None:
-            frame["run"] = [f"{run}:{again}" for run, again in zip(frame["run"], repetition, strict=True)]
-
-    def _repetition(self, column: str | None) -> NDArray[np.int64] | None:
-        if column is None:
-            return None
-        values = self._numbers(column)
-        if not are_whole(values, below=NUMBERS):
-            raise ReadError(self.path, f"the column {column!r} must hold the number of the repetition")
-        return values.astype(np.int64)
-
-    def _steps(self, column: str | None) -> NDArray[np.int64] | None:
-        """Return the number of the step of each row, from its column or an unnamed index."""
-        if column is not None:
-            return self._numbers(column).astype(np.int64)
-        unnamed = [c for c in self.cells.columns if _UNNAMED.fullmatch(c) and c not in self.options.parameters]
-        if not unnamed:
-            return None
-        values = self._numbers(unnamed[0])
-        if not number_steps(values):
-            self.notes.append("the unnamed first column is an index and left out")
-            return None
-        self.notes.append("the unnamed first column numbers the repetitions (steps of one run)")
-        return values.astype(np.int64)
+        kept = (status == "ok") | ((status == "timed out") & (seconds > 0))
+        return pd.Series(status, index=cells.index), pd.Series(np.where(kept, seconds, np.nan), index=cells.index)
 
     def _split(
         self, frame: pd.DataFrame, solver: str | None, parameters: list[str], units: Mapping[str, str]
     ) -> dict[str, Runs]:
         if solver is None:
-            return {"": runs_of(frame, parameters, units, self._at)}
+            return {"": runs_of(frame, parameters, units, self.values.at)}
         names = self.cells[solver]
         blank = np.flatnonzero((names == "").to_numpy())
         if len(blank):
-            raise self._at(int(blank[0]), f"the column {solver!r} must name the solver of every row")
-        return {name: runs_of(frame[names == name], parameters, units, self._at) for name in pd.unique(names)}
-
-    def _at(self, row: int, reason: str) -> ReadError:
-        return ReadError(self.path, reason, line=int(self.lines[row]))
+            raise self.values.at(int(blank[0]), f"the column {solver!r} must name the solver of every row")
+        return {name: runs_of(frame[names == name], parameters, units, self.values.at) for name in pd.unique(names)}

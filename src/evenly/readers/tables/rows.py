@@ -47,7 +47,11 @@ def runs_of(
     for name in own:
         blank = np.flatnonzero(_blank(rows[name]))
         if len(blank):
-            raise wrong(int(rows.index[int(blank[0])]), f"the parameter {name!r} has no value in this row")
+            raise wrong(
+                int(rows.index[int(blank[0])]),
+                f"the parameter {name!r} has no value in this row: fill it in, leave the row out with where= "
+                "(--where), or name the parameters without it in parameters= (--parameters)",
+            )
     present = {name: unit for name, unit in units.items() if rows[name].notna().any()}
     table = rows.astype({name: np.int64 for name in own if _whole(rows[name])})
     return Runs.from_frame(table, own, "seconds", quantities=present)

@@ -26,6 +26,8 @@ from evenly.readers.tables.columns import time_candidates
 from evenly.readers.tables.delimited import Decimal, numbers, parse
 from evenly.readers.tables.interpretation import Interpretation
 from evenly.readers.tables.options import TableOptions
+from evenly.readers.tables.roles import Column
+from evenly.readers.tables.unit_row import with_units
 from evenly.readers.tables.wide import narrowed
 from evenly.runs.files import check_parquet
 from evenly.runs.runs import Runs
@@ -111,6 +113,7 @@ class TableReader(Reader):
         )
         self.notes: list[str] = []
         self.skipped: list[Skipped] = []
+        self.columns: list[Column] = []
 
     def recognises(self, path: Path) -> bool:
         suffix = plain_suffix(path)
@@ -119,7 +122,7 @@ class TableReader(Reader):
         return suffix in _LOOSE_SUFFIXES and _looks_like_table(path)
 
     def read(self, path: Path) -> dict[str, Runs]:
-        self.notes, self.skipped = [], []
+        self.notes, self.skipped, self.columns = [], [], []
         try:
             if plain_suffix(path) in _PARQUET_SUFFIXES:
                 return self._read_parquet(path)
@@ -164,6 +167,7 @@ class TableReader(Reader):
 
     def _interpret(self, path: Path, cells: pd.DataFrame, rows: NDArray[np.int64]) -> dict[str, Runs]:
         options = self._options
+        cells, rows = with_units(cells, rows)
         told: tuple[str, ...] = ()
         if not (options.time or options.solver or options.parameters or options.quantities):
             wide = narrowed(cells, rows)
@@ -172,7 +176,7 @@ class TableReader(Reader):
                 cells, rows, told = wide.cells, wide.lines, wide.notes
         meaning = Interpretation(options, path, cells, rows)
         runs = meaning.runs()
-        self.notes = [*told, *meaning.notes]
+        self.notes, self.columns = [*told, *meaning.notes], meaning.columns
         return runs
 
 

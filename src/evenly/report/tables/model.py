@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 from rich.table import Table
 
 from evenly.errors import InputError
 from evenly.metrics import METRICS
 from evenly.models.base import Model
-from evenly.report.formatting import common_prefix, compact, percent, plain, span
+from evenly.report.formatting import common_prefix, compact, percent, plain, span, time_limit
 from evenly.report.left_out_errors import left_out_errors
 from evenly.report.slices import bounds, formula_of, leading_of, measured_by_configuration, quietly
 from evenly.report.tables.choice import blend_of, choice_as_dict, chose_itself
 from evenly.report.tables.run import add_numbers, add_row, add_texts, new_table
+from evenly.runs.durations import format_hms
 from evenly.runs.runs import Runs
 from evenly.space.parameters import Parameter
 from evenly.space.space import Configurations
 
 __all__ = [
+    "TimeFormat",
     "errors_of",
     "model_table",
     "models_as_dict",
@@ -29,6 +32,8 @@ __all__ = [
     "predictions_table",
 ]
 
+#: How times are written: in one unit, or as ``HH:MM:SS``.
+TimeFormat = Literal["unit", "hms"]
 #: With a larger weight than this, one formula counts as the whole model.
 _ALONE = 0.9999
 _CANDIDATES = 5
@@ -278,7 +283,13 @@ def _errors_or_none(
 
 
 def predictions_table(
-    models: Mapping[str, Model], configurations: Configurations, *, level: float = 0.9, title: str = ""
+    models: Mapping[str, Model],
+    configurations: Configurations,
+    *,
+    level: float = 0.9,
+    limit: float | None = None,
+    title: str = "",
+    times: TimeFormat = "unit",
 ) -> Table:
     """Return a table of predictions with their intervals, with a row per configuration and solver.
 
@@ -290,45 +301,64 @@ def predictions_table(
         The configurations to predict.
     level : float
         The probability of the interval.
+    limit : float, optional
+        The probability with which a time limit is enough; a column shows this limit.
     title : str, optional
         The title above the table.
+    times : {"unit", "hms"}
+        How times are written: as numbers in one unit for the whole table, or as ``HH:MM:SS``.
 
     Returns
     -------
     rich.table.Table
         A star marks configurations outside the training range.
     """
-    found = _predictions(models, configurations, level)
+    found = _predictions(models, configurations, level, limit)
     starred = any(row["extrapolated"] for row in found)
     table = new_table(title, "* outside the range learned on" if starred else "")
     parameters = list(dict.fromkeys(name for row in found for name in row["configuration"]))
     if len(models) > 1:
         add_texts(table, "solver")
-    add_numbers(table, *parameters, "prediction", f"{percent(level)} interval")
+    enough = [] if limit is None else [f"time limit, enough in {percent(limit)}"]
+    add_numbers(table, *parameters, "prediction", f"{percent(level)} interval", *enough)
     for row in found:
-        unit = row["unit"]
-        factor, prefix = common_prefix([one["value"] for one in found if one["unit"] == unit], unit, row["value"])
-        value = f"{compact(row['value'] / factor)} {prefix}".rstrip() + ("*" if row["extrapolated"] else " " * starred)
+        value, between = _value_and_interval(row, found, times)
+        value += "*" if row["extrapolated"] else " " * starred
         cells = [_cell(row["configuration"].get(name)) for name in parameters]
-        between = f"{compact(row['lower'] / factor, 3)} … {compact(row['upper'] / factor, 3)} {prefix}".rstrip()
-        add_row(table, *([row["solver"]] if len(models) > 1 else []), *cells, value, between)
+        whose = [row["solver"]] if len(models) > 1 else []
+        add_row(table, *whose, *cells, value, between, *([row["limit"]] if limit is not None else []))
     return table
 
 
+def _value_and_interval(
+    row: Mapping[str, Any], all_rows: Sequence[Mapping[str, Any]], times: TimeFormat
+) -> tuple[str, str]:
+    """Write a predicted value and its interval in the unit of all rows of the same quantity."""
+    unit = row["unit"]
+    if times == "hms" and unit == "s":
+        return format_hms(row["value"]), f"{format_hms(row['lower'])} … {format_hms(row['upper'])}"
+    factor, prefix = common_prefix([one["value"] for one in all_rows if one["unit"] == unit], unit)
+    value = f"{compact(row['value'] / factor)} {prefix}".rstrip()
+    return value, f"{compact(row['lower'] / factor, 3)} … {compact(row['upper'] / factor, 3)} {prefix}".rstrip()
+
+
 def predictions_as_dict(
-    models: Mapping[str, Model], configurations: Configurations, *, level: float = 0.9
+    models: Mapping[str, Model], configurations: Configurations, *, level: float = 0.9, limit: float | None = None
 ) -> dict[str, Any]:
-    """Return predictions as plain values for JSON, each with its unit."""
-    return {"level": level, "predictions": _predictions(models, configurations, level)}
+    """Return predictions as plain values for JSON, each with its unit, and with a time limit for a probability."""
+    return {"level": level, "predictions": _predictions(models, configurations, level, limit)}
 
 
-def _predictions(models: Mapping[str, Model], configurations: Configurations, level: float) -> list[dict[str, Any]]:
+def _predictions(
+    models: Mapping[str, Model], configurations: Configurations, level: float, limit: float | None
+) -> list[dict[str, Any]]:
     found = []
     for solver, model in models.items():
         table = model.space_.frame(configurations)
         silent = quietly(model)
         value = silent.predict(table)
         lower, upper = silent.interval(table, level)
+        enough = None if limit is None else _limits(solver, silent, table, limit)
         beyond = np.zeros(len(table), dtype=np.bool_)
         for mask in model.space_.outside(table).values():
             beyond |= mask
@@ -336,9 +366,15 @@ def _predictions(models: Mapping[str, Model], configurations: Configurations, le
             found.append({
                 "solver": solver, "configuration": plain(row), "quantity": model.response_["name"],
                 "unit": model.response_["unit"], "value": float(value[i]), "lower": float(lower[i]),
-                "upper": float(upper[i]), "extrapolated": bool(beyond[i]),
+                "upper": float(upper[i]), "extrapolated": bool(beyond[i]), **({"limit": enough[i]} if enough else {}),
             })  # fmt: skip
     return found
+
+
+def _limits(solver: str, model: Model, table: pd.DataFrame, probability: float) -> list[str]:
+    if model.response_["unit"] != "s":
+        raise InputError(f"a time limit needs a model of times, but {solver} predicts {model.response_['name']}")
+    return [time_limit(seconds) for seconds in model.upper(table, probability)]
 
 
 def _cell(value: Any) -> str:

@@ -108,7 +108,11 @@ def runs_table(
     add_numbers(table, "repeats", "spread")
     for solver, one in runs.items():
         facts = _facts(one)
-        rows = f"{facts['rows']}" + (f"\n{facts['failed']} failed" if facts["failed"] else "")
+        lost = facts["failed"] - facts["timed_out"]
+        rows = "\n".join([
+            f"{facts['rows']}", *([f"{lost} failed"] if lost else []),
+            *([f"{facts['timed_out']} timed out"] if facts["timed_out"] else []),
+        ])  # fmt: skip
         repeats = span(facts["fewest_repetitions"], facts["most_repetitions"])
         spread = "–" if facts["typical_spread"] is None else percent(facts["typical_spread"], 2)
         add_row(
@@ -166,6 +170,7 @@ def _facts(runs: Runs) -> dict[str, Any]:
     return {
         "rows": len(runs),
         "failed": len(runs) - len(good),
+        "timed_out": int((runs.to_frame()["status"] == "timed out").sum()),
         "configurations": 0 if condensed is None else len(condensed),
         "parameters": {name: _range(table[name], runs.space.parameters[name].unit) for name in runs.parameters},
         "response": runs.response,

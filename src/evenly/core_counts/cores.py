@@ -1,0 +1,231 @@
+"""Which parameters are the cores of a run: what the user says, or what a name says unmistakably; never a guess.
+
+Core-hours and assignments are wrong by any factor where another parameter is taken as the cores. So `find_cores` takes
+a parameter only if its name leaves no doubt, says so where it took ranks, and asks otherwise.
+
+>>> from evenly import Integer, Space
+>>> find_cores(Space(cores=Integer(1, 64), grid=Integer(10, 100))).text
+'cores'
+>>> find_cores(Space(nodes=Integer(1, 8), tasks_per_node=Integer(24, 48)))
+Traceback (most recent call last):
+evenly.errors.InputError: which of nodes, tasks_per_node are the cores is open: say it with --cores-are
+'nodes * tasks_per_node' (cores_are='nodes * tasks_per_node')
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import InputError, did_you_mean
+from evenly.space.expressions import Expression
+from evenly.space.parameters import Categorical, Parameter
+from evenly.space.ranges import ends
+from evenly.space.space import Space
+
+__all__ = ["Cores", "constants", "find_cores", "kind_of"]
+
+Ints = NDArray[np.int64]
+
+#: Names of what counts, in lower case and without signs. Those of nodes, ranks and so on are not the cores.
+_KINDS: dict[str, tuple[str, ...]] = {
+    "cores": (
+        "cores", "ncores", "ncore", "numcores", "nrcores", "numberofcores", "totalcores", "corestotal", "corecount",
+        "cpus", "ncpus", "ncpu", "numcpus", "numberofcpus", "totalcpus", "cpucount", "cpucores", "alloccpus",
+    ),
+    "nodes": ("nodes", "nnodes", "nnode", "numnodes", "nodecount", "numberofnodes", "allocnodes", "hosts"),
+    "ranks": (
+        "ranks", "nranks", "numranks", "mpiranks", "numberofranks", "np", "nproc", "nprocs", "procs", "numprocs",
+        "mpiprocs", "mpinp", "processes", "nprocesses", "numprocesses", "numberofprocesses", "mpiprocesses",
+        "processors", "nprocessors", "numprocessors", "numberofprocessors", "tasks", "ntasks", "mpitasks", "numtasks",
+        "pes", "npes",
+    ),
+    "per node": (
+        "taskspernode", "ntaskspernode", "rankspernode", "procspernode", "processespernode", "mpipernode", "ppn", "tpn",
+        "corespernode", "cpuspernode",
+    ),
+    "per rank": (
+        "threads", "nthreads", "numthreads", "ompthreads", "ompnumthreads", "threadsperrank", "threadsperprocess",
+        "threadspertask", "cpuspertask", "corespertask", "coresperrank", "cpusperrank", "coresperprocess",
+    ),
+    "gpus": ("gpus", "ngpus", "numgpus", "gpuspernode", "gpuspertask", "accelerators"),
+}  # fmt: skip
+_KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names}
+#: What stands for the cores of a node in a proposal.
+_PER_NODE = 48
+
+
+def kind_of(name: str) -> str:
+    """Return what a parameter counts by its name: cores, nodes, ranks, per node, per rank, gpus; "" if unknown.
+
+    Examples
+    --------
+    >>> [kind_of(name) for name in ("n_cores", "MPI ranks", "tasks-per-node", "OMP_NUM_THREADS", "grid")]
+    ['cores', 'ranks', 'per node', 'per rank', '']
+    """
+    return _KIND_OF.get(re.sub(r"[^a-z]", "", name.lower()), "")
+
+
+@dataclass(frozen=True)
+class Cores:
+    """The cores of a configuration, as an expression of its parameters.
+
+    Parameters
+    ----------
+    text : str
+        The expression, ``"nodes * tasks_per_node"``.
+    said : str
+        What was assumed, for the first line of the output; "" if nothing was.
+    """
+
+    text: str
+    said: str = ""
+
+    @cached_property
+    def expression(self) -> Expression:
+        """The expression, to evaluate."""
+        return Expression(self.text)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters that it needs, in alphabetical order."""
+        return tuple(sorted(self.expression.names))
+
+    @property
+    def is_one_parameter(self) -> bool:
+        """Whether the cores are a parameter as it is."""
+        return len(self.names) == 1 and self.text.strip(" `") == self.names[0]
+
+    def of(self, table: Mapping[str, Any] | pd.DataFrame, n: int) -> NDArray[np.float64]:
+        """Return the cores of `n` configurations, shape (n,); NaN where it is no whole number of at least 1.
+
+        Examples
+        --------
+        >>> Cores("ranks / 2").of({"ranks": [4, 3]}, 2)
+        array([ 2., nan])
+        """
+        found = np.array(np.broadcast_to(self.expression(table), (n,)), dtype=np.float64)
+        return np.where((found >= 1) & (found == np.floor(found)) & np.isfinite(found), found, np.nan)
+
+
+def find_cores(space: Space, cores_are: str | None = None, *, measured: pd.DataFrame | None = None) -> Cores:
+    """Return what the cores are: `cores_are`, else what the names of the parameters say unmistakably.
+
+    Taken are the only parameter whose name says cores, without nodes beside it of which it could be the cores; or the
+    only one that says ranks, without nodes, threads, cores per rank, ranks per node or GPUs that vary.
+
+    Parameters
+    ----------
+    space : Space
+        The parameters, with the range of the measurements.
+    cores_are : str, optional
+        An expression of parameters.
+    measured : DataFrame (n_runs, n_parameters), optional
+        The measured configurations: they tell whether cores beside nodes are those of all nodes.
+
+    Raises
+    ------
+    InputError
+        If it is open which parameters are the cores, or `cores_are` names what is no parameter.
+    """
+    names = list(space.names)
+    if cores_are is not None:
+        return _checked(Cores(cores_are), names)
+    by_kind: dict[str, list[str]] = {kind: [n for n in names if kind_of(n) == kind] for kind in _KINDS}
+    cores, ranks, nodes = by_kind["cores"], by_kind["ranks"], by_kind["nodes"]
+    if len(cores) == 1 and all(_is_one(space.parameters[n]) or _of_all(measured, cores[0], n) for n in nodes):
+        return Cores(_quoted(cores[0]))
+    multiply = [n for kind in ("nodes", "per node", "gpus") for n in by_kind[kind] if _varies(space.parameters[n])]
+    multiply += [n for n in by_kind["per rank"] if not _is_one(space.parameters[n])]
+    if not cores and len(ranks) == 1 and not multiply:
+        text = _quoted(ranks[0])
+        return Cores(
+            text, f"cores: one for each of {ranks[0]} (--cores-are says otherwise, as {shlex.quote(f'{text} * 2')})"
+        )
+    raise InputError(_question(names, by_kind))
+
+
+def _checked(cores: Cores, names: list[str]) -> Cores:
+    for name in cores.names:
+        if name not in names:
+            raise InputError(
+                f"--cores-are {cores.text!r} needs {name!r}, but the parameters are {', '.join(names)}"
+                f"{did_you_mean(name, names)}: name one of these, or write a number in its place"
+            )
+    if not cores.names:
+        raise InputError(f"--cores-are {cores.text!r} names no parameter: name at least one of {', '.join(names)}")
+    return cores
+
+
+def _question(names: Iterable[str], by_kind: Mapping[str, list[str]]) -> str:
+    """Return the question which parameters are the cores, with proposals that can be typed."""
+    counting = [name for name in names if kind_of(name)]
+    proposals = _proposals(by_kind) or [_quoted(next(iter(names)))]
+    words = " or ".join(f"--cores-are {shlex.quote(text)}" for text in proposals)
+    python = f"cores_are={proposals[0]!r}"
+    if not counting:
+        return f"no name of {', '.join(names)} says that it is the cores: if one is, say it, as in {words} ({python})"
+    asked = f"whether {counting[0]} is" if len(counting) == 1 else f"which of {', '.join(counting)} are"
+    example = f", with the cores of your nodes for {_PER_NODE}" if str(_PER_NODE) in proposals[0] else ""
+    return f"{asked} the cores is open: say it with {words}{example} ({python})"
+
+
+def _proposals(by_kind: Mapping[str, list[str]]) -> list[str]:
+    cores, nodes, ranks = (list(map(_quoted, by_kind[kind])) for kind in ("cores", "nodes", "ranks"))
+    per_node, per_rank = (list(map(_quoted, by_kind[kind]))[:1] for kind in ("per node", "per rank"))
+    if len(cores) > 1 or (cores and not nodes):
+        return cores
+    if cores:
+        return [cores[0], f"{nodes[0]} * {cores[0]}"]
+    if nodes and per_node:
+        return [" * ".join([nodes[0], *per_node, *per_rank])]
+    if ranks:
+        return [" * ".join([name, *per_rank]) for name in ranks]
+    return [f"{nodes[0]} * {_PER_NODE}"] if nodes else per_rank
+
+
+def _quoted(name: str) -> str:
+    """Return a name as expressions write it: in backticks unless it is a plain word."""
+    return name if name.isidentifier() else f"`{name}`"
+
+
+def constants(space: Space, *, but: Collection[str] = ()) -> dict[str, Any]:
+    """Return the parameters that never varied, with their only values, without those named `but`.
+
+    Examples
+    --------
+    >>> from evenly import Integer, Space
+    >>> constants(Space(cores=Integer(1, 64), level=Integer(8, 8)))
+    {'level': 8}
+    """
+    found: dict[str, Any] = {}
+    for name, kind in space.parameters.items():
+        if not (name in but or _varies(kind)):
+            found[name] = kind.options[0] if isinstance(kind, Categorical) else ends(kind)[0]
+            if not isinstance(kind, Categorical) and float(found[name]).is_integer():
+                found[name] = int(found[name])
+    return found
+
+
+def _varies(kind: Parameter) -> bool:
+    return len(kind.options) > 1 if isinstance(kind, Categorical) else ends(kind)[0] != ends(kind)[1]
+
+
+def _is_one(kind: Parameter) -> bool:
+    return not isinstance(kind, Categorical) and ends(kind) == (1, 1)
+
+
+def _of_all(measured: pd.DataFrame | None, cores: str, nodes: str) -> bool:
+    """Tell whether measured cores are those of all nodes: always the same whole number per node on several nodes."""
+    if measured is None or measured[nodes].nunique() < 2:
+        return False
+    ratio = measured[cores].to_numpy(dtype=np.float64) / measured[nodes].to_numpy(dtype=np.float64)
+    return bool(np.all(ratio == ratio[0]) and ratio[0] >= 1 and ratio[0] == round(ratio[0]))

@@ -1,0 +1,345 @@
+"""On how many cores a program should run: `recommend` asks a model for many counts and chooses one by a goal.
+
+The simulation that nobody has run has the same question: `evenly.forecast` answers it with the same goals.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evenly.arguments import explained
+from evenly.core_counts.by_cores import check_whole, ways
+from evenly.core_counts.cores import Cores, constants, find_cores, kind_of
+from evenly.core_counts.goal import Choice, Goal, Knee, counts_between
+from evenly.errors import ExtrapolationWarning, InputError
+from evenly.machine.machine import Machine
+from evenly.models.base import Model
+from evenly.runs.runs import Runs
+from evenly.space.parameters import Categorical
+from evenly.space.ranges import ends
+
+__all__ = ["Recommendation", "recommend"]
+
+
+@dataclass(frozen=True, repr=False)
+class Recommendation:
+    """The recommended number of cores, what it takes, and what speaks for others.
+
+    Parameters
+    ----------
+    curve : DataFrame
+        A row for each number of cores. Columns: ``cores``; the parameters that make it, where they are others; seconds
+        of one run or step as measured, ``step_s``, with its interval ``lower_s``, ``upper_s``; of the whole job
+        ``run_s``, ``run_lower_s``, ``run_upper_s``; ``efficiency`` against the smallest measured count; ``core_hours``
+        with ``core_hours_lower``, ``core_hours_upper``; ``money`` if the machine has a price; ``extrapolated``.
+    choice : Choice
+        The recommended count and why, the knee, and the runner-up.
+    steps : float
+        How many runs or steps the job has.
+    machine : Machine
+    notes : tuple of str
+        What was assumed.
+    """
+
+    curve: pd.DataFrame
+    choice: Choice
+    steps: float
+    machine: Machine
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Recommendation: {self.cores} cores, {self.why}>"
+
+    @property
+    def cores(self) -> int:
+        """The recommended number of cores."""
+        return self.choice.count
+
+    @property
+    def why(self) -> str:
+        """The reason, in one sentence."""
+        return self.choice.why
+
+    @property
+    def best(self) -> dict[str, Any]:
+        """The row of `curve` for the recommended number of cores."""
+        row = self.curve[self.curve["cores"] == self.cores].iloc[0]
+        return {str(name): value for name, value in row.items()}
+
+    @property
+    def seconds(self) -> float:
+        """Predicted seconds of the whole job on the recommended cores."""
+        return float(self.best["run_s"])
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Interval of `seconds`."""
+        return float(self.best["run_lower_s"]), float(self.best["run_upper_s"])
+
+    @property
+    def core_hours(self) -> float:
+        """Core-hours of the whole job."""
+        return float(self.best["core_hours"])
+
+    @property
+    def extrapolated(self) -> bool:
+        """Whether the recommended count lies outside what was measured."""
+        return bool(self.best["extrapolated"])
+
+    @property
+    def knee(self) -> Knee:
+        """Where more cores stop paying."""
+        return self.choice.knee
+
+    @property
+    def runner_up(self) -> int | None:
+        """The next best count, if there is one."""
+        return self.choice.runner_up
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, for JSON."""
+        recommended = {"cores": self.cores, "why": self.why, "extrapolated": self.extrapolated}
+        return {
+            "source": "model", "steps": self.steps, "recommended": recommended, **self.choice.to_dict(),
+            "notes": list(self.notes), "rows": self.curve.to_dict("records"),
+        }  # fmt: skip
+
+
+@explained
+def recommend(
+    model: Model,
+    cores: Sequence[int],
+    *,
+    cores_are: str | None = None,
+    at: Mapping[str, Any] | None = None,
+    measured: Runs | None = None,
+    goal: Goal | None = None,
+    steps: float = 1,
+    machine: Machine | None = None,
+    level: float = 0.9,
+) -> Recommendation:
+    """Recommend a number of cores for the program that a model was learned from.
+
+    Parameters
+    ----------
+    model : Model
+        A fitted model of seconds.
+    cores : sequence of int
+        The counts to look at. Of a `range` of all numbers between two, about four per octave are looked at.
+    cores_are : str, optional
+        What the cores are, as an expression of the parameters: ``"nodes * tasks_per_node"``. By default the parameter
+        whose name says so unmistakably.
+    at : mapping, optional
+        Values of the other parameters. Those that never varied in the measurements keep their value. A parameter of
+        `cores_are` may have a list of values.
+    measured : Runs, optional
+        The runs learned from. If several parameters of `cores_are` are open, the combinations are those measured.
+    goal : Goal, optional
+        Deadline, budget or efficiency; by default what pays (the knee).
+    steps : float
+        How many runs or steps, as they were measured, the job has.
+    machine : Machine, optional
+        For its price, and whether whole nodes are paid.
+    level : float
+        Probability of the intervals.
+
+    Raises
+    ------
+    InputError
+        If it is open which parameters are the cores, or a value is missing; the message names the option.
+    InfeasibleError
+        If no count meets the goal.
+
+    Examples
+    --------
+    >>> import evenly, pandas as pd
+    >>> cores = [1, 2, 4, 8, 16, 32, 64]
+    >>> table = pd.DataFrame({"cores": cores, "seconds": [100 / p + 10 for p in cores]})
+    >>> model = evenly.fit(evenly.Runs.from_frame(table, ["cores"]), method="pmnf", effort="quick")
+    >>> found = evenly.recommend(model, range(1, 65))
+    >>> found.cores, round(found.seconds, 1), found.knee.count
+    (12, 18.3, 12)
+    >>> evenly.recommend(model, range(1, 65), goal=evenly.Goal(deadline_s=3600), steps=200).cores
+    16
+    """
+    if model.response_["name"] != "seconds":
+        raise InputError(f"cores are recommended by seconds, but the model predicts {model.response_['name']!r}")
+    if isinstance(steps, bool) or not 0 < steps < np.inf:
+        raise InputError(f"`steps` must be a number above 0, but got {steps!r}.")
+    machine = machine or Machine()
+    what = find_cores(model.space_, cores_are, measured=None if measured is None else measured.configurations)
+    table, notes = _candidates(model, what, list(cores), cores, dict(at or {}), measured)
+    curve = _curve(model, table, what, float(steps), machine, level)
+    choice = (goal or Goal()).choose(curve, "cores", currency=machine.currency, level=level)
+    said = [what.said] if what.said else []
+    found = Recommendation(curve, choice, float(steps), machine, (*said, *notes))
+    if not found.extrapolated:
+        return found
+    why = f"{choice.why}; an extrapolation: {_outside(model, table, found.best)}"
+    return Recommendation(
+        curve,
+        Choice(choice.count, why, choice.knee, choice.runner_up, choice.trade),
+        float(steps),
+        machine,
+        found.notes,
+    )
+
+
+def _candidates(
+    model: Model, what: Cores, counts: list[int], given: Sequence[int], at: dict[str, Any], measured: Runs | None
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the configurations (n, n_parameters + 1) to ask for, with their ``cores``, and what was assumed."""
+    if not counts or min(counts) < 1:
+        raise InputError(f"`cores` must be numbers of at least 1, but got {counts[:8]!r}.")
+    check_whole(max(counts))
+    fixed, notes = _fixed(model, what, at)
+    open_ = [name for name in what.names if name not in fixed]
+    varied = _varied(model, open_)
+    rows = []
+    for combination in _combinations(what, fixed, [n for n in open_ if n != varied], measured):
+        rest = {**{name: fixed[name] for name in fixed if name not in what.names}, **combination}
+        rows += _of_one(model, what, varied, rest, counts, thinned=isinstance(given, range) and given.step == 1)
+    if not rows:
+        raise InputError(
+            f"no configuration has {_listed(counts)} cores, which are {what.text!r}"
+            f"{''.join(f', {name} = {value}' for name, value in fixed.items() if name in what.names)}: "
+            "ask for other counts, or give other values with --at"
+        )
+    if varied is not None and len(what.names) > 1:
+        others = [name for name in open_ if name != varied]
+        of = f" with the measured combinations of {', '.join(others)}" if others else ""
+        notes.append(f"cores are {what.text}: {varied} is extended{of}")
+    return pd.DataFrame(rows), notes
+
+
+def _fixed(model: Model, what: Cores, at: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return the values of the parameters that aren't open, and a note on those that never varied."""
+    known = model.space_.names
+    if strange := [name for name in at if name not in known]:
+        raise InputError(f"`at` names {strange[0]!r}, but the parameters are {', '.join(known)}")
+    always = constants(model.space_, but=[*at, *(what.names if what.is_one_parameter else ())])
+    if what.is_one_parameter and what.names[0] in at:
+        raise InputError(f"{what.names[0]} is the cores: ask for them with --cores, and leave it out of --at")
+    missing = [name for name in known if name not in what.names and name not in at and name not in always]
+    if missing:
+        kinds = model.space_.parameters
+        raise InputError(
+            f"the time also depends on {', '.join(missing)}: give a value for each, as in "
+            f"{' '.join(f'--at {name}={_example(kinds[name])}' for name in missing)}"
+        )
+    for name, value in at.items():
+        if name not in what.names and isinstance(value, list | tuple) and len(value) != 1:
+            raise InputError(
+                f"--at {name} must have one value here, but has {len(value)}: ask for each in its own call"
+            )
+    told = (
+        [f"{', '.join(f'{name} = {value}' for name, value in always.items())}, as in all measurements"]
+        if always
+        else []
+    )
+    return {**always, **at}, told
+
+
+def _example(kind: Any) -> str:
+    return str(kind.options[-1]) if isinstance(kind, Categorical) else f"{ends(kind)[1]:g}"
+
+
+def _varied(model: Model, open_: list[str]) -> str | None:
+    """Return the parameter that is extended: the only open one, else nodes, else ranks; None if none is open."""
+    for kind in ("nodes", "ranks", "cores"):
+        of_kind = [name for name in open_ if kind_of(name) == kind]
+        if len(open_) > 1 and len(of_kind) == 1:
+            open_ = of_kind
+    if len(open_) > 1:
+        others = " ".join(f"--at {name}=…" for name in open_[1:])
+        raise InputError(f"the cores are made of {', '.join(open_)}: give values for all but one, as in {others}")
+    if open_ and isinstance(model.space_.parameters[open_[0]], Categorical):
+        raise InputError(f"{open_[0]!r} must be a number to count cores, but holds labels")
+    return open_[0] if open_ else None
+
+
+def _combinations(
+    what: Cores, fixed: Mapping[str, Any], others: list[str], measured: Runs | None
+) -> list[dict[str, Any]]:
+    """Return the values of the factors of the cores that aren't extended: those given, and those measured together."""
+    factors = [name for name in what.names if name in fixed]
+    lists = [fixed[name] if isinstance(fixed[name], list | tuple) else [fixed[name]] for name in factors]
+    given = [dict(zip(factors, row, strict=True)) for row in itertools.product(*lists)]
+    if not others:
+        return given
+    if measured is None:
+        raise InputError(
+            f"the cores are {what.text!r}, and the model doesn't know which values of {', '.join(others)} go together: "
+            f"give them, as in {' '.join(f'--at {name}=…' for name in others)}"
+        )
+    together = measured.configurations[others].drop_duplicates().to_dict("records")
+    return [{**one, **{str(name): value for name, value in row.items()}} for one in given for row in together]
+
+
+def _of_one(
+    model: Model, what: Cores, varied: str | None, rest: Mapping[str, Any], counts: list[int], *, thinned: bool
+) -> list[dict[str, Any]]:
+    """Return the configurations with wanted counts for one combination of the other parameters."""
+    factors = {name: rest[name] for name in what.names if name in rest}
+    if varied is None:
+        made = what.of(factors, 1)[0]
+        return [{**rest, "cores": int(made)}] if made in counts or (thinned and counts[0] <= made <= counts[-1]) else []
+    values, made = ways(what, varied, factors, max(counts))
+    wanted = (made >= min(counts)) & (made <= max(counts)) if thinned else np.isin(made, counts)
+    values, made = values[wanted], made[wanted]
+    if thinned and len(values):
+        # The ends of what was measured are looked at, too: beyond them, predictions are extrapolations.
+        kept = {*counts_between(int(values[0]), int(values[-1])), *map(int, ends(model.space_.parameters[varied]))}
+        wanted = np.isin(values, list(kept))
+        values, made = values[wanted], made[wanted]
+    return [{**rest, varied: int(v), "cores": int(c)} for v, c in zip(values, made, strict=True)]
+
+
+def _curve(
+    model: Model, table: pd.DataFrame, what: Cores, steps: float, machine: Machine, level: float
+) -> pd.DataFrame:
+    asked = table[model.space_.names]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExtrapolationWarning)
+        seconds = model.predict(asked)
+        lower, upper = model.interval(asked, level)
+    beyond = np.zeros(len(table), dtype=np.bool_)
+    for mask in model.space_.outside(asked).values():
+        beyond |= mask
+    shown = [] if what.is_one_parameter else list(what.names)
+    curve = table[["cores", *shown]].copy()
+    curve["step_s"], curve["lower_s"], curve["upper_s"] = seconds, lower, upper
+    for name in ("", "lower_", "upper_"):
+        curve[f"run_{name}s"] = curve[f"{name or 'step_'}s"] * steps
+    billed = machine.billed(curve["cores"].to_numpy()) / 3600
+    for name in ("", "_lower", "_upper"):
+        curve[f"core_hours{name}"] = curve[f"run{name}_s"] * billed
+    if machine.price_per_core_hour is not None:
+        curve["money"] = curve["core_hours"] * machine.price_per_core_hour
+    curve["extrapolated"] = beyond
+    # Of several configurations with as many cores, the fastest one counts.
+    curve = curve.sort_values(["cores", "run_s"], kind="stable").drop_duplicates("cores").reset_index(drop=True)
+    known = curve[~curve["extrapolated"]]
+    fewest = (known if len(known) else curve).iloc[0]
+    curve["efficiency"] = float(fewest["run_s"] * fewest["cores"]) / (curve["run_s"] * curve["cores"])
+    return curve
+
+
+def _outside(model: Model, table: pd.DataFrame, row: Mapping[str, Any]) -> str:
+    """Say where a row lies outside what was measured."""
+    asked = table[table["cores"] == row["cores"]][model.space_.names].iloc[:1]
+    beyond = model.space_.outside(asked)
+    return ", ".join(
+        f"{name} = {asked[name].iloc[0]}, learned on {model.space_.parameters[name].describe()}" for name in beyond
+    )
+
+
+def _listed(counts: list[int]) -> str:
+    return ", ".join(map(str, counts)) if len(counts) <= 8 else f"{counts[0]} … {counts[-1]}"

@@ -1,0 +1,1 @@
+"""Job tables of batch systems: Slurm's accounting and the Standard Workload Format."""

@@ -1,0 +1,104 @@
+"""What readers of job tables share: a file gives `Jobs`, and these give runs."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+
+from evenly.errors import InputError, ReadError
+from evenly.readers.base import Reader
+from evenly.readers.jobs.jobs import Jobs
+from evenly.readers.registry import Skipped, build_all, listing, name_list
+from evenly.runs.runs import Runs
+
+__all__ = ["WANTED", "JobReader", "read_jobs"]
+
+#: The command whose output holds all that evenly can use.
+WANTED = (
+    "sacct -P -o JobID,User,Account,JobName,Partition,State,Submit,Start,End,Elapsed,Timelimit,AllocCPUS,NNodes,ReqMem,"
+    "MaxRSS"
+)
+
+
+class JobReader(Reader):
+    """Abstract base class of readers of job tables.
+
+    Parameters
+    ----------
+    parameters : sequence of str or str, optional
+        The columns of the job table that are parameters, see `Jobs.runs`.
+    """
+
+    def __init__(self, *, parameters: Sequence[str] | str | None = None) -> None:
+        self._parameters = name_list(parameters)
+        self.notes: list[str] = []
+        self.skipped: list[Skipped] = []
+
+    @abstractmethod
+    def jobs(self, path: Path) -> Jobs:
+        """Return the jobs in a file.
+
+        Raises
+        ------
+        ReadError
+            If it is broken, or lacks what a table of jobs needs.
+        """
+
+    def read(self, path: Path) -> dict[str, Runs]:
+        self.skipped = []
+        jobs = self.jobs(path)
+        self.notes = list(jobs.notes)
+        try:
+            runs = jobs.runs(self._parameters)
+        except InputError as error:
+            raise ReadError(path, str(error)) from None
+        if left_out := jobs.left_out():
+            self.notes.append(f"{int(jobs.done.sum())} of {len(jobs)} jobs are done; left out: {left_out}")
+        if stopped := int(jobs.stopped.sum()):
+            self.notes.append(f"{stopped} jobs were stopped at their time limit: they would have taken longer")
+        self.notes.append(f"parameters: {', '.join(runs.parameters)} (others: --parameters)")
+        return {"": runs}
+
+
+def read_jobs(paths: Sequence[Path | str] | Path | str, *, format: str | None = None, **options: object) -> Jobs:  # noqa: A002
+    r"""Read job tables from files: Slurm's sacct or seff, or the Standard Workload Format.
+
+    Parameters
+    ----------
+    paths : path-like or sequence of path-like
+        Files.
+    format : str, optional
+        Read only this format.
+    **options
+        Options of the readers, as `evenly.read` takes them.
+
+    Raises
+    ------
+    ReadError
+        If a file can't be read, or is no table of jobs.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "sacct.txt"
+    >>> _ = path.write_text("JobID|Elapsed|AllocCPUS|State\n7|00:01:02|4|COMPLETED\n7.batch|00:01:02|4|COMPLETED\n")
+    >>> read_jobs(path).table[["id", "elapsed_s", "cores", "state"]]
+      id  elapsed_s  cores      state
+    0  7       62.0    4.0  COMPLETED
+    """
+    files = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+    readers = [reader for reader in build_all(options, format) if isinstance(reader, JobReader)]
+    return Jobs.concat([_read_one(path, readers) for path in files])
+
+
+def _read_one(path: Path, readers: Sequence[JobReader]) -> Jobs:
+    if not path.is_file():
+        raise ReadError(path, "a file with a table of jobs was expected, but there is none")
+    fitting = [reader for reader in readers if reader.recognises(path)]
+    if not fitting:
+        names = ", ".join(reader.name for reader in readers) or "none"
+        raise ReadError(path, f"it is no table of jobs in a known format ({names}): give the output of {WANTED}")
+    jobs = fitting[0].jobs(path)
+    lost = f"left out:{listing(fitting[0].skipped)}"
+    return Jobs(jobs.table, (*jobs.notes, lost)) if fitting[0].skipped else jobs

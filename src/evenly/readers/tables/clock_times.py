@@ -1,0 +1,120 @@
+"""Points in time in two columns, the start and the end of each run, whose difference is its time.
+
+Dates with times as ISO 8601 and Slurm write them, with or without time zone, and seconds (also milliseconds,
+microseconds, nanoseconds) since 1970.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.readers.tables.states import name_key
+
+__all__ = ["Between", "between", "is_date"]
+
+_STARTS = ("start", "started", "start_time", "starttime", "started_at", "start_date", "begin", "begin_time", "began")
+_ENDS = (
+    "end", "ended", "end_time", "endtime", "ended_at", "end_date", "finish", "finished", "finish_time", "finished_at",
+    "stop", "stopped", "stop_time", "completed_at", "completion_time",
+)  # fmt: skip
+_NOT_YET = frozenset({"", "-", "unknown", "none", "n/a", "na", "null"})
+#: Seconds since 1970 lie between; larger numbers count smaller units.
+_EPOCH = (1e8, 1e11)
+
+
+@dataclass(frozen=True)
+class Between:
+    """The time between two columns.
+
+    Parameters
+    ----------
+    start, end : str
+        The columns.
+    seconds : array (n_rows,)
+        NaN where one of them is empty.
+    zoned : bool
+        Whether a time zone or seconds since 1970 make sure that no change of the clock lies in between.
+    """
+
+    start: str
+    end: str
+    seconds: NDArray[np.float64]
+    zoned: bool
+
+
+def between(columns: dict[str, Sequence[str]]) -> Between | None:
+    """Return the time between a column of starts and one of ends; None if there are no two such columns.
+
+    Examples
+    --------
+    >>> found = between({"Start": ["2026-11-25T10:00:00"], "End": ["2026-11-25T11:00:30"]})
+    >>> found.seconds.tolist(), found.zoned
+    ([3630.0], False)
+    """
+    starts = [name for name in columns if name_key(name) in _STARTS]
+    ends = [name for name in columns if name_key(name) in _ENDS]
+    if len(starts) != 1 or len(ends) != 1:
+        return None
+    points = [_points(columns[name]) for name in (starts[0], ends[0])]
+    if points[0] is None or points[1] is None or points[0][1] != points[1][1]:
+        return None
+    return Between(starts[0], ends[0], points[1][0] - points[0][0], points[0][1] != "local")
+
+
+def is_date(cell: str) -> bool:
+    """Tell whether a text is a date, with or without a time.
+
+    Examples
+    --------
+    >>> is_date("2026-11-25"), is_date("2026-11-25T10:00:00Z"), is_date("20261125"), is_date("25")
+    (True, True, False, False)
+    """
+    return "-" in cell[4:8] and _moment(cell) is not None
+
+
+def _moment(cell: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(cell.replace("/", "-"))
+    except ValueError:
+        return None
+
+
+def _points(cells: Iterable[str]) -> tuple[NDArray[np.float64], str] | None:
+    """Return seconds and their kind, one for all: ``epoch s``, ``zoned`` or ``local``."""
+    seconds, kinds = [], set()
+    for cell in cells:
+        value, kind = (math.nan, "") if cell.lower() in _NOT_YET else _point(cell)
+        seconds.append(value)
+        kinds |= {kind} - {""}
+        if kind == "none":
+            return None
+    return (np.array(seconds), kinds.pop()) if len(kinds) == 1 else None
+
+
+def _point(cell: str) -> tuple[float, str]:
+    try:
+        number = float(cell)
+    except ValueError:
+        moment = _moment(cell)
+        if moment is None:
+            return math.nan, "none"
+        return (moment - datetime(1970, 1, 1, tzinfo=moment.tzinfo)).total_seconds() - _offset(moment), _zone(moment)
+    for unit, factor in (("s", 1.0), ("ms", 1e3), ("us", 1e6), ("ns", 1e9)):
+        if _EPOCH[0] <= number / factor < _EPOCH[1]:
+            return number / factor, f"epoch {unit}"
+    return math.nan, "none"
+
+
+def _offset(moment: datetime) -> float:
+    ahead = moment.utcoffset()
+    return ahead.total_seconds() if ahead is not None else 0.0
+
+
+def _zone(moment: datetime) -> str:
+    return "local" if moment.tzinfo is None else "zoned"

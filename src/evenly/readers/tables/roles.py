@@ -1,0 +1,344 @@
+"""Roles of a table's columns: what each column is, and why it is taken for that.
+
+A parameter was chosen before a run. An outcome came out of it (speed-up, efficiency, cost, a rate beside the time), so
+a model that learned from it would know the answer: it is no parameter unless the user names it. The same holds for an
+identifier (job, user, node list, date, path) and for a column with one value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.readers.tables.clock_times import is_date
+from evenly.readers.tables.columns import COUNTS, STATISTICS, is_rate
+from evenly.readers.tables.states import name_key
+from evenly.runs.runs import Runs
+from evenly.space.space import Space
+
+__all__ = [
+    "Column", "Role", "columns_of", "follows_response", "identifies", "is_count", "is_limit", "is_outcome",
+    "is_statistic", "settle",
+]  # fmt: skip
+
+Role = Literal[
+    "parameter", "time", "quantity", "outcome", "state", "identifier", "constant", "solver", "repetition", "left out"
+]
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column of a table is taken for.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the file.
+    role : str
+        ``"time"`` is what models learn, ``"quantity"`` another measured one that they can learn; only
+        ``"parameter"`` is an input of models.
+    why : str
+        The reason, in a few words.
+    unit : str
+        The unit of the values in the file, where it is known.
+
+    Examples
+    --------
+    >>> Column("speedup", "outcome", "its name").role
+    'outcome'
+    """
+
+    name: str
+    role: Role
+    why: str
+    unit: str = ""
+
+
+#: In so many rows, a column can be told from chance; below, only its name counts.
+_ENOUGH = 6
+_STRAIGHT = 0.999
+_NEARLY_EACH = 0.9
+#: Words of names that only a result has.
+_OUTCOMES = frozenset({
+    "speedup", "speedups", "efficiency", "eff", "gflops", "mflops", "tflops", "pflops", "gflop", "mflop", "tflop",
+    "flops", "sypd", "sdpd", "asypd", "chsy", "chpsy", "mlups", "glups", "mips", "teps", "gteps", "mteps", "imbalance",
+    "utilisation", "utilization",
+})  # fmt: skip
+_OUTCOME_NAMES = frozenset({
+    "speed_up", "parallel_eff", "core_hours", "cpu_hours", "node_hours", "corehours", "cpuhours", "nodehours", "core_h",
+    "cpu_h", "node_h", "core_seconds", "cpu_seconds", "core_sec", "ns_day", "ns_per_day", "queue_time", "queuetime",
+    "wait_time", "waiting_time", "waiting", "waited", "queued", "time_in_queue", "max_rss", "maxrss", "ave_rss",
+    "total_cpu", "totalcpu", "cputime", "cpu_time", "cputimeraw", "cpu_time_raw", "consumed_energy", "gb_s", "mb_s",
+    "gib_s", "flop_s", "scaling_efficiency", "steps_per_second", "iterations_per_second", "std_dev",
+})  # fmt: skip
+#: Words that results have, and sometimes parameters: they count where the values look measured.
+_MAYBE_OUTCOMES = frozenset({
+    "cost", "costs", "energy", "power", "watts", "watt", "joules", "rate", "throughput", "bandwidth", "wait",
+    "overhead", "loss", "performance", "perf", "speed", "gain", "ratio", "percent", "ideal", "latency", "fps", "ops",
+    "usage",
+})  # fmt: skip
+#: Statistics of a time beside a time.
+_STATISTIC_NAMES = frozenset({
+    "mean", "avg", "average", "median", "min", "max", "minimum", "maximum", "sd", "iqr", "cv", "var", "sigma", "p50",
+    "p90", "p95", "p99", "q1", "q3", "samples",
+})  # fmt: skip
+_IDENTIFIERS = frozenset({
+    "user", "username", "user_name", "uid", "gid", "account", "acct", "owner", "host", "hosts", "host_list", "hostlist",
+    "node_list", "nodelist", "exec_host", "exec_hosts", "hostnames", "path", "file", "filename", "file_name", "dir",
+    "directory", "folder", "workdir", "work_dir", "log", "logfile", "log_file", "uuid", "guid", "url", "email", "pid",
+    "comment", "comments", "note", "notes", "remark", "remarks", "description", "job_id_raw", "jobidraw", "array_id",
+    "array_job_id", "job_owner",
+    "submit", "submitted", "submit_time", "eligible", "start", "end", "started", "ended", "start_time",
+    "end_time", "job", "job_id", "jobid", "run_id", "date", "datetime", "timestamp",
+})  # fmt: skip
+_LIMIT_NAMES = frozenset({"req_walltime", "walltime_req", "req_time", "reqtime"})
+_NUMBERINGS = frozenset({"id", "index", "idx", "#", "no", "nr", "row", "line", "number"})
+_COUNT_WORDS = frozenset({
+    *COUNTS, "core", "rank", "proc", "process", "processes", "processors", "thread", "task", "node", "gpu", "gpus",
+    "cpu", "cpus", "p", "n", "m", "k", "size", "cells", "elements", "points", "particles", "atoms", "dofs", "dof",
+    "unknowns", "level", "order", "degree", "resolution", "dx", "dy", "dz", "dt", "h", "step", "tol", "tolerance",
+})  # fmt: skip
+_UNIT_TAIL = re.compile(r"\s*(\[[^\]]*\]|\([^)]*\))\s*$")
+
+
+def is_count(column: str) -> bool:
+    """Tell whether a name says that something was counted out before the run: cores, ranks, n, a size.
+
+    Examples
+    --------
+    >>> is_count("cores"), is_count("num_nodes"), is_count("mesh size"), is_count("speedup")
+    (True, True, True, False)
+    """
+    key = name_key(_UNIT_TAIL.sub("", column))
+    return key in _COUNT_WORDS or bool(set(key.split("_")) & (_COUNT_WORDS - {"h", "p", "n", "m", "k"}))
+
+
+def is_outcome(column: str, values: NDArray[np.float64]) -> str:
+    """Return why a column is the result of a run, by its name; empty if nothing says so.
+
+    Parameters
+    ----------
+    column : str
+        Its name.
+    values : array (n_rows,)
+        Its numbers; NaN where there is none.
+
+    Examples
+    --------
+    >>> is_outcome("Speedup", np.array([1.0, 1.9])), is_outcome("cost", np.array([1.0, 1.0, 2.0]))
+    ('its name is that of a result', '')
+    """
+    if not np.isfinite(values).any():
+        return ""
+    key = name_key(_UNIT_TAIL.sub("", column))
+    words = set(key.split("_"))
+    if is_statistic(column):
+        return "a statistic, and evenly computes its own"
+    if "cutoff" in words or is_limit(column):
+        return ""
+    if is_rate(column) or words & _OUTCOMES or key in _OUTCOME_NAMES or (words >= {"speed", "up"}):
+        return "its name is that of a result"
+    if words & _MAYBE_OUTCOMES and _look_measured(values):
+        return "its name is that of a result, and its values look measured"
+    return ""
+
+
+def is_statistic(column: str) -> bool:
+    """Tell whether a name is that of a statistic beside a time.
+
+    Examples
+    --------
+    >>> is_statistic("std"), is_statistic("time_stddev"), is_statistic("ci_median_left"), is_statistic("time")
+    (True, True, True, False)
+    """
+    key = name_key(column)
+    return key in _STATISTIC_NAMES | STATISTICS or bool(set(key.split("_")) & STATISTICS) or key.startswith("ci_")
+
+
+def is_limit(column: str) -> bool:
+    """Tell whether a name is that of a limit or a wish, which was not measured.
+
+    Examples
+    --------
+    >>> is_limit("Timelimit"), is_limit("requested_time"), is_limit("time")
+    (True, True, False)
+    """
+    key = name_key(column)
+    words = set(key.split("_")) & {"limit", "requested", "timelimit", "wallclock_limit"}
+    return bool(words) or key.startswith("resource_list") or key in _LIMIT_NAMES
+
+
+def _look_measured(values: NDArray[np.float64]) -> bool:
+    """Tell whether numbers look as if measured: nearly all differ, and some are no round numbers."""
+    found = values[np.isfinite(values)]
+    differ = len(found) >= 3 and len(np.unique(found)) >= 0.7 * len(found)
+    return bool(differ) and not _are_round(found)
+
+
+def _are_round(values: NDArray[np.float64]) -> bool:
+    """Tell whether half of the numbers are whole or have at most two digits, as people choose them."""
+    short = [value == round(value) or float(f"{value:.2g}") == value for value in values.tolist()]
+    return bool(2 * sum(short) >= len(short))
+
+
+def follows_response(
+    column: str, values: NDArray[np.float64], seconds: NDArray[np.float64], counts: Mapping[str, NDArray[np.float64]]
+) -> str:
+    """Return why a column's values come from the time; empty if they don't.
+
+    They do if a straight line through them or their reciprocals against the time has R² > 0.999, also in logarithms
+    with a slope of ±1, or if they are the time times or over a count (a cost, an efficiency). Round numbers and names
+    of counts are choices: perfect scaling makes no outcome of ``cores``.
+
+    Parameters
+    ----------
+    column : str
+        Its name.
+    values, seconds : arrays (n_rows,)
+        Its numbers and the time.
+    counts : mapping of str to array (n_rows,)
+        Columns that count something, as ``cores``.
+
+    Examples
+    --------
+    >>> cores = np.array([1.0, 2, 4, 8, 16, 32])
+    >>> seconds = 100 / cores + 1.5
+    >>> follows_response("q", 1234.5 / seconds, seconds, {})
+    'a function of the time: R² = 1.0000 of a line through its reciprocal'
+    >>> follows_response("cores", cores, 100 / cores, {})
+    ''
+    >>> follows_response("q", 3.7 * seconds * cores, seconds, {"p": cores})
+    "the time times 'p'"
+    """
+    known = np.isfinite(values) & np.isfinite(seconds) & (values > 0) & (seconds > 0)
+    v, t = values[known], seconds[known]
+    if is_count(column) or len(np.unique(v)) < _ENOUGH or len(np.unique(t)) < _ENOUGH or _are_round(v):
+        return ""
+    for x, what in ((v, "it"), (1 / v, "its reciprocal"), (np.log(v), "its logarithm")):
+        logs = what == "its logarithm"
+        r2, slope = _line(x, np.log(t) if logs else t)
+        if r2 > _STRAIGHT and (not logs or abs(abs(slope) - 1) < 0.02):
+            return f"a function of the time: R² = {r2:.4f} of a line through {what}"
+    for name, count in counts.items():
+        c = count[known]
+        if name == column or not (c > 0).all() or len(np.unique(c)) < 2:
+            continue
+        for product, what in ((v / (t * c), f"the time times {name!r}"), (v * t * c, f"a share over time × {name!r}"),
+                              (v * t / c, f"{name!r} over the time")):  # fmt: skip
+            if np.ptp(product) < 0.01 * product.mean():
+                return what
+    return ""
+
+
+def _line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:
+    dx, dy = x - x.mean(), y - y.mean()
+    both = float(dx @ dy)
+    across = float(dx @ dx) * float(dy @ dy)
+    return (both * both / across, both / float(dx @ dx)) if across > 0 else (0.0, 0.0)
+
+
+def identifies(column: str, cells: Sequence[str], numeric: bool, others_vary: bool) -> str:
+    """Return why a column only names its row; empty if it doesn't.
+
+    Parameters
+    ----------
+    column : str
+        Its name.
+    cells : sequence of str (n_rows,)
+        Its text.
+    numeric : bool
+        Whether they are numbers.
+    others_vary : bool
+        Whether another column could tell the runs apart.
+
+    Examples
+    --------
+    >>> identifies("user", ["ann", "bob"], False, True), identifies("mesh", ["fine", "coarse"], False, True)
+    ('its name is that of an identifier', '')
+    """
+    key = name_key(column)
+    distinct = set(cells) - {""}
+    if key in _IDENTIFIERS:
+        return "its name is that of an identifier"
+    if (key in _NUMBERINGS or key.endswith("_id")) and len(distinct) == len(cells) > 1 and others_vary:
+        return "it numbers the rows"
+    if not numeric and distinct and all(map(is_date, distinct)):
+        return "its values are dates"
+    if not numeric and others_vary and len(cells) >= _ENOUGH and len(distinct) >= _NEARLY_EACH * len(cells):
+        return "a different label in nearly each row"
+    return ""
+
+
+def columns_of(runs: Mapping[str, Runs]) -> list[Column]:
+    """Return the roles that runs tell, for formats whose readers tell none.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> [column.role for column in columns_of({"": Runs.from_frame(pd.DataFrame({"n": [1], "seconds": [2]}), ["n"])})]
+    ['parameter', 'time']
+    """
+    found: dict[str, Column] = {}
+    for one in runs.values():
+        for name in one.parameters:
+            found.setdefault(name, Column(name, "parameter", "its format says so", one.space.parameters[name].unit))
+        for name, unit in one.quantities.items():
+            role: Role = "time" if name == one.response else "quantity"
+            found.setdefault(name, Column(name, role, "its format says so", unit))
+    return list(found.values())
+
+
+def settle(runs: Mapping[str, Runs], columns: Sequence[Column]) -> tuple[dict[str, Runs], list[Column]]:
+    """Leave out of runs the parameters with one value in all files, and return the roles over all files.
+
+    They stay where nothing else varies.
+
+    Parameters
+    ----------
+    runs : mapping of str to Runs
+        Those of each solver, from all files.
+    columns : sequence of Column
+        Those of all files, which may name a column several times.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"cores": [1, 2], "mesh": ["fine", "fine"], "seconds": [8.0, 4.0]})
+    >>> told = [Column("cores", "parameter", ""), Column("mesh", "constant", "one value: fine")]
+    >>> settled, told = settle({"": Runs.from_frame(table, ["cores", "mesh"])}, told)
+    >>> settled[""].parameters, [column.role for column in told]
+    (['cores'], ['parameter', 'constant'])
+    """
+    roles: dict[str, Column] = {}
+    for column in columns:
+        first = roles.setdefault(column.name, column)
+        if first.role == "constant" and column.role == "parameter":
+            roles[column.name] = column
+    values = {
+        name: {value for one in runs.values() if name in one.parameters for value in one.configurations[name].unique()}
+        for name, column in roles.items()
+        if column.role == "constant"
+    }
+    fixed = {name for name, found in values.items() if len(found) <= 1}
+    for name in values:
+        if name not in fixed:
+            roles[name] = Column(name, "parameter", "it differs between files", roles[name].unit)
+    kept = {solver: [name for name in one.parameters if name not in fixed] for solver, one in runs.items()}
+    if not all(kept.values()):  # one configuration, measured again and again
+        for name in fixed:
+            if any(name in one.parameters for one in runs.values()):
+                roles[name] = Column(name, "parameter", "one value, but nothing else varies", roles[name].unit)
+        return dict(runs), list(roles.values())
+    return {solver: _only(one, kept[solver]) for solver, one in runs.items()}, list(roles.values())
+
+
+def _only(runs: Runs, parameters: Sequence[str]) -> Runs:
+    if list(parameters) == runs.parameters:
+        return runs
+    space = Space.of({name: runs.space.parameters[name] for name in parameters})
+    return Runs(runs.to_frame(), space=space, quantities=runs.quantities, response=runs.response)

@@ -1,0 +1,108 @@
+"""The column of a table that says what became of each run, and what is told about it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import ReadError
+from evenly.readers.tables.states import STATE_NAMES, State, counted, name_key, state_of, states
+from evenly.readers.tables.values import Values
+
+__all__ = ["StateColumn", "find_states"]
+
+#: What is said about rows that aren't ok.
+_SAID: dict[State, str] = {
+    "failed": "failed, so not learned from",
+    "timed out": "timed out, so longer than their time",
+    "running": "left out, since these jobs had not ended",
+}
+
+
+@dataclass(frozen=True)
+class StateColumn:
+    """A column of states.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    status : array (n_rows,)
+        ``"ok"``, ``"failed"``, ``"timed out"`` or ``"running"``.
+    notes : tuple of str
+        How many rows are not ok, by the file's own words.
+    others : tuple of str
+        More columns that tell states.
+    """
+
+    name: str
+    status: NDArray[np.object_]
+    notes: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+def find_states(values: Values, given: str | None, skip: Collection[str | None]) -> StateColumn | None:
+    """Return the first column that tells states; None if there is none.
+
+    Parameters
+    ----------
+    values : Values
+        The table's cells.
+    given : str, optional
+        The column that the user names.
+    skip : collection of str
+        Columns that are something else.
+
+    Raises
+    ------
+    ReadError
+        If a column named as states holds another word, or may mean two things; or no job has ended.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pathlib import Path
+    >>> from evenly.readers.tables.options import TableOptions
+    >>> cells = pd.DataFrame({"cores": ["8", "16"], "State": ["COMPLETED", "NODE_FAIL"]})
+    >>> find_states(Values(TableOptions(), Path("a.csv"), cells, np.array([2, 3])), None, ()).notes
+    ("failed, so not learned from: 1 × NODE_FAIL ('State')",)
+    """
+    found: list[tuple[str, Sequence[State]]] = []
+    for column in [given] if given is not None else values.cells.columns:
+        if column == given or column not in skip:
+            told = _told(values, column, asked=column == given)
+            found += [(column, told)] if told is not None else []
+    if not found:
+        return None
+    # A scheduler's words tell more than an exit code.
+    name, status = next((one for one in found if name_key(one[0]) in STATE_NAMES), found[0])
+    notes = []
+    for state, said in _SAID.items():
+        words = [cell for cell, its in zip(values.cells[name], status, strict=True) if its == state]
+        if words:
+            notes.append(f"{said}: {counted(words)} ({name!r})")
+    if set(status) == {"running"}:
+        raise ReadError(values.path, f"no job in this table has ended: {counted(values.cells[name])}")
+    others = tuple(column for column, _ in found if column != name)
+    return StateColumn(name, np.array(status, dtype=object), tuple(notes), others)
+
+
+def _told(values: Values, column: str, *, asked: bool) -> Sequence[State] | None:
+    told = states(column, values.texts(column))
+    if isinstance(told, str):
+        raise ReadError(
+            values.path,
+            f"{told}: choose the rows that went well with where= (--where), as in --where '{column} == …', or write ok "
+            "and failed",
+        )
+    if told is None and (asked or name_key(column) in ("status", "state")):
+        row = next((row for row, cell in enumerate(values.cells[column]) if state_of(cell) is None), 0)
+        raise values.at(
+            row,
+            f"the status in column {column!r} must be ok, failed or timed out, or a scheduler's word, "
+            f"but got {values.cells[column].iloc[row]!r}: correct it, or choose rows with where= (--where)",
+        )
+    return told

@@ -1,0 +1,150 @@
+"""What a run came to, in the words of schedulers and people: Slurm's and PBS's states, exit codes, ok and failed.
+
+A run that a limit of time ended (``TIMEOUT``, ``DEADLINE``) is "timed out": its seconds are kept, it took longer. A job
+that hasn't ended tells nothing yet.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+__all__ = ["STATE_NAMES", "State", "counted", "is_state_word", "name_key", "state_of", "states"]
+
+State = Literal["ok", "failed", "timed out", "running"]
+
+#: Words that can mean nothing else, in lower case.
+_WORDS: dict[str, State] = {
+    **dict.fromkeys(("ok", "success", "succeeded", "successful", "done", "completed", "passed", "finished"), "ok"),
+    **dict.fromkeys((
+        "failed", "fail", "failure", "error", "crashed", "crash", "oom", "killed", "aborted", "invalid", "cancelled",
+        "canceled", "node_fail", "out_of_memory", "out_of_me", "preempted", "boot_fail", "revoked", "special_exit",
+        "stopped", "launch_failed", "out of memory", "node fail",
+    ), "failed"),
+    **dict.fromkeys(("timed out", "timeout", "timed_out", "time limit", "deadline"), "timed out"),
+    **dict.fromkeys((
+        "running", "pending", "suspended", "requeued", "configuring", "completing", "resizing", "queued", "held",
+        "exiting", "waiting", "requeue_hold", "requeue_fed", "signaling", "stage_out", "resv_del_hold",
+    ), "running"),
+}  # fmt: skip
+#: Short words, which count in a column of states only. ``F`` is Slurm's FAILED, but PBS's finished.
+_SHORT: dict[str, State] = {
+    "": "ok", "cd": "ok", "c": "ok",
+    **dict.fromkeys(("f", "ca", "nf", "pr", "bf", "rv", "se", "st"), "failed"),
+    **dict.fromkeys(("to", "dl"), "timed out"),
+    **dict.fromkeys(("r", "pd", "s", "rq", "cf", "cg", "rs", "q", "e", "h", "w"), "running"),
+}  # fmt: skip
+_SLURM_ONLY = frozenset({"cd", "ca", "nf", "pr", "bf", "to", "dl", "pd", "rq", "cf", "cg"})
+#: Names of columns of states, as `name_key` writes them.
+STATE_NAMES = frozenset({"status", "state", "job_state", "jobstate", "job_status", "run_status"})
+_EXIT_NAMES = frozenset({
+    "exit", "exit_code", "exitcode", "exit_status", "exitstatus", "rc", "ret", "retcode", "ret_code", "returncode",
+    "return_code", "error_code", "errorcode", "derived_exit_code", "derivedexitcode", "failed", "crashed",
+})  # fmt: skip
+_SUCCESS_NAMES = frozenset({"ok", "success", "succeeded", "successful", "passed", "completed", "finished", "valid"})
+_TIMEOUT_NAMES = frozenset({"timed_out", "timeout", "timedout"})
+_TRUTH = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+_EXIT = re.compile(r"\d{1,3}(:\d{1,3})?")
+
+
+def name_key(column: str) -> str:
+    """Return a column's name in lower case with underscores, to look it up.
+
+    Examples
+    --------
+    >>> name_key("Exit Code"), name_key("JobState"), name_key(" NodeList ")
+    ('exit_code', 'job_state', 'node_list')
+    """
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column.strip())
+    return re.sub(r"[\s\-./]+", "_", spaced).lower().strip("_")
+
+
+def state_of(cell: str) -> State | None:
+    """Return what one word of a column of states means; None if it isn't known.
+
+    Examples
+    --------
+    >>> [state_of(word) for word in ("COMPLETED", "CANCELLED by 12345", "TO", "CANCELLED+", "PENDING", "measured")]
+    ['ok', 'failed', 'timed out', 'failed', 'running', None]
+    """
+    word = _plain(cell)
+    return _WORDS.get(word) or _SHORT.get(word)
+
+
+def is_state_word(cell: str) -> bool:
+    """Tell whether a cell is a state's word in a column of any name.
+
+    Examples
+    --------
+    >>> is_state_word("NODE_FAIL"), is_state_word("F"), is_state_word("cg")
+    (True, False, False)
+    """
+    return _plain(cell) in _WORDS
+
+
+def _plain(cell: str) -> str:
+    word = cell.strip().lower()
+    return re.sub(r"( by \S+|\+)$", "", word) if word.startswith("cancel") else word.removesuffix("+")
+
+
+def counted(cells: Iterable[str]) -> str:
+    """Count the words of states.
+
+    Examples
+    --------
+    >>> counted(["CANCELLED by 12", "CANCELLED by 7", "137"])
+    '2 × CANCELLED, 1 × 137'
+    """
+    counts = Counter(re.sub(r" by \S+$|\+$", "", cell) for cell in cells)
+    return ", ".join(f"{number} × {word or 'nothing'}" for word, number in counts.items())
+
+
+def states(column: str, cells: Sequence[str]) -> list[State] | str | None:
+    """Return the state of each row, if a column tells them: by words, or by numbers whose meaning its name tells.
+
+    Parameters
+    ----------
+    column : str
+        Its name.
+    cells : sequence of str (n_rows,)
+        Its text.
+
+    Returns
+    -------
+    list of str (n_rows,), or str, or None
+        A text is a question, since the column may mean two things; None if the column doesn't tell states.
+
+    Examples
+    --------
+    >>> states("State", ["COMPLETED", "TIMEOUT"]), states("ExitCode", ["0:0", "1:0"]), states("ok", ["1", "0"])
+    (['ok', 'timed out'], ['ok', 'failed'], ['ok', 'failed'])
+    >>> states("solver", ["cg", "amg"]) is None, states("status", ["0", "1"])
+    (True, "0 and 1 in 'status' may each mean success")
+    """
+    key = name_key(column)
+    distinct = {_plain(cell) for cell in cells}
+    if distinct <= {*_TRUTH, ""} and distinct != {""}:
+        return _by_truth(column, key, cells)
+    if key in _EXIT_NAMES and all(_EXIT.fullmatch(cell) for cell in cells):
+        return ["ok" if set(cell) <= {"0", ":"} else "failed" for cell in cells]
+    if key in STATE_NAMES and "f" in distinct and not distinct & _SLURM_ONLY:
+        return f"'F' in {column!r} may be Slurm's FAILED or PBS's finished"
+    known = [state_of(cell) for cell in cells]
+    named = key in STATE_NAMES or all(is_state_word(cell) for cell in cells)
+    return [state for state in known if state] if named and None not in known else None
+
+
+def _by_truth(column: str, key: str, cells: Iterable[str]) -> list[State] | str | None:
+    good: tuple[State, State] | None = None  # what false and true mean
+    if key in _EXIT_NAMES:
+        good = ("ok", "failed")
+    elif key in _SUCCESS_NAMES:
+        good = ("failed", "ok")
+    elif key in _TIMEOUT_NAMES:
+        good = ("ok", "timed out")
+    if good is not None:
+        return [good[_TRUTH[cell.lower()]] if cell else "ok" for cell in cells]
+    low, high = ("false", "true") if {cell.lower() for cell in cells} & {"true", "false"} else ("0", "1")
+    return f"{low} and {high} in {column!r} may each mean success" if key in STATE_NAMES else None

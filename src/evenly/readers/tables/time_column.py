@@ -1,0 +1,125 @@
+"""The column of a table that holds the time: by its name, its values, or two columns of start and end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenly.errors import ReadError
+from evenly.readers.tables import columns as words
+from evenly.readers.tables.clock_times import Between, between
+from evenly.readers.tables.roles import is_limit
+from evenly.readers.tables.states import name_key
+from evenly.readers.tables.values import Values
+from evenly.runs.durations import TWO_FIELDS
+from evenly.runs.units import SECONDS_PER, base_unit
+
+__all__ = ["TimeColumn", "find_time"]
+
+
+@dataclass(frozen=True)
+class TimeColumn:
+    """The column of the time.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    unit : str
+        The unit of its plain numbers, or what ``12:30`` means.
+    why : str
+        Why it is taken for the time.
+    notes : tuple of str
+        What was guessed.
+    shown_unit : str
+        The unit to show; nothing where the cells tell it.
+    spans : tuple of str
+        The columns of start and end whose difference it is.
+    """
+
+    name: str
+    unit: str
+    why: str
+    notes: tuple[str, ...]
+    shown_unit: str = ""
+    spans: tuple[str, ...] = ()
+
+
+def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
+    """Return the column of the time: the one that the user names, else the only one of `free` that can be.
+
+    The time between two columns is added to the cells of `values`.
+
+    Raises
+    ------
+    ReadError
+        If several columns may be the time, or none; if its unit is none of time; if it can't be known.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pathlib import Path
+    >>> from evenly.readers.tables.options import TableOptions
+    >>> cells = pd.DataFrame({"np": ["1"], "real": ["0m35.01s"], "user": ["0m34.1s"], "sys": ["0m0.4s"]})
+    >>> find_time(Values(TableOptions(), Path("a.csv"), cells, np.array([2])), list(cells)).name
+    'real'
+    """
+    options = values.options
+    span: Between | None = None
+    if options.time is not None:
+        column, why = options.time, "named in time= (--time)"
+    else:
+        column, why, span = _guess(values, free)
+    known = words.measured(column)
+    told = (known.unit if known else "") or words.unit_of_time(column)
+    unit = words.canonical_unit(options.unit or "") or told or "s"
+    if unit not in TWO_FIELDS and base_unit(unit) != "s":
+        raise ReadError(values.path, f"the time's unit must be a time or a rate, but got {unit!r}")
+    if options.unit is None and words.is_rate(column):
+        raise ReadError(values.path, f"{column!r} is a rate by its name: pass unit= (--unit), as 1/s, 1/h or 1/d")
+    in_cells = values.are_durations(column)
+    if not (options.unit or told or in_cells or options.time) and name_key(column) == "median":
+        raise ReadError(values.path, f"{column!r} doesn't say in which unit it is: pass unit= (--unit), as s, ms or us")
+    assumed = not (options.unit or told or in_cells)
+    hint = " (assumed: pass unit=, --unit, otherwise)" if assumed else ""
+    if span is not None:
+        zone = "" if span.zoned else " (no time zone is told: a change of the clock in between would be missed)"
+        note = f"the time is that from {span.start!r} to {span.end!r}{zone}"
+    elif in_cells:
+        note = f"{column!r} is the time, in hours, minutes and seconds or with its units"
+    elif unit in SECONDS_PER or unit.startswith("ticks@") or unit in TWO_FIELDS:
+        note = f"{column!r} is the time in {unit}{hint}"
+    else:
+        note = f"{column!r} is a rate in {unit}: seconds are those of one unit of work"
+    why += ", in seconds (assumed: --unit)" if assumed else ""
+    spans = () if span is None else (span.start, span.end)
+    return TimeColumn(column, unit, why, (note,), "" if in_cells else unit, spans)
+
+
+def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, Between | None]:
+    found = words.time_candidates(c for c in free if not is_limit(c) and not words.is_rate(c))
+    if len(found) == 1:
+        return found[0].column, "its name", None
+    if not found:
+        durations = [c for c in free if values.are_durations(c) and not is_limit(c)]
+        real = [c for c in durations if c.lower() == "real"]  # of the shell's time: real, user, sys
+        if len(real or durations) == 1:
+            return (real or durations)[0], "its values are durations", None
+        span = between({c: values.texts(c) for c in values.cells.columns})
+        if span is not None:
+            name = f"{span.end} - {span.start} [s]"
+            values.cells[name] = ["" if np.isnan(value) else repr(value) for value in span.seconds.tolist()]
+            return name, f"the time from {span.start!r} to {span.end!r}", span
+    shown = ", ".join(map(repr, values.cells.columns))
+    why = (
+        f"{' and '.join(repr(m.column) for m in found)} may each be the time"
+        if found
+        else "no column's name says that it is a time"
+    )
+    wide = "; columns of each solver are told apart by names: a_cores, a_time_ms, b_cores, b_time_ms" if found else ""
+    raise ReadError(
+        values.path,
+        f"{why}: pass time= (--time) with one of the columns {shown}, and unit= (--unit) if it isn't in seconds{wide}",
+    )

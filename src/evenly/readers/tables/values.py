@@ -1,0 +1,179 @@
+"""Cells of a table as values: numbers, labels, durations, seconds. An error names the line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import ReadError
+from evenly.readers.tables import columns as words
+from evenly.readers.tables.delimited import has_decimal_commas, has_suffix, numbers
+from evenly.readers.tables.options import TableOptions
+from evenly.readers.tables.repetitions import are_whole
+from evenly.runs.durations import TWO_FIELDS, has_two_fields, is_duration, parse, two_fields_of
+from evenly.runs.units import to_base
+
+__all__ = ["Values"]
+
+
+class Values:
+    """The values in the cells of one table.
+
+    Parameters
+    ----------
+    options : TableOptions
+        What the user said.
+    path : Path
+        The file, for messages.
+    cells : DataFrame (n_rows, n_columns)
+        Stripped text.
+    lines : array (n_rows,)
+        The line of each row.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"cores": ["8", "1e3"], "Elapsed": ["1:02:00", "12:30"]})
+    >>> values = Values(TableOptions(), Path("runs.csv"), cells, np.array([2, 3]))
+    >>> values.parameter("cores").tolist(), values.seconds("Elapsed", "s").tolist()
+    ([8, 1000], [3720.0, 750.0])
+    """
+
+    def __init__(self, options: TableOptions, path: Path, cells: pd.DataFrame, lines: NDArray[np.int64]) -> None:
+        self.options: Final = options
+        self.path: Final = path
+        self.cells = cells
+        self.lines = lines
+        self._commas: Final = options.decimal == "auto" and has_decimal_commas(cells)
+        self._known: dict[str, NDArray[np.float64]] = {}
+
+    def keep(self, mask: NDArray[np.bool_]) -> None:
+        """Keep some of the rows, bool of shape (n_rows,)."""
+        self.cells, self.lines = self.cells[mask].reset_index(drop=True), self.lines[mask]
+        self._known = {}
+
+    def texts(self, name: str) -> list[str]:
+        """Return the cells of a column, (n_rows,)."""
+        found: list[str] = self.cells[name].tolist()
+        return found
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """Return a column's numbers, (n_rows,); NaN where a cell is none."""
+        if name not in self._known:
+            self._known[name] = numbers(
+                self.path, name, self.cells[name], self.lines, decimal=self.options.decimal,
+                whole=name.strip().lower() in words.COUNTS, commas=self._commas,
+            )  # fmt: skip
+        return self._known[name]
+
+    def blank(self, name: str) -> NDArray[np.bool_]:
+        """Tell which cells of a column hold no number but nothing, or a word for nothing: ``NA``, ``-``."""
+        return np.array([cell.lower() in words.NO_TIME for cell in self.cells[name]], dtype=np.bool_)
+
+    def is_numeric(self, name: str) -> bool:
+        """Tell whether more than half of a column's cells are numbers."""
+        if name in self.options.categories:
+            return False
+        found = int(np.isfinite(self.numbers(name)).sum())
+        return found * 2 > int((~self.blank(name)).sum())
+
+    def are_durations(self, name: str) -> bool:
+        """Tell whether a column holds durations as ``1:02:03`` or ``3 min``, and nothing else."""
+        texts = [cell for cell in self.cells[name] if cell.lower() not in words.NO_TIME]
+        return bool(texts) and all(map(is_duration, texts))
+
+    def parameter(self, name: str) -> pd.Series[Any]:
+        """Return a column as whole numbers, numbers or labels, (n_rows,); blank cells stay NaN or empty."""
+        cells = self.cells[name]
+        if not self.is_numeric(name):
+            return cells
+        values = self.numbers(name)
+        wrong = np.flatnonzero(~np.isfinite(values) & ~self.blank(name))
+        if len(wrong):
+            row = int(wrong[0])
+            raise self.at(
+                row,
+                f"a number was expected in column {name!r}, as in most rows, but got {cells.iloc[row]!r}: "
+                f"correct it, or pass categories=[{name!r}] (-O categories={name}) if the column holds labels",
+            )
+        return pd.Series(values.astype(np.int64) if are_whole(values) else values, index=cells.index)
+
+    def check_counts(self, name: str) -> None:
+        """Refuse cores, ranks, … that are no whole numbers above zero, unless the column holds labels."""
+        if name.strip().lower() not in words.COUNTS or name in self.options.categories:
+            return
+        values, filled = self.numbers(name), ~self.blank(name) | (self.cells[name] == "nan").to_numpy()
+        if np.isfinite(values).sum() * 2 < filled.sum():
+            return
+        fine = np.isfinite(values) & (values >= 1) & (values == np.round(values))
+        filled |= np.isinf(values)
+        wrong = np.flatnonzero(~fine & filled)
+        if len(wrong):
+            row = int(wrong[0])
+            reason = f"{name!r} must be a whole number above zero, but got {self.cells[name].iloc[row]!r}"
+            raise self.at(row, f"{reason}: correct it, or choose rows with where= (--where)")
+
+    def suffixed(self, names: Sequence[str]) -> list[str]:
+        """Return a note for each numeric column with cells like ``12k``."""
+        return [
+            f"{cell!r} in {name!r} is {numbers(self.path, name, pd.Series([cell]), self.lines[:1])[0]:,.0f}: write the "
+            "number where 1024 was meant"
+            for name in names
+            if self.is_numeric(name) and (cell := has_suffix(self.texts(name)))
+        ]
+
+    # ---- times ---------------------------------------------------------------------------------------------
+
+    def longer_than(self, name: str) -> NDArray[np.bool_]:
+        """Tell which cells say that a run took longer: ``> 3600``."""
+        return np.array([cell.startswith(">") for cell in self.cells[name]], dtype=np.bool_)
+
+    def seconds(self, name: str, unit: str) -> NDArray[np.float64]:
+        """Return the seconds in a column, (n_rows,); NaN where a cell holds none.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        unit : str
+            The unit of plain numbers, or what ``12:30`` means: ``mm:ss`` or ``hh:mm``.
+
+        Raises
+        ------
+        ReadError
+            If that isn't known.
+        """
+        texts = [cell.lstrip(">= ") for cell in self.cells[name]]
+        column = pd.Series(texts, dtype=object)
+        values = self.numbers(name) if texts == self.texts(name) else numbers(self.path, name, column, self.lines)
+        plain = "s" if unit in TWO_FIELDS else unit
+        known = np.isfinite(values) & (values > 0)
+        found = np.where(known, to_base(np.where(known, values, 1.0), plain), values)
+        others = [row for row in np.flatnonzero(~np.isfinite(values)) if is_duration(texts[row])]
+        two = self._two_fields(name, unit, [texts[row] for row in others])
+        found[others] = [parse(texts[row], two) for row in others]
+        return found
+
+    def _two_fields(self, name: str, unit: str, texts: Sequence[str]) -> Any:
+        """Return what ``12:30`` means: by the user, the column's name, its unit, or other cells."""
+        open_ones = [text for text in texts if has_two_fields(text)]
+        compact = name.lower().replace(" ", "")
+        named: dict[str, str] = {"mm:ss": "mm:ss", "m:ss": "mm:ss", "hh:mm)": "hh:mm", "hh:mm]": "hh:mm"}
+        told = unit if unit in TWO_FIELDS else next((value for key, value in named.items() if key in compact), "")
+        told = told or {"min": "mm:ss", "h": "hh:mm"}.get(unit, "") or (two_fields_of(texts) or "")
+        if open_ones and not told:
+            row = self.texts(name).index(next(cell for cell in self.cells[name] if cell.endswith(open_ones[0])))
+            raise self.at(
+                row,
+                f"{open_ones[0]!r} in column {name!r} may be minutes and seconds or hours and minutes: pass "
+                "unit='mm:ss' or unit='hh:mm' (--unit mm:ss or --unit hh:mm)",
+            )
+        return told or None
+
+    def at(self, row: int, reason: str) -> ReadError:
+        """Return the error of one row."""
+        return ReadError(self.path, reason, line=int(self.lines[row]))

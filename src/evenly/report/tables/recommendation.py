@@ -1,0 +1,72 @@
+"""Tables of recommended numbers of cores: time, efficiency and core-hours of each, with their intervals."""
+
+from __future__ import annotations
+
+from rich.table import Table
+
+from evenly.core_counts.goal import Choice
+from evenly.core_counts.recommendation import Recommendation
+from evenly.report.formatting import common_prefix, compact, percent, value_text
+from evenly.report.tables.run import add_numbers, add_row, new_table
+
+__all__ = ["choice_lines", "recommendation_table"]
+
+
+def recommendation_table(found: Recommendation, *, level: float = 0.9) -> Table:
+    """Return a table with a row per number of cores. An arrow marks the recommended number, a star extrapolations.
+
+    Parameters
+    ----------
+    found : Recommendation
+    level : float
+        The probability of its intervals.
+    """
+    curve, best = found.curve, found.best
+    starred = bool(curve["extrapolated"].any())
+    caption = (
+        "used: efficiency against the fewest measured cores" if starred else "used: efficiency against the first row"
+    )
+    title = "" if found.steps == 1 else f"{value_text(found.steps)} steps"
+    table = new_table(
+        title, f"{percent(level)}: intervals; {caption}" + ("\n* outside the range learned on" if starred else "")
+    )
+    parts = list(curve.columns[1 : curve.columns.get_loc("step_s")])
+    others = [name for name in parts if curve[name].nunique() > 1]
+    priced = [found.machine.currency] if "money" in curve else []
+    factor, unit = common_prefix(curve["run_s"], "s", float(best["run_s"]))
+    within = percent(level)
+    add_numbers(table, "cores", *others, f"time {unit}", within, "used", "core-h", within, *priced)
+    for row in curve.to_dict("records"):
+        beyond = ("*" if row["extrapolated"] else " ") if starred else ""
+        add_row(
+            table,
+            f"{'→ ' if row['cores'] == found.cores else ''}{int(row['cores'])}",
+            *(value_text(row[name]) for name in others),
+            f"{compact(row['run_s'] / factor)}{beyond}",
+            f"{compact(row['run_lower_s'] / factor, 3)} … {compact(row['run_upper_s'] / factor, 3)}",
+            percent(row["efficiency"], 2),
+            compact(row["core_hours"], 3),
+            f"{compact(row['core_hours_lower'], 3)} … {compact(row['core_hours_upper'], 3)}",
+            *([compact(row["money"], 3)] if priced else []),
+        )
+    return table
+
+
+def choice_lines(choice: Choice, noun: str, level: float) -> list[str]:
+    """Return the recommended count, where more stop paying, and the runner-up, in a line each.
+
+    Parameters
+    ----------
+    choice : Choice
+    noun : str
+        What is counted: ``"cores"`` or ``"ranks"``.
+    level : float
+        The probability of the interval of the knee.
+    """
+    knee = choice.knee
+    if knee.is_last:
+        pays = f"more {noun} still pay at {knee.count}, the most looked at"
+    else:
+        between = f"between {knee.lower} and {knee.upper}" if knee.lower < knee.upper else f"at {knee.count}"
+        pays = f"more {noun} stop paying at {knee.count} ({percent(level)}: {between})"
+    return [f"recommended: {choice.count} {noun}, {choice.why}", pays, f"runner-up: {choice.trade}"]

@@ -1,0 +1,104 @@
+"""Jobs of a table whose length is known, or known to be longer than their limit, in the order of their submission."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import InputError
+from evenly.readers.jobs.jobs import Jobs
+
+__all__ = ["GROUPS", "History"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+#: From the widest group of jobs that are alike to the narrowest.
+GROUPS = ((), ("user",), ("user", "name"), ("user", "name", "cores"))
+
+
+@dataclass(frozen=True)
+class History:
+    """What a replay knows of each job; all arrays have the shape (n,), and the jobs are in the order of submission.
+
+    Parameters
+    ----------
+    submit, end : array
+        Seconds since 1970.
+    seconds : array
+        What each job took until it ended or was stopped.
+    stopped : array of bool
+        Whether it was stopped at its limit.
+    limits : array
+        The time limits that were asked for, in seconds; NaN where unknown.
+    cores : array
+        How many cores each had; 1 throughout if no job says so.
+    groups : array (4, n)
+        The number of each job's group, for each of `GROUPS`; -1 where its user or name isn't known.
+    by_end : array
+        The jobs in the order in which they ended.
+    """
+
+    submit: Floats
+    end: Floats
+    seconds: Floats
+    stopped: NDArray[np.bool_]
+    limits: Floats
+    cores: Floats
+    groups: Ints
+    by_end: Ints
+    has_cores: bool
+
+    @classmethod
+    def of(cls, jobs: Jobs) -> History:
+        """Return the history of those jobs that are done or were stopped.
+
+        Raises
+        ------
+        InputError
+            If there are none, or if it isn't known when they were submitted and ended.
+        """
+        use = jobs.done | jobs.stopped
+        if not use.any():
+            raise InputError(f"no job came to its end or was stopped at its limit (there are: {jobs.left_out()})")
+        table = jobs.table[use]
+        seconds = table["elapsed_s"].to_numpy(dtype=np.float64)
+        start, end, submit = (table[name].to_numpy(dtype=np.float64) for name in ("start", "end", "submit"))
+        end = np.where(np.isnan(end), start + seconds, end)
+        submit = np.where(np.isnan(submit), np.where(np.isnan(start), end - seconds, start), submit)
+        unknown = np.isnan(submit) | np.isnan(end)
+        if unknown.any():
+            raise InputError(
+                f"of {int(unknown.sum())} jobs it isn't known when they were submitted and ended, so that nothing can "
+                "be replayed in order: print Submit, Start and End, too"
+            )
+        order = np.argsort(submit, kind="stable")
+        cores = table["cores"].to_numpy(dtype=np.float64)
+        codes = np.stack([_codes(table, names) for names in GROUPS])
+        return cls(
+            submit=submit[order],
+            end=end[order],
+            seconds=seconds[order],
+            stopped=jobs.stopped[use][order],
+            limits=table["limit_s"].where(np.isfinite(table["limit_s"])).to_numpy(dtype=np.float64)[order],
+            cores=np.where(np.isnan(cores), 1.0, cores)[order],
+            groups=codes[:, order],
+            by_end=np.argsort(end[order], kind="stable"),
+            has_cores=bool(np.isfinite(cores).all()),
+        )
+
+    def __len__(self) -> int:
+        return len(self.seconds)
+
+
+def _codes(table: pd.DataFrame, names: tuple[str, ...]) -> Ints:
+    if not names:
+        return np.zeros(len(table), dtype=np.int64)
+    codes = np.zeros(len(table), dtype=np.int64)
+    known = np.ones(len(table), dtype=np.bool_)
+    for name in names:
+        codes = pd.factorize(codes)[0] * (len(table) + 1) + pd.factorize(table[name])[0] + 1
+        known &= (table[name].notna() & (table[name] != "")).to_numpy(dtype=np.bool_)
+    return np.where(known, pd.factorize(codes)[0], -1)

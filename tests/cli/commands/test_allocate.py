@@ -1,0 +1,85 @@
+"""``evenly allocate``: only cores are assigned, never another parameter."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from tests.cli.conftest import Evenly
+
+LAW = ("--method", "power-law")
+ARE = ("--cores-are", "nodes * tasks_per_node")
+
+
+@pytest.fixture
+def nodes(evenly: Evenly) -> str:
+    rows = [(n, t, g, g / (n * t)) for n in (1, 2, 4, 8) for t in (24, 48) for g in (1000, 8000)]
+    pd.DataFrame(rows, columns=["nodes", "tasks_per_node", "grid", "seconds"]).to_csv("nodes.csv", index=False)
+    return "nodes.csv"
+
+
+def test_another_parameter_is_never_taken_as_cores(evenly: Evenly, nodes: str) -> None:
+    # The grid was once assigned as cores: "1 core, 13.81 ms".
+    asked = ("--parameters", "nodes,tasks_per_node,grid", "--at", "nodes=4", "--at", "tasks_per_node=48")
+    shown = evenly("allocate", nodes, *LAW, *asked, "--cores", "300")
+    assert shown.code == 2
+    assert "--cores-are 'nodes * tasks_per_node'" in shown.err
+    shown = evenly("allocate", nodes, *LAW, *asked, *ARE, "--cores", "300")
+    assert shown.code == 2
+    assert "grid" in shown.err
+    assert evenly("fit", nodes, *LAW, "--save", "nodes.evenly").code == 0
+    shown = evenly("allocate", "nodes.evenly", "--at", "nodes=4 tasks_per_node=48", "--cores", "300")
+    assert shown.code == 2
+    assert "--cores-are" in shown.err
+
+
+def test_cores_made_of_nodes_and_tasks_are_whole_nodes_and_cost_what_they_take(evenly: Evenly, nodes: str) -> None:
+    asked = (*ARE, "--at", "grid=8000", "--at", "tasks_per_node=48", "--cores", "300", "--json")
+    found = evenly("allocate", nodes, *LAW, *asked)
+    assert found.code == 0, found.err
+    assert found.json["cores"] == {"nodes": 288}
+    assert found.json["seconds"] == pytest.approx(8000 / 288, rel=1e-3)
+    assert found.json["core_hours"] == pytest.approx(8000 / 3600, rel=1e-3)
+    both = ("--at", "grid=8000 tasks_per_node=48 nodes=4")
+    assert "leave one of them open" in evenly("allocate", nodes, *LAW, *ARE, *both, "--cores", "300").err
+    few = evenly("allocate", nodes, *LAW, *ARE, "--at", "grid=8000 tasks_per_node=48", "--cores", "40")
+    assert few.code == 1
+    assert "tasks_per_node = 48" in few.err
+
+
+def test_a_column_of_cores_is_taken_wherever_it_stands(evenly: Evenly) -> None:
+    rows = [(g, p, g / p) for g in (10, 20) for p in (1, 2, 4, 8)]
+    for name in ("cores", "ranks"):
+        pd.DataFrame(rows, columns=["grid", name, "seconds"]).to_csv("a.csv", index=False)
+        open_ = evenly("allocate", "a.csv", *LAW, "--cores", "8")
+        assert open_.code == 2
+        assert "--at grid=…" in open_.err.replace("'", "")
+        assert "--at grid=… --at" not in open_.err.replace("'", "")
+        found = evenly("allocate", "a.csv", *LAW, "--cores", "8", "--at", "grid=20", "--json")
+        assert found.json["seconds"] == pytest.approx(2.5, rel=1e-3)
+
+
+def test_constants_keep_their_value(evenly: Evenly) -> None:
+    rows = [(8, "cg", p, 80 / p) for p in (1, 2, 4, 8)]
+    pd.DataFrame(rows, columns=["level", "method", "cores", "seconds"]).to_csv("a.csv", index=False)
+    found = evenly("allocate", "a.csv", *LAW, "--parameters", "level,method,cores", "--cores", "8", "--json")
+    assert found.code == 0, found.err
+    assert found.json["seconds"] == pytest.approx(10, rel=1e-3)
+
+
+def test_ranks_taken_as_cores_are_said(evenly: Evenly) -> None:
+    pd.DataFrame([(p, 8 / p) for p in (1, 2, 4, 8)], columns=["np", "seconds"]).to_csv("a.csv", index=False)
+    assert "a: cores: one for each of np" in evenly("allocate", "a.csv", *LAW, "--cores", "8").err
+    found = evenly("allocate", "a.csv", *LAW, "--cores", "8", "--cores-are", "np * 2", "--json")
+    assert found.json["cores"] == {"a": 8}
+    assert found.json["seconds"] == pytest.approx(2, rel=1e-3)
+
+
+def test_memory_is_bounded_on_cores_of_several_parameters(evenly: Evenly) -> None:
+    rows = [(n, t, 960 / (n * t), 64 / (n * t)) for n in (1, 2, 4, 8) for t in (4, 8)]
+    pd.DataFrame(rows, columns=["nodes", "tasks_per_node", "seconds", "peak_memory_GiB"]).to_csv("a.csv", index=False)
+    asked = (*ARE, "--at", "tasks_per_node=8", "--memory", "17GiB", "--cores-per-node", "8")
+    enough = evenly("allocate", "a.csv", *LAW, *asked, "--cores", "32", "--json")
+    assert enough.code == 0, enough.err
+    # Eight ranks of n have 8 · 64 / n GiB on a node: 17 hold those of 32.
+    assert evenly("allocate", "a.csv", *LAW, *asked, "--cores", "24").code == 1

@@ -1,0 +1,79 @@
+"""`evenly limits` and `evenly predict --limit`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Evenly
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> Path:
+    rows = ["JobID|User|JobName|State|Submit|End|Elapsed|Timelimit|AllocCPUS"]
+    for day in range(1, 29):
+        took = ("00:10:00", "00:20:30")[day % 2]
+        rows.append(
+            f"{day}|ada|wave|COMPLETED|2024-02-{day:02d}T00:00:00|2024-02-{day:02d}T01:00:00|{took}|1-00:00:00|4"
+        )
+    rows.append("40|bob|mesh|FAILED|2024-02-01T00:00:00|2024-02-01T01:00:00|01:00:00|1-00:00:00|4")
+    path = tmp_path / "sacct.txt"
+    path.write_text("\n".join([*rows, ""]))
+    return path
+
+
+def test_a_replay(evenly: Evenly, jobs: Path) -> None:
+    shown = evenly("limits", jobs)
+    assert shown.code == 0, shown.err
+    assert "as asked" in shown.out
+    assert "left out: 1 FAILED" in shown.err
+    one, other = (evenly("limits", jobs, *given, "--json").json for given in (("--kill", "10%"), ("--limit", "90%")))
+    assert one["outcomes"] == other["outcomes"]
+    assert one["judged"] == 27
+
+
+def test_the_next_job(evenly: Evenly, jobs: Path) -> None:
+    shown = evenly("limits", jobs, "--user", "ada", "--name", "wave", "--cores", "4")
+    assert shown.out.startswith("00:21:00  enough with a probability of 95 %"), shown.out + shown.err
+    assert evenly("limits", jobs, "--user", "ada", "--json").json["limit"] == "00:21:00"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("--kill", "5%", "--limit", "95%"), "give one of them"),
+        (("--name", "wave"), "--name needs --user"),
+        (("--user", "eve"), "no job that ended has the user 'eve'"),
+        (("--kill", "100%"), "--kill takes a share between"),
+    ],
+)
+def test_what_is_refused(evenly: Evenly, jobs: Path, given: tuple[str, ...], message: str) -> None:
+    shown = evenly("limits", jobs, *given)
+    assert shown.code == 2
+    assert message in shown.err
+
+
+def test_a_table_that_is_none_of_jobs(evenly: Evenly, tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("cores,seconds\n1,2\n")
+    shown = evenly("limits", path)
+    assert shown.code == 2
+    assert "no table of jobs" in shown.err
+
+
+def test_limits_of_predictions(evenly: Evenly, tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("cores,seconds\n1,8000\n2,4100\n4,2050\n8,1100\n16,520\n")
+    shown = evenly("predict", path, "--at", "cores=3", "--limit", "95%")
+    assert shown.code == 0, shown.err
+    assert "time limit, enough in 95 %" in shown.out
+    row = evenly("predict", path, "--at", "cores=3", "--limit", "95%", "--level", "90%", "--json").json["predictions"][
+        0
+    ]
+    hours, minutes, seconds = map(int, row["limit"].split(":"))
+    assert seconds == 0
+    assert row["upper"] <= 3600 * hours + 60 * minutes < row["upper"] + 60
+    refused = evenly("predict", path, "--at", "cores=3", "--limit", "40%")
+    assert refused.code == 2
+    assert "above 50%" in refused.err

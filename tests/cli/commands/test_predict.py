@@ -1,0 +1,133 @@
+"""``evenly predict --cores``: on how many cores, for any model, with what it takes and costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.cli.conftest import Evenly
+
+LAW = ("--method", "power-law")
+
+
+@pytest.fixture
+def scaling(evenly: Evenly) -> str:
+    """A program that takes 4 / p^0.6 seconds."""
+    pd.DataFrame([(p, 4 / p**0.6) for p in (1, 4, 16, 64)], columns=["cores", "seconds"]).to_csv("a.csv", index=False)
+    return "a.csv"
+
+
+@pytest.fixture
+def nodes(evenly: Evenly) -> str:
+    rows = [(n, t, g, g / (n * t)) for n in (1, 2, 4, 8) for t in (24, 48) for g in (1000, 8000)]
+    pd.DataFrame(rows, columns=["nodes", "tasks_per_node", "grid", "seconds"]).to_csv("nodes.csv", index=False)
+    return "nodes.csv"
+
+
+def test_the_recommended_count_the_knee_and_the_runner_up(evenly: Evenly, scaling: str) -> None:
+    shown = evenly("predict", scaling, *LAW, "--cores", "1..256", "--steps", "3600", "--budget", "12.2")
+    assert shown.code == 0, shown.err
+    # 3600 steps take 4 p^0.4 core-hours.
+    assert "recommended: 16 cores, the fastest run within the budget: 16 cores take 45.5 min" in shown.out
+    assert "runner-up: 12 cores are 1.19 times as long for 0.89 times the core-hours" in shown.out
+    assert "* outside the range learned on" in shown.out
+    told = evenly(
+        "predict", scaling, *LAW, "--cores", "16,64,256", "--steps", "3600", "--deadline", "20:00", "--json"
+    ).json
+    assert told["recommended"]["cores"] == 64
+    assert [row["extrapolated"] for row in told["rows"]] == [False, False, True]
+    assert [row["core_hours"] for row in told["rows"]] == pytest.approx(
+        [4 * 16**0.4, 4 * 64**0.4, 4 * 256**0.4], rel=1e-3
+    )
+    assert told["rows"][0]["core_hours_lower"] <= 4 * 16**0.4 <= told["rows"][0]["core_hours_upper"]
+    assert set(told["knee"]) == {"count", "lower", "upper", "is_last", "is_first"}
+
+
+def test_times_stand_in_one_unit(evenly: Evenly, scaling: str) -> None:
+    shown = evenly("predict", scaling, *LAW, "--cores", "1,4,16,64", "--steps", "3600").out
+    table = shown.partition("90 %: intervals")[0]
+    assert "time h" in table
+    assert not {"s", "min"} & set(table.split())
+
+
+def test_a_recommendation_beyond_what_was_measured_says_so(evenly: Evenly, scaling: str) -> None:
+    shown = evenly("predict", scaling, *LAW, "--cores", "64,256", "--steps", "3600", "--deadline", "15min")
+    assert shown.code == 0, shown.err
+    assert "an extrapolation: cores = 256, learned on a whole number from 1 to 64" in shown.out
+
+
+def test_what_the_job_is_and_what_was_assumed_is_said(evenly: Evenly, scaling: str) -> None:
+    assert "--steps says how many" in evenly("predict", scaling, *LAW, "--cores", "1..64", "--deadline", "3s").err
+    pd.read_csv(scaling).rename(columns={"cores": "ranks"}).assign(level=8).to_csv("ranks.csv", index=False)
+    read = ("--parameters", "ranks,level")
+    shown = evenly("predict", "ranks.csv", *LAW, *read, "--cores", "1..64")
+    assert "cores: one for each of ranks" in shown.err
+    assert "level = 8, as in all measurements" in shown.err
+    assert evenly("fit", "ranks.csv", *LAW, *read, "--save", "ranks.evenly").code == 0
+    assert "cores: one for each of ranks" in evenly("predict", "ranks.evenly", "--cores", "1..64").err
+
+
+def test_cores_of_nodes_and_tasks_are_asked_for(evenly: Evenly, nodes: str) -> None:
+    assert evenly("fit", nodes, *LAW, "--save", "nodes.evenly").code == 0
+    for source in ([nodes, *LAW], ["nodes.evenly"]):
+        shown = evenly("predict", *source, "--cores", "1..1024")
+        assert shown.code == 2
+        assert "--cores-are 'nodes * tasks_per_node'" in shown.err
+        are = ("--cores-are", "nodes * tasks_per_node", "--cores", "1..1024")
+        shown = evenly("predict", *source, *are)
+        assert shown.code == 2
+        assert "--at grid=8000" in shown.err
+        found = evenly("predict", *source, *are, "--at", "grid=8000", "--at", "tasks_per_node=48", "--json")
+        assert {row["cores"] / row["nodes"] for row in found.json["rows"]} == {48}
+    found = evenly("predict", nodes, *LAW, *are, "--at", "grid=8000")
+    assert "with the measured combinations of tasks_per_node" in found.err
+    assert "--at tasks_per_node=…" in evenly("predict", "nodes.evenly", *are, "--at", "grid=8000").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--deadline", "2h"), "ask it with --cores"),
+        (("--cores-are", "cores", "--at", "cores=2"), "ask it with --cores"),
+        (("--cores", "1..8", "--deadline", "soon"), "1:30:00"),
+        (("--cores", "1..8", "--efficiency", "70"), "write 70%"),
+        (("--cores", "1..8", "--efficiency", "70%", "--budget", "3"), "they decide"),
+        (("--cores", "8..1"), "must go up"),
+        (("--cores", "1..8", "--at", "cores=4"), "cores is the cores"),
+        (("--cores", "1..8", "--at", "cros=4"), "did you mean 'cores'?"),
+        (("--cores", "1..8", "--file", "a.csv"), "--file"),
+        (("--cores", "1..8", "--steps", "0"), "steps"),
+        (("--cores", "1..8", "--budget", "3EUR"), "price_per_core_hour"),
+    ],
+)
+def test_what_is_wrong_is_named(evenly: Evenly, scaling: str, arguments: tuple[str, ...], said: str) -> None:
+    shown = evenly("predict", scaling, *LAW, *arguments)
+    assert shown.code == 2, shown.out
+    assert said in shown.err
+
+
+def test_what_cannot_be_met_is_no_answer(evenly: Evenly, scaling: str) -> None:
+    shown = evenly("predict", scaling, *LAW, "--cores", "1..64", "--deadline", "0.1s")
+    assert shown.code == 1
+    assert "the fastest is 64 cores" in shown.err
+
+
+def test_several_programs_are_asked_one_by_one(evenly: Evenly, pulse: Path) -> None:
+    shown = evenly("predict", pulse, *LAW, "--cores", "1..512")
+    assert shown.code == 2
+    assert "--only" in shown.err
+    assert evenly("predict", pulse, *LAW, "--cores", "1..512", "--only", "inner", "--save", "curve.csv").code == 0
+    assert {"cores", "run_s", "core_hours"} <= set(pd.read_csv("curve.csv"))
+
+
+def test_a_table_of_strangers_needs_no_option_but_the_question(evenly: Evenly, samples: Path) -> None:
+    table = samples.parent / "strangers" / "ec-earth" / "ATMIFS_scalability_CMIP6.csv"
+    shown = evenly("predict", table, *LAW, "--cores", "48,1008,2000", "--json")
+    assert shown.code == 0, shown.err
+    assert "cores: one for each of nproc" in shown.json["notes"][0]
+    rows = shown.json["rows"]
+    assert [row["extrapolated"] for row in rows] == [False, False, True]
+    # 3.27 simulated years per day on 48 processes: a year takes 7.34 h, 352 core-hours.
+    assert rows[0]["core_hours_lower"] < 352.3 < rows[0]["core_hours_upper"]

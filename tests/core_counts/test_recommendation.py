@@ -1,0 +1,120 @@
+"""On how many cores, from models whose best counts can be computed by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import evenly
+from evenly.core_counts.goal import Goal
+from evenly.errors import InfeasibleError, InputError
+
+COUNTS = (1, 2, 4, 8, 16, 32, 64)
+
+
+def learned(frame: pd.DataFrame, *parameters: str, method: str = "power-law") -> tuple[evenly.Model, evenly.Runs]:
+    runs = evenly.Runs.from_frame(frame, list(parameters))
+    model = evenly.fit(runs, method=method)
+    assert isinstance(model, evenly.Model)
+    return model, runs
+
+
+@pytest.fixture(scope="module")
+def nodes() -> tuple[evenly.Model, evenly.Runs]:
+    rows = [(n, t, g, g / (n * t)) for n in (1, 2, 4, 8) for t in (24, 48) for g in (1000, 8000)]
+    return learned(pd.DataFrame(rows, columns=["nodes", "ppn", "grid", "seconds"]), "nodes", "ppn", "grid")
+
+
+def test_perfect_scaling_costs_the_same_everywhere_and_more_cores_pay() -> None:
+    model, _ = learned(pd.DataFrame({"cores": COUNTS, "seconds": 3600 / np.array(COUNTS)}), "cores")
+    found = evenly.recommend(model, COUNTS, steps=10)
+    # One core-hour per run, whatever the count.
+    assert found.curve["core_hours"].to_numpy() == pytest.approx(10)
+    assert found.curve["efficiency"].to_numpy() == pytest.approx(1)
+    assert found.cores == found.knee.count == 64
+    assert found.knee.is_last
+    assert found.seconds == pytest.approx(36000 / 64)
+    assert not found.extrapolated
+    assert found.interval[0] < found.seconds < found.interval[1]
+
+
+def test_goals_are_of_the_whole_job() -> None:
+    model, _ = learned(pd.DataFrame({"cores": COUNTS, "seconds": 3600 / np.array(COUNTS) ** 0.5}), "cores")
+    # 1.1 h: one step is 3600 / √p seconds, ten take 10 / √p hours: 64 take 1.25 h, 256 take 0.625 h.
+    found = evenly.recommend(model, [1, 4, 16, 64, 256], steps=10, goal=Goal(deadline_s=4000))
+    assert found.cores == 256
+    assert found.extrapolated
+    assert "an extrapolation: cores = 256" in found.why
+    # Ten steps take 10 √p core-hours.
+    assert evenly.recommend(model, COUNTS, steps=10, goal=Goal(core_hours=45)).cores == 16
+    # Efficiency is 1 / √p.
+    assert evenly.recommend(model, COUNTS, goal=Goal(efficiency=0.49)).cores == 4
+    with pytest.raises(InfeasibleError, match="the fastest is 64 cores"):
+        evenly.recommend(model, COUNTS, steps=10, goal=Goal(deadline_s=60))
+
+
+def test_cores_of_several_parameters_are_made_of_what_was_measured(nodes: tuple[evenly.Model, evenly.Runs]) -> None:
+    model, runs = nodes
+    found = evenly.recommend(model, range(1, 400), cores_are="nodes * ppn", at={"grid": 8000}, measured=runs)
+    assert (found.curve["cores"] == found.curve["nodes"] * found.curve["ppn"]).all()
+    assert set(found.curve["ppn"]) <= {24, 48}
+    assert found.curve["cores"].is_unique
+    fixed = evenly.recommend(model, [96, 97, 480], cores_are="nodes * ppn", at={"grid": 8000, "ppn": 48})
+    assert fixed.curve[["cores", "nodes", "extrapolated"]].to_numpy().tolist() == [[96, 2, False], [480, 10, True]]
+    # 8000 / 96 s on 96 cores, 8000 / 3600 core-hours on any.
+    assert fixed.curve["core_hours"].to_numpy() == pytest.approx(8000 / 3600, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({}, "--cores-are 'nodes \\* ppn'"),
+        ({"cores_are": "nodes * ppn"}, "--at grid=8000"),
+        ({"cores_are": "nodes * ppn", "at": {"grid": 8000}}, "--at ppn=…"),
+        ({"cores_are": "nodes * ppn", "at": {"grid": [1, 2], "ppn": 24}}, "one value"),
+        ({"cores_are": "nodes * ppn", "at": {"gird": 8000}}, "gird"),
+        ({"cores_are": "nodes * ppn", "at": {"grid": 8000, "ppn": 7}}, "no configuration has"),
+    ],
+)
+def test_what_is_open_is_asked_for(
+    nodes: tuple[evenly.Model, evenly.Runs], arguments: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        evenly.recommend(nodes[0], [96], **arguments)
+
+
+def test_parameters_that_never_varied_keep_their_value() -> None:
+    frame = pd.DataFrame({"cores": COUNTS, "level": 8, "seconds": 64 / np.array(COUNTS)})
+    model, _ = learned(frame, "cores", "level")
+    found = evenly.recommend(model, COUNTS)
+    assert found.seconds == pytest.approx(1, rel=1e-3)
+    assert found.notes == ("level = 8, as in all measurements",)
+
+
+def test_ranks_as_cores_are_said_first() -> None:
+    model, _ = learned(pd.DataFrame({"ranks": COUNTS, "seconds": 64 / np.array(COUNTS)}), "ranks")
+    found = evenly.recommend(model, COUNTS)
+    assert "one for each of ranks" in found.notes[0]
+    doubled = evenly.recommend(model, COUNTS, cores_are="ranks * 2")
+    assert doubled.curve["cores"].tolist() == [2 * ranks for ranks in doubled.curve["ranks"]]
+
+
+def test_whole_nodes_are_paid_and_money_is_a_budget() -> None:
+    model, _ = learned(pd.DataFrame({"cores": COUNTS, "seconds": 3600 / np.array(COUNTS)}), "cores")
+    machine = evenly.Machine(cores_per_node=16, whole_nodes=True, price_per_core_hour=0.5)
+    found = evenly.recommend(model, COUNTS, machine=machine, goal=Goal(money=1.1))
+    # On 8 of 16 paid cores a core-hour costs two: 1 EUR.
+    paid = found.curve.set_index("cores")["money"]
+    assert paid[8] == pytest.approx(1.0)
+    assert paid[4] == pytest.approx(2.0)
+    assert found.cores == 64
+
+
+def test_other_quantities_are_refused() -> None:
+    frame = pd.DataFrame({"cores": COUNTS, "seconds": 1.0, "energy": np.array(COUNTS) * 2.0})
+    runs = evenly.Runs.from_frame(frame, ["cores"], quantities={"energy": "J"}, response="energy")
+    with pytest.raises(InputError, match="energy"):
+        evenly.recommend(evenly.fit(runs, method="power-law", response="energy"), COUNTS)

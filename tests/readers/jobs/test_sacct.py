@@ -1,0 +1,234 @@
+"""Slurm's accounting with bars, in columns and as JSON: real files with known answers, and what must be refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from evenly.errors import InputError, ReadError
+from evenly.readers import scan
+from evenly.readers.jobs.job_reader import read_jobs
+from evenly.readers.jobs.sacct import SacctReader
+from tests.readers.damage import check_reads_or_refuses, damaged
+
+HEAD = "JobID|User|JobName|State|Elapsed|Timelimit|AllocCPUS|NNodes|ReqMem|MaxRSS"
+ROWS = """\
+10|ada|wave|COMPLETED|1-01:02:03|2-00:00:00|8|2|4Gc|
+10.batch||batch|COMPLETED|1-01:02:03||4|1|4Gc|100M
+10.extern||extern|COMPLETED|1-01:02:03||8|2|4Gc|1K
+10.0||wave|COMPLETED|1-01:00:00||8|2|4Gc|2.5G
+11_4|ada|wave|TIMEOUT|02:00:00|02:00:00|8|2|100Gn|
+11_4.batch||batch|CANCELLED|02:00:10||8|2|100Gn|3G
+11_[5-9]|ada|wave|PENDING|00:00:00|02:00:00|8|2|100Gn|
+12|bob|mesh|CANCELLED by 12345|00:00:00|UNLIMITED|1|1|0|
+13|bob|mesh|FAILED|00:10:00|Partition_Limit|1|1|2G|
+14|bob|mesh|RUNNING|00:10:00|01:00:00|1|1|2G|
+"""
+COLUMNS = (
+    "User,JobID,JobName,State,Partition,NCPUS,NNodes,CPUTime,TotalCPU,UserCPU,SystemCPU,ReqMem,MaxRSS,Submit,Start,End,"
+    "NodeList"
+)
+GIB = 1024.0**3
+
+
+def write(folder: Path, text: str, name: str = "jobs.txt") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_steps_are_merged_into_their_job(tmp_path: Path) -> None:
+    table = read_jobs(write(tmp_path, f"{HEAD}\n{ROWS}")).table
+    assert table["id"].tolist() == ["10", "11_4", "11_[5-9]", "12", "13", "14"]
+    assert table["elapsed_s"].tolist() == [90123, 7200, 0, 0, 600, 600]
+    assert table["state"].tolist() == ["COMPLETED", "TIMEOUT", "PENDING", "CANCELLED", "FAILED", "RUNNING"]
+    np.testing.assert_array_equal(table["limit_s"], [172800, 7200, 7200, np.inf, np.inf, 3600])
+    np.testing.assert_array_equal(table["peak_memory"], [2.5 * GIB, 3 * GIB, *[np.nan] * 4])
+    np.testing.assert_array_equal(table["requested_memory"], [32 * GIB, 200 * GIB, 200 * GIB, np.nan, 2 * GIB, 2 * GIB])
+
+
+def test_runs_of_jobs(tmp_path: Path) -> None:
+    found = scan(write(tmp_path, f"{HEAD}\n{ROWS}"))
+    frame = found.runs[""].to_frame()
+    assert found.runs[""].parameters == ["cores", "name"]
+    assert dict(zip(frame["run"], frame["status"], strict=True)) == {
+        "10": "ok", "11_4": "timed out", "12": "failed", "13": "failed",
+    }  # fmt: skip
+    np.testing.assert_array_equal(frame["seconds"], [90123, 7200, np.nan, np.nan])
+    assert found.runs[""].quantities == {
+        "seconds": "s", "requested_seconds": "s", "requested_memory": "B", "peak_memory": "B",
+    }  # fmt: skip
+    told = "\n".join(found.notes)
+    assert all(f"1 {word}" in told for word in ("PENDING", "CANCELLED", "FAILED", "RUNNING"))
+    assert "1 jobs were stopped at their time limit" in told
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", ";"])
+def test_other_delimiters_and_a_bar_at_the_end(tmp_path: Path, delimiter: str) -> None:
+    usual = read_jobs(write(tmp_path, f"{HEAD}\n{ROWS}")).table
+    text = f"{HEAD}\n{ROWS}"
+    assert read_jobs(write(tmp_path, text.replace("\n", "|\n"), "bars.txt")).table.equals(usual)
+    assert read_jobs(write(tmp_path, text.replace("|", delimiter), "others.txt")).table.equals(usual)
+
+
+def test_a_row_of_another_length_is_left_out_and_said(tmp_path: Path) -> None:
+    found = scan(write(tmp_path, f"{HEAD}\n{ROWS}15|bob|me|sh|COMPLETED|00:10:00|01:00:00|1|1|2G|\n16|bob|me"))
+    assert [(one.line, one.reason.split(" and ")[0]) for one in found.skipped] == [
+        (12, "the row has 11 values for 10 columns"), (13, "the row has 3 values for 10 columns"),
+    ]  # fmt: skip
+    assert "15" not in found.runs[""].to_frame()["run"].tolist()
+
+
+def test_elapsed_from_start_and_end_is_said(tmp_path: Path) -> None:
+    rows = "7|COMPLETED|4|2024-01-01T00:00:00|2024-01-01T00:01:02\n8|PENDING|4|Unknown|Unknown\n"
+    text = f"JobID|State|NCPUS|Start|End\n{rows}"
+    found = scan(write(tmp_path, text))
+    assert found.runs[""].values.tolist() == [62]
+    assert any("End less their Start" in note for note in found.notes)
+
+
+def test_cores_from_what_is_unmistakable(tmp_path: Path) -> None:
+    tres = "JobID|State|Elapsed|AllocTRES\n7|COMPLETED|00:01:00|billing=9,cpu=6,mem=1G\n"
+    assert read_jobs(write(tmp_path, tres)).table["cores"].tolist() == [6]
+    total = "JobID|State|Elapsed|CPUTimeRAW|ReqCPUS\n7|COMPLETED|00:01:00|480|1\n"
+    assert read_jobs(write(tmp_path, total)).table["cores"].tolist() == [8]
+    asked = write(tmp_path, "JobID|State|Elapsed|ReqCPUS\n7|COMPLETED|00:01:00|1\n")
+    with pytest.raises(ReadError, match="doesn't say how many cores a job had"):
+        scan(asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("JobID|State|AllocCPUS\n7|COMPLETED|4\n", "no column says what each job took .*sacct -P -o JobID,User"),
+        ("JobID|State|Elapsed\n7.batch|COMPLETED|00:01:00\n", "it has steps .* but no jobs"),
+        ("JobID|State|Elapsed|NCPUS\n7|COMPLETED|0x:01:00|4\n", r"line 2: a duration such as .* got '0x:01:00'"),
+        ("JobID|State|Elapsed|NCPUS\n", "there is no row with 4 columns"),
+        ("JobID|State|Elapsed|NCPUS|NCPUS\n7|COMPLETED|00:01:00|4|4\n", "named twice: ncpus"),
+        ("JobID|State|Elapsed|NCPUS\n7|PENDING|00:00:00|4\n", "no job has ended yet"),
+    ],
+)
+def test_what_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = write(tmp_path, text, "sacct.csv")  # no other reader may take what is refused here
+    with pytest.raises(ReadError, match=message):
+        scan(path)
+
+
+def test_columns_without_names_are_asked_for(strangers: Path) -> None:
+    path = strangers / "1-slurm" / "slyme-harvard" / "sacct_single_parallel_COMPLETED_parsable.out"
+    with pytest.raises(ReadError, match=r"17 columns have no names.*columns="):
+        scan(path)
+    found = scan(path, columns=COLUMNS)
+    row = found.runs[""].to_frame().iloc[0]
+    assert (row["cores"], row["seconds"], row["status"]) == (3, 63, "ok")
+    assert row["peak_memory"] == 26820 * 1024
+    assert any("End less their Start" in note for note in found.notes)
+    serial = path.with_name("sacct_single_serial_COMPLETED_parsable.out")
+    assert scan(serial, columns=COLUMNS).runs[""].to_frame()[["cores", "seconds"]].iloc[0].tolist() == [1, 62]
+    with pytest.raises(InputError, match="'jobname2'"):
+        SacctReader(columns="JobName2")
+
+
+def test_columns_of_xdmod_prove_themselves(strangers: Path, tmp_path: Path) -> None:
+    folder = strangers / "1-slurm" / "xdmod-ccr"
+    jobs = read_jobs(folder / "phillips.log")
+    assert len(jobs) == 700
+    row = jobs.table.iloc[1]
+    assert (row["id"], row["cores"], row["nodes"], row["elapsed_s"], row["state"]) == (
+        "165381",
+        64,
+        8,
+        432026,
+        "TIMEOUT",
+    )
+    assert (jobs.table["state"] == "FAILED").sum() == 686
+    assert len(scan(folder / "phillips.log").runs[""].ok) == 12
+    found = scan(folder / "pozidriv.log").runs[""]
+    assert found.to_frame()[["cores", "seconds", "status"]].iloc[0].tolist() == [12, 679179, "ok"]
+    cancelled = (read_jobs(folder / "pozidriv.log").table["state"] == "CANCELLED").to_numpy()
+    assert cancelled.sum() == 61
+    assert len(found.ok) == 431
+    # With start and elapsed not where they should be, nothing proves the columns.
+    lines = (folder / "pozidriv.log").read_text().splitlines()
+    swapped = ["|".join([*row[:12], row[13], row[12], *row[14:]]) for row in (line.split("|") for line in lines)]
+    with pytest.raises(ReadError, match="26 columns have no names"):
+        read_jobs(write(tmp_path, "\n".join(swapped), "pozidriv.log"))
+
+
+def test_timeouts_of_green_algorithms(strangers: Path) -> None:
+    frame = scan(strangers / "1-slurm" / "greenalgorithms").runs[""].to_frame()
+    assert frame[["cores", "seconds", "status"]].to_numpy().tolist() == [
+        [1, 14425, "timed out"],
+        [32, 10830, "timed out"],
+    ]
+
+
+def test_accounting_without_times_is_refused(strangers: Path) -> None:
+    for name in ("hyak-sacct-default/sacct.txt", "kabre-csv/sacct.csv"):
+        with pytest.raises(ReadError, match=r"no column says what each job took .*sacct -P -o JobID,User"):
+            scan(strangers / "1-slurm" / name)
+
+
+def test_columns_of_a_fixed_width(strangers: Path, tmp_path: Path) -> None:
+    """The default columns with an Elapsed beside them, 11 wide as Slurm prints it."""
+    text = (strangers / "1-slurm" / "hyak-sacct-default" / "sacct.txt").read_text().splitlines()
+    took = ["   Elapsed ", "---------- ", *["  00:01:02 "] * (len(text) - 2)]
+    jobs = read_jobs(write(tmp_path, "\n".join(a + b for a, b in zip(text, took, strict=True))))
+    counts = jobs.table["state"].value_counts().to_dict()
+    assert len(jobs) == 1127
+    assert {name: counts[name] for name in ("COMPLETED", "FAILED", "RUNNING", "TIMEOUT", "CANCELLED")} == {
+        "COMPLETED": 1017, "FAILED": 51, "RUNNING": 27, "TIMEOUT": 15, "CANCELLED": 17,
+    }  # fmt: skip
+    assert (jobs.table["id"].iloc[0], jobs.table["cores"].iloc[0]) == ("16261988", 40)
+    assert any("cut off" in note for note in jobs.notes)
+
+
+def job(number: Any, **others: Any) -> dict[str, Any]:
+    allocated = [{"type": "cpu", "count": 8}, {"type": "mem", "count": 98304}]
+    used = {"requested": {"max": [{"type": "cpu", "count": 1}, {"type": "mem", "count": 5_000_000}]}}
+    return {
+        "job_id": 7, "array": {"job_id": 0, "task_id": number(0) if callable(number) else None}, "user": "ada",
+        "account": "x", "name": "wave", "partition": "long", "allocation_nodes": 1, "tres": {"allocated": allocated},
+        "time": {"elapsed": 217, "start": 100, "end": 317, "submission": 50, "limit": number(4320)},
+        "state": {"current": "COMPLETED", "reason": "None"}, "steps": [{"tres": used}], **others,
+    }  # fmt: skip
+
+
+def test_json_of_slurm_21_and_24(tmp_path: Path) -> None:
+    old = {"meta": {"Slurm": {"version": {"major": 21}}}, "jobs": [job(lambda number: number)]}
+    new = {"jobs": [job(lambda number: {"set": number > 0, "infinite": False, "number": number},
+                        state={"current": ["COMPLETED"]})], "meta": {"slurm": {}}}  # fmt: skip
+    for content in (old, new):
+        path = write(tmp_path, json.dumps(content), "jobs.json")
+        row = read_jobs(path).table.iloc[0]
+        assert row[["id", "state"]].tolist() == ["7", "COMPLETED"]
+        assert row[["elapsed_s", "limit_s", "cores", "nodes"]].tolist() == [217, 4320 * 60, 8, 1]
+        assert row[["requested_memory", "peak_memory"]].tolist() == [98304 * 2**20, 5_000_000]
+    assert scan(path).runs[""].values.tolist() == [217]
+    array = {"jobs": [job(lambda number: number, array={"job_id": 100, "task_id": {"set": True, "number": 3}})]}
+    assert read_jobs(write(tmp_path, json.dumps(array), "jobs.json")).table["id"].tolist() == ["100_3"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"jobs": [{"job_id": 7', "no whole JSON document"),
+        ('{"jobs": [], "meta": {"Slurm": 1}}', "there are no jobs"),
+        ('{"jobs": [{"job_id": 7, "job_state": "RUNNING"}]}', "not as sacct --json writes it"),
+        ('{"jobs": [{"job_id": 7, "state": {"current": ["RUNNING"]}}]}', "squeue"),
+    ],
+)
+def test_json_that_is_refused(tmp_path: Path, content: str, message: str) -> None:
+    with pytest.raises(ReadError, match=message):
+        read_jobs(write(tmp_path, content, "jobs.json"))
+
+
+@settings(max_examples=150, deadline=None)
+@given(content=damaged(f"{HEAD}\n{ROWS}".encode(), "0123456789.:|-x \n"))
+def test_damage_gives_runs_or_a_read_error(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    check_reads_or_refuses(SacctReader(), tmp_path_factory.getbasetemp() / "damaged_sacct", content)

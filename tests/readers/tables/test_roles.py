@@ -1,0 +1,207 @@
+"""Tables: the role of each column, and that outcomes and identifiers are no parameters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evenly.errors import ReadError
+from evenly.readers.scanning import scan
+from evenly.readers.tables.roles import follows_response, identifies, is_outcome
+from evenly.readers.tables.table import TableReader
+
+
+@pytest.fixture
+def strangers(samples: Path) -> Path:
+    """Real files of other people, beside the samples."""
+    folder = samples.parent / "strangers"
+    if not folder.is_dir():
+        pytest.fail(f"the folder {folder} is missing", pytrace=False)
+    return folder
+
+
+def write(folder: Path, content: str, name: str = "runs.csv") -> Path:
+    path = folder / name
+    path.write_text(content)
+    return path
+
+
+def roles(path: Path, **options: object) -> dict[str, str]:
+    reader = TableReader(**options)  # type: ignore[arg-type]
+    reader.read(path)
+    return {column.name: column.role for column in reader.columns}
+
+
+# ---- strangers --------------------------------------------------------------------------------------------------
+
+
+def test_coupled_runs_are_not_learned_from_their_own_outcomes(strangers: Path) -> None:
+    path = strangers / "ec-earth" / "ifs_nemo_coupled_runs.csv"
+    found = roles(path, time="coupled_s")
+    assert {name for name, role in found.items() if role == "parameter"} == {"ifs_nproc", "nemo_nproc", "n_ts"}
+    assert {name for name, role in found.items() if role == "outcome"} == {"SYPD", "CHPSY", "cpl_cost"}
+    assert found["ifs_wait_s"] == "quantity"
+    assert found["run"] == "identifier"
+    assert TableReader().read(path)[""].parameters == ["ifs_nproc", "nemo_nproc", "n_ts"]
+
+
+def test_a_median_without_a_unit_is_not_taken_for_seconds(strangers: Path) -> None:
+    path = strangers / "3-profiles" / "extrap-tests" / "mpi_data.csv"
+    with pytest.raises(ReadError, match=r"'median' doesn't say in which unit it is: pass unit= \(--unit\)"):
+        TableReader().read(path)
+    runs = TableReader(unit="us", parameters="mpi,variable,Ranks").read(path)[""]
+    values = runs.repetitions({"mpi": "IntelMPI", "variable": "MPI_Barrier", "Ranks": 32})
+    np.testing.assert_allclose(values, [11.21505e-6])
+    assert set(runs.quantities) == {"seconds"}
+
+
+def test_curves_of_others_need_no_option(strangers: Path) -> None:
+    for name in ("comp1.csv", "comp2.csv"):
+        assert roles(strangers / "2-coupled" / "bsc-auto-lb" / name) == {"nproc": "parameter", "SYPD": "time"}
+
+
+# ---- outcomes ---------------------------------------------------------------------------------------------------
+
+
+def test_results_by_name_are_no_parameters_unless_named(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        "Cores,Time (s),Speedup,Efficiency (%)\n1,1024.3,1.00,100.0\n2,518.7,1.97,98.7\n4,265.1,3.86,96.6\n",
+    )
+    reader = TableReader()
+    assert reader.read(path)[""].parameters == ["Cores"]
+    assert "left out: Speedup, Efficiency (%) (outcomes: name them in parameters=, --parameters" in " ".join(
+        reader.notes
+    )
+    assert TableReader(parameters="Cores,Speedup").read(path)[""].parameters == ["Cores", "Speedup"]
+
+
+def test_a_function_of_the_time_is_an_outcome_but_perfect_scaling_is_not(tmp_path: Path) -> None:
+    cores = [1, 2, 3, 4, 6, 8, 12]
+    rows = [f"{c},{97.3 / c + 1.27},{5421.7 / (97.3 / c + 1.27)}" for c in cores]
+    path = write(tmp_path, "\n".join(["width,seconds,figure", *rows]) + "\n")
+    assert roles(path) == {"width": "parameter", "seconds": "time", "figure": "outcome"}
+    perfect = write(tmp_path, "\n".join(["width,seconds", *(f"{c},{96 / c}" for c in cores)]) + "\n")
+    assert roles(perfect)["width"] == "parameter"
+
+
+@pytest.mark.parametrize(
+    ("values", "outcome"),
+    [
+        ([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7], False),  # round: chosen
+        ([10.123, 20.246, 30.369, 40.492, 50.615, 60.738, 70.861], True),
+        ([10.123, 20.246, 30.369, 40.492, 50.615], False),  # too few to tell
+    ],
+)
+def test_what_follows_the_time(values: list[float], outcome: bool) -> None:
+    v = np.array(values)
+    assert bool(follows_response("x", v, 3.7 * v, {})) is outcome
+    assert not follows_response("mesh size", v, 3.7 * v, {})
+
+
+def test_names_that_results_and_parameters_share() -> None:
+    chosen, measured = np.array([10.0, 10, 25, 25]), np.array([1.314, 2.771, 5.123])
+    assert not is_outcome("bandwidth", chosen)
+    assert is_outcome("bandwidth", measured)
+    assert not is_outcome("energy cutoff", measured)
+    assert not is_outcome("power limit", measured)
+
+
+def test_rates_are_no_times(tmp_path: Path) -> None:
+    path = write(tmp_path, "size,time_us,GB/s,Images/sec\n1,512.2,49.1,3.75\n2,97.1,259.1,4.25\n3,33.2,757.9,9.5\n")
+    assert roles(path) == {"size": "parameter", "time_us": "time", "GB/s": "outcome", "Images/sec": "outcome"}
+    alone = write(tmp_path, "cores,ns/day\n16,12.3\n32,22.9\n")
+    with pytest.raises(ReadError, match="no column's name says that it is a time"):
+        TableReader().read(alone)
+    with pytest.raises(ReadError, match=r"'ns/day' is a rate by its name: pass unit= \(--unit\), as 1/s"):
+        TableReader(time="ns/day").read(alone)
+    np.testing.assert_allclose(
+        TableReader(time="ns/day", unit="1/d").read(alone)[""].values, [86_400 / 12.3, 86_400 / 22.9]
+    )
+
+
+def test_a_limit_beside_the_time_is_no_second_time(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        "ncpus,resources_used.walltime,Resource_List.walltime,Exit_status\n36,02:10:33,04:00:00,0\n72,01:08:20,04:00:00,0\n",
+    )
+    assert list(roles(path).values()) == ["parameter", "time", "left out", "state"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "#procs,T_total [s],Eff.,Speedup\n1,100.12,100%,1.00x\n2,51.23,97.7%,1.95x\n4,26.91,93.0%,3.72x\n",
+        "| procs | Time (s) | Eff. |\n|-------|---------:|------|\n| 1 | 100.12 | 1.00 |\n| 2 | 51.23 | 0.97 |\n",
+    ],
+)
+def test_tables_of_papers_and_pages(tmp_path: Path, content: str) -> None:
+    runs = TableReader().read(write(tmp_path, content))[""]
+    assert runs.parameters == ["procs"]
+    assert runs.values[:2].tolist() == [100.12, 51.23]
+
+
+def test_a_time_and_its_rate_are_no_question(tmp_path: Path) -> None:
+    path = write(tmp_path, "nproc,seconds,SYPD\n4,100.5,3.2\n8,55.1,6.1\n")
+    assert roles(path) == {"nproc": "parameter", "seconds": "time", "SYPD": "outcome"}
+
+
+# ---- identifiers and constants ----------------------------------------------------------------------------------
+
+
+def test_a_job_table_gives_parameters_only(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        "JobID,User,State,Partition,NNodes,Elapsed,Timelimit,NodeList,Submit\n"
+        "1,ann,COMPLETED,batch,1,01:00:00,02:00:00,n001,2026-11-20\n"
+        "2,bob,COMPLETED,batch,2,00:31:00,02:00:00,n[1-2],2026-11-21\n",
+    )
+    found = roles(path)
+    assert [name for name, role in found.items() if role == "parameter"] == ["NNodes"]
+    assert [name for name, role in found.items() if role == "identifier"] == ["JobID", "User", "NodeList", "Submit"]
+    assert (found["State"], found["Partition"], found["Timelimit"]) == ("state", "constant", "left out")
+
+
+def test_labels_that_only_name_the_row(tmp_path: Path) -> None:
+    rows = "".join(f"case-{c}x{m},{c},{m},{100 * m / c}\n" for c in (1, 2, 4) for m in (1, 3))
+    assert roles(write(tmp_path, f"name,cores,mesh,seconds\n{rows}"))["name"] == "identifier"
+    # Where nothing else varies, the label is what was chosen.
+    assert not identifies("mesh", [f"m{i}" for i in range(8)], False, False)
+
+
+def test_one_value_is_no_parameter_unless_named_or_nothing_varies(tmp_path: Path) -> None:
+    path = write(tmp_path, "cores,mesh,seconds\n1,fine,8\n2,fine,4\n")
+    found = scan(path)
+    assert found.runs[""].parameters == ["cores"]
+    assert {c.name: c.role for c in found.columns} == {"cores": "parameter", "mesh": "constant", "seconds": "time"}
+    assert scan(path, parameters="cores,mesh").runs[""].parameters == ["cores", "mesh"]
+    alone = write(tmp_path, "cores,mesh,seconds\n4,fine,8\n4,fine,8.1\n", "alone.csv")
+    assert scan(alone).runs[""].parameters == ["cores", "mesh"]
+
+
+def test_a_value_that_differs_between_files_is_a_parameter(tmp_path: Path) -> None:
+    for cores in (1, 2, 4):
+        write(
+            tmp_path, f"cores,mesh,seconds\n{cores},fine,{8 / cores}\n{cores},fine,{8.1 / cores}\n", f"run-{cores}.csv"
+        )
+    found = scan(tmp_path)
+    assert [one.parameters for one in found.runs.values()] == [["cores"]]
+    assert {c.name: c.role for c in found.columns}["cores"] == "parameter"
+
+
+def test_a_remark_and_an_empty_column_are_left_out(tmp_path: Path) -> None:
+    found = roles(write(tmp_path, "cores,remark to it,nothing,seconds\n1,first,,8\n2,,,4\n4,,,2\n"))
+    assert (found["remark to it"], found["nothing"]) == ("left out", "left out")
+
+
+def test_a_second_label_beside_solver_says_what_solver_is(tmp_path: Path) -> None:
+    content = "solver,user,cores,seconds\na,ann,1,8\nb,ann,1,4\na,ann,2,4\nb,ann,2,2\n"
+    assert list(TableReader().read(write(tmp_path, content))) == ["a", "b"]  # a user is no second choice
+    reader = TableReader()
+    runs = reader.read(
+        write(tmp_path, content.replace("user", "precond").replace("2,ann", "2,bob").replace("b,ann", "b,x"))
+    )
+    assert runs[""].parameters == ["solver", "precond", "cores"]
+    assert any("pass solver='solver' (--solver solver) if it names the parts" in note for note in reader.notes)
