@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from evenly.runs.runs import Runs
 from tests.cli.conftest import Evenly
 
 LAW = ("--method", "power-law")
@@ -223,3 +224,20 @@ def test_headings_fit_a_narrow_terminal(evenly: Evenly, samples: Path, monkeypat
     assert "3 of cores 2 … 3456" in shown
     assert "and 1 more" in shown
     assert "run_seconds 3.85 … 5.42 min" in evenly("read", samples / "cesm", "--details").out
+
+
+def test_runs_that_hit_their_limit_are_learned_as_bounds_and_counted(evenly: Evenly) -> None:
+    seconds, status = [60.0, 41.0, 20.0, 10.0], ["timed out", "ok", "ok", "ok"]
+    table = pd.DataFrame({"cores": [1, 2, 4, 8], "seconds": seconds, "status": status})
+    Runs.from_frame(table, ["cores"]).save("limited.csv")
+    shown = evenly("fit", "limited.csv", *LAW)
+    assert shown.code == 0, shown.err
+    assert "1 run of limited hit the limit: learned as longer than that" in shown.err
+    assert "1 run that hit the limit counts as a bound" in shown.out
+    assert "failed" not in shown.err
+
+
+def test_a_level_between_one_and_ten_is_refused(evenly: Evenly) -> None:
+    for level, code in (("1.5", 2), ("0.9", 0), ("90", 0), ("1.5%", 0)):
+        Path("few.csv").write_text("cores,seconds\n1,8\n2,4\n4,2\n")
+        assert evenly("predict", "few.csv", *LAW, "--at", "cores=3", "--level", level).code == code

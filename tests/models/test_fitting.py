@@ -35,7 +35,8 @@ def test_repetitions_are_condensed_and_kinds_kept() -> None:
         np.testing.assert_allclose(model.predict({"layout": 1}), [np.sqrt(first * 6.0)])
     assert model.space_ == Space(layout=Categorical(1, 2, unit="plan"))
     assert model.training_ == {
-        "rows": 4, "failed": 1, "statistic": "mean", "smallest": 1.0, "largest": 8.0, "machines": ["a", "b"],
+        "rounding": 0.1, "rows": 4, "bounds": 0, "failed": 1, "statistic": "mean", "smallest": 1.0, "largest": 8.0,
+        "machines": ["a", "b"],
     }  # fmt: skip
 
 
@@ -65,7 +66,7 @@ def test_a_model_per_solver() -> None:
         (RUNS, {"method": Toy.method, "statistic": "max"}, "statistic must be one of"),
         (RUNS, {"method": Toy.method, "response": "power"}, "response must be one of"),
         (RUNS.failed, {"method": Toy.method}, "nothing to learn from"),
-        (FRAME, {}, r"build them from a table with evenly\.Runs\.from_frame"),
+        ([FRAME], {}, "learns from Runs, a DataFrame, or a dict of Runs by solver"),
         ({}, {}, "mapping of solvers to runs is empty"),
     ],
 )

@@ -27,6 +27,7 @@ from evenly.campaign.store import Record, Store
 from evenly.campaign.study import Study
 from evenly.errors import EvenlyError, EvenlyWarning, InputError
 from evenly.launch import launcher_class
+from evenly.runs.columns import bounds_as_seconds
 from evenly.runs.runs import Runs
 
 __all__ = ["Campaign", "measure", "place_of"]
@@ -304,12 +305,12 @@ class Campaign:
         if record.status != "timed out":
             return record
         if self.study.timing.is_wall:
-            at_least = record.took
+            bound = record.took
         elif fastest is not None and record.took > fastest.took > 0:
-            at_least = fastest.quantities["seconds"] * record.took / fastest.took
+            bound = fastest.quantities["seconds"] * record.took / fastest.took
         else:
             return record
-        return dataclasses.replace(record, quantities={"at_least": at_least})
+        return dataclasses.replace(record, quantities={"seconds": bound})
 
     def retry(self) -> int:
         """Delete failed and timed-out runs, so that they are made again; return their number."""
@@ -376,10 +377,9 @@ class Campaign:
         table = self.store.table(f"{self.study.name} ({self.store.path.name})")
         known = dict.fromkeys([*self.study.space.names, "seconds", *units])
         table = table.reindex(columns=[*table.columns, *(name for name in known if name not in table.columns)])
+        bounds_as_seconds(table)
         table["cpu_seconds"] = table["cpu_seconds"].where(table["cpu_seconds"] > 0)
         extra = {name: unit for name, unit in units.items() if name != "seconds"}
-        if "at_least" in table:
-            extra["at_least"] = "s"
         return Runs.from_frame(table, self.study.space.names, quantities=extra, space=self.study.space)
 
     def table(self) -> pd.DataFrame:

@@ -171,8 +171,8 @@ def print_summaries(known: Mapping[str, str], *, json: bool) -> None:
 
 
 @contextmanager
-def progress(text: str) -> Iterator[Callable[[float], None]]:
-    """Show a progress bar on a terminal; nothing in a pipe. Yields what takes the fraction done."""
+def progress(text: str) -> Iterator[Callable[[float | str], None]]:
+    """Show a progress bar on a terminal; nothing in a pipe. Yields what takes the fraction done, or the step begun."""
     if not _notes.is_terminal or _notes.quiet:
         yield lambda _fraction: None
         return
@@ -181,7 +181,14 @@ def progress(text: str) -> Iterator[Callable[[float], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
     with Progress(*columns, TimeRemainingColumn(), console=_notes, transient=True) as bar:
         task = bar.add_task(text, total=1.0)
-        yield lambda fraction: bar.update(task, completed=fraction)
+
+        def update(done: float | str) -> None:
+            if isinstance(done, str):
+                bar.update(task, description=f"{text}: {done}", total=None)
+            else:
+                bar.update(task, completed=done)
+
+        yield update
 
 
 @contextmanager

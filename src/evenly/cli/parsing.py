@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -224,7 +225,11 @@ def probability(text: str, option: str) -> float:
         value = float(text.strip().removesuffix("%"))
     except ValueError:
         value = float("nan")
-    value = value / 100 if text.strip().endswith("%") or value > 1 else value
+    percent = text.strip().endswith("%")
+    if 1 < value < 10 and not percent:
+        # 1.5 may be a mistyped 0.15 or 15: nobody means 1.5 % without saying so.
+        value = math.nan
+    value = value / 100 if percent or value > 1 else value
     if not 0.01 <= value <= 0.999:
         raise InputError(f"{option} takes a probability from 1% to 99.9%, as 0.9 or 90%, but got {text!r}")
     return value

@@ -125,7 +125,7 @@ def learn(
     if accept is not None:
         accept(chosen)
     train, test = split({name: found.runs[name] for name in chosen}, learning.train)
-    _tell_failed(train)
+    _tell_failed(train, learning.response)
     if each is not None:
         return _learn_each(each, found, train, learning, arguments)
     if any(_REGION in one.parameters for one in train.values()):
@@ -181,9 +181,12 @@ def _load(path: Path, reading: Reading, options: Sequence[str], accept: Callable
     return Learned({name: models[name] for name in chosen}, left_out=left_out)
 
 
-def _tell_failed(runs: Mapping[str, Runs]) -> None:
+def _tell_failed(runs: Mapping[str, Runs], response: str | None) -> None:
     for solver, one in runs.items():
-        if failed := len(one.failed):
+        learned = one.learning(response) if response in one.quantities else one
+        if bounds := int((learned.bounds > 0).sum()):
+            note(f"{bounds} run{'s' if bounds > 1 else ''} of {solver} hit the limit: learned as longer than that")
+        if failed := len(one.failed) - bounds:
             note(f"{failed} failed run{'s' if failed > 1 else ''} of {solver} left out of {len(one)}")
 
 
@@ -211,11 +214,14 @@ def _fit(
     factors = parsing.pairs(learning.factors, "--factor") if learning.factors else {}
     if factors:
         method = method or "factorized"
-    known = list(model_class(method or default_method(runs)).default_arguments())
+    chosen = method or default_method(runs)
+    known = list(model_class(chosen).default_arguments())
     if factors and "factors" not in known:
         raise InputError(f"--factor is for --method factorized, but {method} is asked for")
     given = arguments(runs, known) if arguments else {}
     with progress(f"learning {solver or method or 'a model'}") as done:
+        if chosen == "auto":
+            _tell_first_answer(solver, runs, learning)
         told: dict[str, Any] = {"progress": done} if "progress" in known else {}
         told |= {"factors": factors} if factors else {}
         try:
@@ -226,3 +232,21 @@ def _fit(
         except InputError as error:
             raise InputError(f"{solver}: {error}" if solver else str(error)) from None
     return model
+
+
+def _tell_first_answer(solver: str, runs: Runs, learning: Learning) -> None:
+    """Tell what a law alone makes of the runs, which takes a moment, before better methods are tried."""
+    from evenly.models.fitting import fit
+    from evenly.report.formatting import percent
+    from evenly.report.left_out_errors import left_out_errors
+
+    try:
+        law = fit(runs, method="log-quadratic", statistic=learning.statistic, response=learning.response)
+    except InputError:
+        return  # the methods that come say why
+    errors = left_out_errors(law, runs)
+    if errors is not None:
+        note(
+            f"first answer{f' for {solver}' if solver else ''}: a law alone (log-quadratic) misses left-out runs by "
+            f"{percent(errors['MAPE'], 2)}; better methods are under way (--method log-quadratic stops here)"
+        )

@@ -13,6 +13,7 @@ import inspect
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -21,7 +22,8 @@ from numpy.typing import ArrayLike
 
 from evenly.arguments import explained
 from evenly.errors import ExtrapolationWarning, InputError
-from evenly.models.array_types import Floats
+from evenly.models.array_types import Flags, Floats
+from evenly.models.arrays import as_features, one_column
 from evenly.space.configurations import as_table
 from evenly.space.ranges import outside
 from evenly.space.space import Configurations, Space
@@ -143,17 +145,25 @@ class Model(Estimator, ABC):
         Summary of the training data in a few numbers; filled in by `evenly.fit`.
     left_out_predictions_ : array (n_runs,) or None
         Leave-one-out or k-fold prediction of each training row, by a fit without the row or without its fold. NaN where
-        the other rows don't determine the prediction. None where the method computes no such predictions. Methods set
-        it in `_learn`.
+        the other rows don't determine the prediction, and for bounds. None where the method computes no such
+        predictions. Methods set it in `_learn`.
     training_digest_ : str
-        Digest of the training values in the order of the rows. It tells whether `left_out_predictions_` belongs to
-        given runs.
+        Digest of the training values in the order of the rows, NaN for bounds. It tells whether
+        `left_out_predictions_` belongs to given runs.
     """
 
     #: Name of the method in ``evenly.fit(runs, method=…)`` and in stored files.
     method: ClassVar[str]
     #: One line for lists of methods.
     summary: ClassVar[str]
+    #: Whether it has few coefficients and continues beyond the runs; bounds are then used differently.
+    is_law: ClassVar[bool] = False
+    #: Arguments of the copies that are fitted on the way to working values of bounds (`evenly.models.censoring`).
+    rough: ClassVar[Mapping[str, Any]] = {"effort": "quick", "progress": None}
+
+    #: While the model learns: whether each row was measured, (n_runs,). Errors and intervals are learned from these
+    #: rows; the values of the others are bounds, replaced by working values.
+    _is_measured: Flags
 
     # ---- the public interface, final ------------------------------------------------------------------------
 
@@ -165,6 +175,7 @@ class Model(Estimator, ABC):
         sample_weight: ArrayLike | None = None,
         *,
         space: Space | None = None,
+        censored: ArrayLike | None = None,
     ) -> Self:
         """Fit the model to measured values of configurations.
 
@@ -179,6 +190,9 @@ class Model(Estimator, ABC):
         space : Space, optional
             Kinds, scales and units of the parameters. By default they are derived from the values
             (`evenly.Space.from_data`). The bounds are always those of `X`.
+        censored : array_like of bool (n_runs,), optional
+            Whether a row's value is a lower bound: the run was ended then, and would have taken longer. Bounds are
+            used as `evenly.models.censoring` says. By default, all values are measured.
 
         Returns
         -------
@@ -187,22 +201,23 @@ class Model(Estimator, ABC):
         Raises
         ------
         InputError
-            If a value is not a finite number above zero (the message names the row), or if the method can't handle the
-            table.
+            If a value is not a finite number above zero (the message names the row), if all values are bounds, or if
+            the method can't handle the table.
         """
-        table = as_table(X)
+        table = as_table(as_features(X))
         values, weights = checked_runs(y, sample_weight, len(table))
-        _check_sizes({**table, "the measured value": values})
-        self.space_ = Space.from_data(table, like=space)
-        self.feature_names_in_ = np.array(self.space_.names, dtype=object)
-        self.n_features_in_ = len(self.space_)
-        self.n_runs_ = len(table)
-        self.response_ = {"name": "seconds", "unit": "s"}
-        self.training_: dict[str, Any] = {}
-        self._warned = False
-        self.left_out_predictions_: Floats | None = None
-        self.training_digest_ = digest(values)
-        self._learn(self.space_.frame(table), values, weights)
+        _check_sizes(table)
+        measured = ~checked_flags(censored, len(table))
+        if not weights[measured].any():
+            raise InputError("all values are lower bounds of runs that were ended early: at least one must be measured")
+        space = Space.from_data(table, like=space)
+        if measured.all():
+            return self._fit_rows(space, table, values, weights)
+        from evenly.models.censoring import working_values
+
+        working, informing = working_values(self, space, table, values, weights, measured)
+        self._fit_rows(space, table, working, informing, measured)
+        self.training_digest_ = digest(np.where(measured, values, np.nan))
         return self
 
     @explained
@@ -243,7 +258,15 @@ class Model(Estimator, ABC):
         """
         if not 0 < level < 1:
             raise InputError(f"level must lie between 0 and 1, but got {level}")
-        return self._interval(self._asked(X), level)
+        table = self._asked(X)
+        lower, upper = self._interval(table, level)
+        # Measured values are rounded: no new one is known better than to half a unit in their last place.
+        half = getattr(self, "training_", {}).get("rounding", 0.0) / 2
+        if half:
+            predicted = self._predict(table)
+            lower = np.minimum(lower, predicted / (1 + half / predicted))
+            upper = np.maximum(upper, predicted + half)
+        return lower, upper
 
     @explained
     def upper(self, X: Configurations, probability: float = 0.95) -> Floats:
@@ -291,10 +314,32 @@ class Model(Estimator, ABC):
 
     # ---- shared ---------------------------------------------------------------------------------------------
 
+    def _fit_rows(
+        self, space: Space, table: pd.DataFrame, values: Floats, weights: Floats, measured: Flags | None = None
+    ) -> Self:
+        """Fit to checked values (n,); those of rows that weren't `measured` (n,) are working values of bounds."""
+        self.space_ = space
+        self.feature_names_in_ = np.array(space.names, dtype=object)
+        self.n_features_in_ = len(space)
+        self.n_runs_ = len(table)
+        self.response_ = {"name": "seconds", "unit": "s"}
+        self.training_: dict[str, Any] = {"rounding": last_place(values[weights > 0])}
+        self._warned = False
+        self.left_out_predictions_: Floats | None = None
+        self._is_measured = np.ones(len(table), dtype=np.bool_) if measured is None else measured
+        self.training_digest_ = digest(np.where(self._is_measured, values, np.nan))
+        try:
+            self._learn(space.frame(table), values, weights)
+            if self.left_out_predictions_ is not None:
+                self.left_out_predictions_[~self._is_measured] = np.nan
+        finally:
+            del self._is_measured
+        return self
+
     def _asked(self, X: Configurations) -> pd.DataFrame:
         if not hasattr(self, "space_"):
             raise _not_fitted()(f"this {type(self).__name__} has not learned anything yet: call fit first")
-        table = self.space_.frame(X)
+        table = self.space_.frame(as_features(X, self))
         _check_sizes(table)
         for name, parameter in self.space_.parameters.items():
             if getattr(parameter, "low", 0) > 0 and not table[name].min() > 0:
@@ -357,10 +402,41 @@ def digest(values: ArrayLike) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def last_place(values: Floats) -> float:
+    """Return the unit of the last decimal place in which any of the values is given, at most 0.1.
+
+    Examples
+    --------
+    >>> last_place(np.array([80.0, 2.25])), last_place(np.array([80.0, 40.0]))
+    (0.01, 0.1)
+    """
+    # A hundred values show the last place that all of them have.
+    some = values[:: max(len(values) // 100, 1)]
+    return float(10.0 ** min(-1, *(int(Decimal(repr(float(value))).as_tuple().exponent) for value in some)))
+
+
+def checked_flags(censored: ArrayLike | None, n: int) -> Flags:
+    """Check which of n values are bounds; return truth values (n,).
+
+    Examples
+    --------
+    >>> checked_flags([False, True], 2)
+    array([False,  True])
+    """
+    if censored is None:
+        return np.zeros(n, dtype=np.bool_)
+    flags: Flags = np.asarray(censored)
+    if flags.shape != (n,) or flags.dtype != np.bool_:
+        raise InputError(
+            f"censored must hold {n} truth values, one per run, but got shape {flags.shape} of {flags.dtype}"
+        )
+    return flags
+
+
 def checked_runs(y: ArrayLike, sample_weight: ArrayLike | None, n: int) -> tuple[Floats, Floats]:
     """Check the measured values and weights of n runs; return values (n,) and weights (n,), scaled to mean 1."""
     try:
-        values = np.array(y, dtype=np.float64).ravel()
+        values = np.array(one_column(y), dtype=np.float64).ravel()
     except (TypeError, ValueError) as error:
         raise InputError(f"measured values must be numbers: {error}") from None
     if len(values) != n:
@@ -370,6 +446,12 @@ def checked_runs(y: ArrayLike, sample_weight: ArrayLike | None, n: int) -> tuple
     bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
     if len(bad):
         raise InputError(f"measured values must be finite and above zero, but row {bad[0]} holds {values[bad[0]]}")
+    bad = np.flatnonzero((values < 1 / _LARGEST) | (values > _LARGEST))
+    if len(bad):
+        raise InputError(
+            f"measured values must lie between {1 / _LARGEST:g} and {_LARGEST:g}, but row {bad[0]} holds "
+            f"{values[bad[0]]:g}: use another unit, or correct it"
+        )
     if sample_weight is None:
         return values, np.ones(n)
     try:

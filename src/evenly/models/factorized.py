@@ -87,13 +87,14 @@ class Factorized(Model):
         sample_weight: ArrayLike | None = None,
         *,
         space: Space | None = None,
+        censored: ArrayLike | None = None,
         parts: Mapping[str, ArrayLike] | None = None,
     ) -> Self:
         """Fit the model to measured totals and, if given, to the measured parts.
 
         Parameters
         ----------
-        X, y, sample_weight, space
+        X, y, sample_weight, space, censored
             See `Model.fit`.
         parts : mapping of str to array_like (n_runs,), optional
             Measured values of each part, at least 0, in the unit of `y`. Either all parts are given or none.
@@ -102,11 +103,13 @@ class Factorized(Model):
         ------
         InputError
             In the cases of `Model.fit`; if a factor can't be evaluated or is negative; if all factors of a run are
-            zero; if some parts were measured and others weren't.
+            zero; if some parts were measured and others weren't; if parts are given, and some totals are bounds.
         """
+        if parts is not None and censored is not None and np.any(censored):
+            raise InputError("parts of a run that was ended early aren't whole: leave such runs out, or the parts")
         self._given = None if parts is None else {name: np.asarray(v, dtype=np.float64) for name, v in parts.items()}
         try:
-            return super().fit(X, y, sample_weight, space=space)
+            return super().fit(X, y, sample_weight, space=space, censored=censored)
         finally:
             del self._given
 
@@ -128,6 +131,7 @@ class Factorized(Model):
                 )
         measured = self._measured(len(table))
         counted = weights > 0
+        is_total = self._is_measured[counted]
         table, values, weights = table[counted].reset_index(drop=True), values[counted], weights[counted]
         factors = self._evaluated(table)
         self._coding = Coding.learn(table, self.space_)
@@ -140,10 +144,11 @@ class Factorized(Model):
             measured = {name: part[counted] for name, part in measured.items()}
             left_out = self._learn_apart(table, factors, values, weights, measured)
         # Conformal intervals of the total, from its leave-out residuals.
-        inputs, residuals = self._coding.inputs(table), np.log(values) - np.log(left_out)
+        inputs = self._coding.inputs(table)
+        residuals = np.where(is_total, np.log(values) - np.log(left_out), np.nan)
         order = canonical_order(inputs, np.log(values))
         self._conformal = LocalConformal.learn(
-            inputs.rows(order), residuals[order], freedom=max(len(values) - float(len(factors)), 0.0)
+            inputs.rows(order), residuals[order], freedom=max(is_total.sum() - float(len(factors)), 0.0)
         )
         self.left_out_predictions_ = np.full(len(counted), np.nan)
         self.left_out_predictions_[counted] = left_out

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
+import pandas as pd
 
 from evenly.arguments import explained
 from evenly.errors import EvenlyWarning, InputError
@@ -14,6 +15,7 @@ from evenly.metrics import mlogq
 from evenly.models.base import Effort, Model, check_effort
 from evenly.models.factorized import Factorized
 from evenly.models.registry import model_class
+from evenly.runs.columns import BOOKKEEPING
 from evenly.runs.grouping import by_value, constants
 from evenly.runs.runs import Runs, Statistic
 from evenly.space.parameters import Categorical
@@ -36,15 +38,18 @@ _EXPONENTS_OF_MANY = (
 @overload
 def fit(runs: Runs | Mapping[str, Runs], *, each: str, **options: Any) -> dict[str, Model]: ...
 @overload
-def fit(runs: Runs, **options: Any) -> Model: ...
+def fit(runs: Runs | pd.DataFrame, **options: Any) -> Model: ...
 @overload
 def fit(runs: Mapping[str, Runs], **options: Any) -> dict[str, Model]: ...
 
 
 @explained
 def fit(
-    runs: Runs | Mapping[str, Runs],
+    runs: Runs | pd.DataFrame | Mapping[str, Runs],
     *,
+    time: str = "seconds",
+    parameters: Sequence[str] | None = None,
+    unit: str = "s",
     method: str | None = None,
     effort: Effort = "normal",
     statistic: Statistic = "median",
@@ -56,8 +61,15 @@ def fit(
 
     Parameters
     ----------
-    runs : Runs or mapping of str to Runs
-        Repeated runs of a configuration are first aggregated to one value. Failed runs are ignored.
+    runs : Runs, DataFrame or mapping of str to Runs
+        Runs, or a table with one row per run, of which `Runs.from_frame` makes them. Repeated runs of a configuration
+        are first aggregated to one value. Failed runs are ignored. Runs that hit their limit (`Runs.bounds`) took
+        longer than that, and models learn it (`evenly.models.censoring`).
+    time, unit : str
+        Of a table: the column with the measured time, and its unit (`evenly.runs.units.to_base`).
+    parameters : sequence of str, optional
+        Of a table: the columns that were varied. By default all columns but the time and those of `BOOKKEEPING`; an
+        `EvenlyWarning` names them.
     method : str, optional
         One of `evenly.models.registry.method_names`; by default the result of `default_method`. ``"auto"`` races
         methods and blends the best. ``"pmnf"`` averages near-tied candidates and simple scaling laws, weighted by their
@@ -90,7 +102,13 @@ def fit(
     >>> model = fit(Runs.from_frame(table, ["cores"]), method="power-law")
     >>> model.predict({"cores": [3]}).round(3)
     array([26.667])
+    >>> fit(table, time="seconds", parameters=["cores"], method="power-law").predict({"cores": [3]}).round(3)
+    array([26.667])
     """
+    if isinstance(runs, pd.DataFrame):
+        runs = _runs_of(runs, time, parameters, unit)
+    elif (time, parameters, unit) != ("seconds", None, "s"):
+        raise InputError("time, parameters and unit are for a table: runs hold theirs already")
     if each is not None:
         shared = {"method": method, "effort": effort, "statistic": statistic, "response": response, **options}
         return _fit_each(runs, each, shared)
@@ -101,35 +119,51 @@ def fit(
         return {solver: _named(solver, one, shared) for solver, one in runs.items()}
     if not isinstance(runs, Runs):
         raise InputError(
-            f"evenly.fit learns from Runs, or a dict of them by solver, but got {type(runs).__name__}: "
-            "build them from a table with evenly.Runs.from_frame"
+            f"evenly.fit learns from Runs, a DataFrame, or a dict of Runs by solver, but got {type(runs).__name__}"
         )
     check_effort(effort)
     chosen = runs if response is None else runs.learning(response)
-    table = chosen.ok.aggregate(statistic)
-    table = table[table[chosen.response].notna()]
-    if not len(table):
+    table = chosen.evidence(statistic)
+    if table["censored"].all():
         raise InputError(f"there are no runs with {chosen.response!r} that went well: nothing to learn from")
     model = new_model(method or default_method(chosen), effort, options)
     parts: dict[str, Any] = {}
     if isinstance(model, Factorized) and model.factors:
         # If the runs hold measured values of all parts, each part's coefficient gets its own model.
         measured = set(chosen.quantities) - {chosen.response}
-        if measured.issuperset(model.factors) and table[list(model.factors)].notna().all(axis=None):
+        whole = ~table["censored"]
+        if measured.issuperset(model.factors) and table.loc[whole, list(model.factors)].notna().all(axis=None):
+            table = table[whole]
             parts["parts"] = table[list(model.factors)].to_dict("series")
-    model.fit(table[chosen.parameters], table[chosen.response], space=chosen.space, **parts)
+    censored = table["censored"].to_numpy(dtype=np.bool_)
+    model.fit(table[chosen.parameters], table[chosen.response], space=chosen.space, censored=censored, **parts)
     model.response_ = {"name": chosen.response, "unit": chosen.quantities[chosen.response]}
     # A summary of the training data, for the stored file and for people.
-    good = chosen.ok
-    model.training_ = {
+    good, bounds = chosen.ok, 0 if parts else int(np.isfinite(chosen.bounds).sum())
+    model.training_ |= {
         "rows": len(good),
-        "failed": len(chosen) - len(good),
+        "bounds": bounds,
+        "failed": len(chosen) - len(good) - bounds,
         "statistic": statistic,
         "smallest": float(np.nanmin(good.values)),
         "largest": float(np.nanmax(good.values)),
         "machines": sorted({m for m in good.to_frame()["machine"] if m}),
     }
     return model
+
+
+def _runs_of(table: pd.DataFrame, time: str, parameters: Sequence[str] | None, unit: str) -> Runs:
+    """Return the runs of a table; where the parameters aren't named, warn which columns are taken."""
+    if parameters is None:
+        parameters = [str(name) for name in table.columns if name != time and name not in BOOKKEEPING]
+        if time in table.columns and parameters:
+            warnings.warn(
+                f"taken as parameters, since they aren't named: {', '.join(parameters)}; give parameters=[…] to change "
+                "or confirm this",
+                EvenlyWarning,
+                stacklevel=4,
+            )
+    return Runs.from_frame(table, parameters, time, unit=unit)
 
 
 def default_method(runs: Runs) -> str:

@@ -86,6 +86,7 @@ class RegressionModel(Model, Generic[AnyRegressor]):
 
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         counted = weights > 0
+        measured = self._is_measured[counted]
         table, values, weights = table[counted].reset_index(drop=True), values[counted], weights[counted]
         self._coding = Coding.learn(table, self.space_)
         inputs, logs = self._coding.inputs(table), np.log(values)
@@ -107,8 +108,9 @@ class RegressionModel(Model, Generic[AnyRegressor]):
             if known is None:
                 known = left_out_logs(lambda: self.regressor(self._coding), inputs, logs, weights, folds)
             guess = np.clip(known, *self._limits)
-        freedom = max(len(logs) - self._fitted.coefficients, 0.0)
-        self._conformal = LocalConformal.learn(inputs, logs - guess, freedom=freedom)
+        freedom = max(measured.sum() - self._fitted.coefficients, 0.0)
+        errors = np.where(measured[order], logs - guess, np.nan)
+        self._conformal = LocalConformal.learn(inputs, errors, freedom=freedom)
         # Restore the order and the unit of the rows passed in.
         left_out = np.full(len(counted), np.nan)
         left_out[np.flatnonzero(counted)[order]] = np.exp(guess + self._centre)

@@ -44,9 +44,14 @@ def left_out_errors(model: Model, runs: Runs) -> dict[str, float] | None:
     0.0794
     """
     measured, _ = measured_by_configuration(model, runs, model.training_.get("statistic"))
-    if model.left_out_predictions_ is None or digest(measured) != model.training_digest_:
+    if model.left_out_predictions_ is None:
         return None
-    known = np.isfinite(model.left_out_predictions_) & (model.left_out_predictions_ > 0)
+    # `fit` gives a model what was measured first, and bounds, which its digest counts as NaN, last.
+    bounds = max(len(model.left_out_predictions_) - len(measured), 0)
+    if digest([*measured, *[np.nan] * bounds]) != model.training_digest_:
+        return None
+    left_out = model.left_out_predictions_[: len(measured)]
+    known = np.isfinite(left_out) & (left_out > 0)
     if not known.any():
         return None
-    return {name: metric(measured[known], model.left_out_predictions_[known]) for name, metric in METRICS.items()}
+    return {name: metric(measured[known], left_out[known]) for name, metric in METRICS.items()}

@@ -232,8 +232,8 @@ def of_response(model: Model, runs: Runs) -> Runs:
 def measured_by_configuration(model: Model, runs: Runs, statistic: Any = None) -> tuple[Floats, pd.DataFrame]:
     """Return the summarised response of each measured configuration, shape (n,), and the configurations."""
     chosen = of_response(model, runs)
-    table = chosen.ok.aggregate(statistic) if statistic else chosen.ok.aggregate()
-    table = table[table[chosen.response].notna()]
+    table = chosen.evidence(statistic or "median")
+    table = table[~table["censored"]]
     return table[chosen.response].to_numpy(dtype=np.float64), table[model.space_.names]
 
 

@@ -14,8 +14,8 @@ from evenly.runs.units import to_base
 from evenly.space.configurations import label_order, plain, to_floats
 
 __all__ = [
-    "BOOKKEEPING", "Status", "add_bookkeeping", "as_text", "check_columns", "group_ids", "longest_run", "measured",
-    "stacked", "status_of", "summarised",
+    "BOOKKEEPING", "Status", "add_bookkeeping", "as_text", "bounds_as_seconds", "check_columns", "group_ids",
+    "longest_run", "measured", "stacked", "status_of", "summarised", "with_bounds",
 ]  # fmt: skip
 
 Status = Literal["ok", "failed", "timed out"]
@@ -215,6 +215,56 @@ def summarised(
     result["count"] = groups[response].count().to_numpy(dtype=np.int64)
     result["spread"] = groups[response].std(ddof=1).fillna(0.0).to_numpy(dtype=np.float64)
     return result
+
+
+def with_bounds(
+    measured: pd.DataFrame, rows: pd.DataFrame, bounds: NDArray[np.float64], parameters: Sequence[str], response: str,
+    statistic: str,
+) -> pd.DataFrame:  # fmt: skip
+    """Return the summary of configurations whose repetitions partly hit their limit; `Runs.evidence` calls this.
+
+    Parameters
+    ----------
+    measured : DataFrame (n_configurations, …)
+        The summary of the successful repetitions, with a column ``censored``.
+    rows : DataFrame (n_rows, …)
+        The successful runs, and those that hit their limit.
+    bounds : array (n_rows,)
+        The limit of each of the latter; NaN for the former.
+    parameters, response, statistic
+        See `summarised`.
+    """
+    rows = rows.reset_index(drop=True)
+    ids = group_ids(rows, parameters)
+    first = rows.loc[ids.drop_duplicates().sort_values().index, list(parameters)].reset_index(drop=True)
+    late, seconds = pd.Series(np.isfinite(bounds)), rows[response].astype(np.float64)
+    usual = getattr(seconds.where(~late).groupby(ids), statistic)()
+    counted = (seconds.notna() & ~(late & (seconds <= ids.map(usual)))).to_numpy()
+    low, high = (
+        getattr(values[counted].groupby(ids[counted]), statistic)() for values in (seconds, seconds.mask(late, np.inf))
+    )
+    found = first.assign(**{response: low.reindex(range(len(first))), "censored": (low < high)})
+    found["count"] = pd.Series(counted).groupby(ids).sum()
+    found = found[found[response].notna()]
+    # The summary of the successful repetitions stays, but for what limits change.
+    table = found.merge(measured.drop(columns=[response, "censored", "count"]), on=list(parameters), how="left")
+    table = table[list(measured.columns)].fillna({"spread": 0.0}).astype({"count": np.int64})
+    return pd.concat([table[~table["censored"]], table[table["censored"]]], ignore_index=True)
+
+
+def bounds_as_seconds(table: pd.DataFrame) -> None:
+    """Write into ``seconds``, in place, what earlier versions kept in ``at_least``: when runs were ended.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"status": ["ok", "timed out"], "seconds": [2.0, np.nan], "at_least": [np.nan, 9.0]})
+    >>> bounds_as_seconds(table)
+    >>> table["seconds"].tolist()
+    [2.0, 9.0]
+    """
+    if "at_least" in table and "seconds" in table:
+        late = (table["status"] == "timed out") & table["at_least"].notna()
+        table["seconds"] = table["seconds"].mask(late, table["at_least"])
 
 
 def longest_run(table: pd.DataFrame, parameters: Sequence[str], response: str) -> NDArray[np.float64]:

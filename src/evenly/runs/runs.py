@@ -24,6 +24,7 @@ from evenly.runs.columns import (
     BOOKKEEPING,
     Status,
     add_bookkeeping,
+    bounds_as_seconds,
     check_columns,
     group_ids,
     longest_run,
@@ -31,6 +32,7 @@ from evenly.runs.columns import (
     stacked,
     status_of,
     summarised,
+    with_bounds,
 )
 from evenly.runs.files import FORMAT_VERSION
 from evenly.runs.units import base_unit
@@ -234,6 +236,22 @@ class Runs:
         """The response of each row in its base unit, shape (n_rows,); NaN for runs that failed or timed out."""
         return np.where(self._ok_mask(), self._table[self.response].to_numpy(dtype=np.float64), np.nan)
 
+    @property
+    def bounds(self) -> NDArray[np.float64]:
+        """The seconds after which a run was ended, a lower bound of its time, shape (n_rows,); NaN for all other rows.
+
+        Such a row is "timed out", and its seconds are finite and above zero. Other quantities have no bounds.
+
+        Examples
+        --------
+        >>> table = pd.DataFrame({"cores": [1, 2], "seconds": [60.0, 41.0], "status": ["timed out", "ok"]})
+        >>> Runs.from_frame(table, ["cores"]).bounds
+        array([60., nan])
+        """
+        seconds = self._table[self.response].to_numpy(dtype=np.float64)
+        late = (self._table["status"] == "timed out").to_numpy(dtype=np.bool_) & np.isfinite(seconds) & (seconds > 0)
+        return np.where(late & (self.response == "seconds"), seconds, np.nan)
+
     def _ok_mask(self) -> NDArray[np.bool_]:
         return np.asarray(self._table["status"] == "ok", dtype=np.bool_)
 
@@ -319,6 +337,43 @@ class Runs:
         return summarised(
             self._table[self._ok_mask()], self.parameters, list(self.quantities), self.response, statistic
         )
+
+    @explained
+    def evidence(self, statistic: Statistic = "median") -> pd.DataFrame:
+        """Summarise the repetitions of each configuration, those that hit their limit included.
+
+        The statistic is computed twice: as if these runs had ended at their limit, and as if they had never ended. If
+        both agree, it is known: a median of three runs needs two. Else the smaller one is a lower bound of it. A limit
+        below what successful repetitions took says nothing, and isn't counted.
+
+        Parameters
+        ----------
+        statistic : {"median", "min", "mean"}
+            The statistic over the repetitions.
+
+        Returns
+        -------
+        DataFrame (n_configurations, …)
+            What `aggregate` returns, and the column ``censored``: whether the response is a lower bound. Configurations
+            of which only a bound is known come last; ``count`` is the number of their runs.
+
+        Examples
+        --------
+        >>> table = pd.DataFrame({"cores": [1, 2, 2, 2, 4], "seconds": [60.0, 41.0, 43.0, 60.0, 20.0]})
+        >>> table["status"] = ["timed out", "ok", "ok", "timed out", "ok"]
+        >>> Runs.from_frame(table, ["cores"]).evidence()[["cores", "seconds", "censored"]]
+           cores  seconds  censored
+        0      2     43.0     False
+        1      4     20.0     False
+        2      1     60.0      True
+        """
+        measured = self.aggregate(statistic)
+        measured = measured[measured[self.response].notna()].assign(censored=False)
+        bounds = self.bounds
+        if np.isnan(bounds).all():
+            return measured.reset_index(drop=True)
+        rows = np.flatnonzero(self._ok_mask() | np.isfinite(bounds))
+        return with_bounds(measured, self._table.iloc[rows], bounds[rows], self.parameters, self.response, statistic)
 
     @explained
     def repetitions(self, configuration: Mapping[str, Any]) -> NDArray[np.float64]:
@@ -408,5 +463,6 @@ class Runs:
         space = Space.from_dict(fields["space"])
         table = files.decoded(table, label_names(space), list(fields["quantities"]))
         status_of(table)
+        bounds_as_seconds(table)
         table[space.names] = space.frame(table)
         return cls(table, space=space, quantities=fields["quantities"], response=fields["response"])

@@ -61,12 +61,12 @@ class Proposer:
             return search
         # The status decides whether a run succeeded: its seconds alone don't show it.
         table, names = runs.to_frame(), self._study.space.names
-        bounds = table["at_least"].tolist() if "at_least" in table else [math.nan] * len(table)
-        for configuration, seconds, status, at_least in zip(
+        bounds = runs.learning("seconds").bounds.tolist()
+        for configuration, seconds, status, bound in zip(
             rows_of(table[names]), table["seconds"].tolist(), table["status"], bounds, strict=True
         ):
-            late = status == "timed out" and math.isfinite(at_least)
-            search.tell(configuration, seconds if status == "ok" else None, at_least=at_least if late else None)
+            at_least = bound if math.isfinite(bound) else None
+            search.tell(configuration, seconds if status == "ok" else None, at_least=at_least)
         return search
 
     def __call__(self, runs: Runs, count: int) -> pd.DataFrame:

@@ -37,3 +37,11 @@ def test_intervals_from_few_runs_widen_with_their_level(freedom: float) -> None:
     assert np.isfinite(widths).all()
     assert (np.diff(widths) >= 0).all()
     assert (np.diff(widths[4:]) > 0).all()
+
+
+def test_a_few_exact_runs_prove_no_exactness() -> None:
+    for runs in (3, 5, 8):
+        # Two runs of a spread of 3 % among runs without error, times the quantile of Student's t of two-sided 90 %.
+        few = LogConformal.from_residuals(np.zeros(runs), np.zeros(runs), coefficients=2)
+        assert few.half_width(0.9) > 1.7 * 0.03 * (2 / (runs + 2)) ** 0.5
+    assert LogConformal.from_residuals(np.zeros(30), np.zeros(30), coefficients=2).half_width(0.9) == 0

@@ -51,8 +51,8 @@ class Automatic(Model):
     Parameters
     ----------
     effort : {"quick", "normal", "thorough"}
-        How many methods are tried, and how thoroughly each is fitted. Fitting to a thousand runs takes seconds, a
-        minute or many minutes.
+        How many methods are tried, and how thoroughly each is fitted. With "normal", dear methods are tried where they
+        can win (`evenly.models.ensemble.race`). Fitting to a thousand runs takes seconds, some ten seconds, or minutes.
     methods : sequence of str, optional
         Names of the methods to try. By default, all that suit the runs.
     offset : str, optional
@@ -60,7 +60,7 @@ class Automatic(Model):
         ``"m * n * k / cores"``. The model learns the time divided by this formula, so that predictions follow the
         formula where there are no runs.
     progress : callable, optional
-        Called with the name of the step that begins.
+        Called with the name of the step that begins, and what the steps so far have brought.
 
     Attributes
     ----------
@@ -89,6 +89,7 @@ class Automatic(Model):
 
     method: ClassVar[str] = "auto"
     summary: ClassVar[str] = "the methods that suit the runs, raced on left-out runs and blended"
+    rough: ClassVar[Mapping[str, Any]] = {**Model.rough, "methods": ("power-law", "log-quadratic", "gp")}
 
     effort: str = "normal"
     methods: Sequence[str] | None = None
@@ -107,10 +108,22 @@ class Automatic(Model):
         inputs, logs = self._coding.inputs(table), np.log(values) - self._known(table)
         order = canonical_order(inputs, logs)
         table, weights = table.iloc[order].reset_index(drop=True), weights[order] / weights.mean()
-        runs, inputs = Table(table, logs[order], weights, self.space_), inputs.rows(order)
+        measured = self._is_measured[counted][order]
+        runs, inputs = Table(table, logs[order], weights, self.space_, measured), inputs.rows(order)
         folds = fold_numbers(inputs, next(count for most, count in _FOLDS if len(runs) <= most))
         entrants = candidates(runs, self.effort, among=self.methods)
-        entries = [] if folds is None else race(runs, entrants, folds, self.effort, self.progress)
+        entries = (
+            []
+            if folds is None
+            else race(
+                runs,
+                entrants,
+                folds,
+                self.effort,
+                self.progress,
+                staged=self.methods is None and self.effort == "normal",
+            )
+        )
         if folds is None or not any(np.isfinite(e.error) for e in entries):
             self._learn_alone(runs, inputs, entrants, entries)
             return
@@ -131,7 +144,7 @@ class Automatic(Model):
             raise InputError(f"no method could learn from these runs ({reasons})")
         if not able:
             first = entrants[0].model(self.effort)
-            able = [first.fit(runs.frame, np.exp(runs.logs), runs.weights, space=runs.space)]
+            able = [runs.teach(first)]
         only = able[0]
         warnings.warn(
             "methods can't be compared, since no configuration can be predicted from the others: so "
@@ -143,7 +156,9 @@ class Automatic(Model):
         self._members, self._shares, self.error_ = [only], np.ones(1), float("nan")
         self._correction = Correction()
         self._beyond, self.beyond_ = only, only.method
-        self._conformal = LocalConformal.learn(inputs, np.full(len(runs), np.nan), freedom=float(len(runs) - 1))
+        self._conformal = LocalConformal.learn(
+            inputs, np.full(len(runs), np.nan), freedom=float(runs.measured.sum() - 1)
+        )
         self.choice_ = _choice(entries, {only.method: 1.0})
         self.learning_curve_ = pd.DataFrame({"runs": [], "error": [], "measured": []})
 
@@ -162,13 +177,14 @@ class Automatic(Model):
         say = self.progress or (lambda _: None)
         say("what is left")
         self._correction = Correction()
-        if self.methods is None and self.effort != "quick":
+        # Measured runs near the limit were lucky: trees that learn from these alone would bring that bias back.
+        if self.methods is None and self.effort != "quick" and runs.measured.all():
             self._correction, added = Correction.learn(
                 self._coding, inputs.rows(known), logs - honest, weights, folds[known]
             )
             honest = honest + added
         self.error_ = float(np.average(np.abs(honest - logs), weights=weights))
-        freedom = max(float(len(runs) - len(shares)), 0.0)
+        freedom = max(float(runs.measured.sum() - len(shares)), 0.0)
         self._conformal = LocalConformal.learn(inputs.rows(known), logs - honest, freedom=freedom)
         self._members = [model for (_, model), share in zip(able, shares, strict=True) if share > 0]
         self._shares = shares[shares > 0]
@@ -182,7 +198,7 @@ class Automatic(Model):
         first, count = able[int(np.argmax(shares))][0], int(folds.max()) + 1
         make = partial(first.candidate.model, "quick", folds=0)
         learned_from = round(len(runs) * (count - 1) / count)
-        curve = learning_curve(runs, make, first.error, learned_from, quick=self.effort == "quick")
+        curve = learning_curve(runs, make, first.error, learned_from, effort=self.effort)
         self.learning_curve_ = curve.assign(error=curve["error"] * (self.error_ / max(first.error, 1e-300)))
         without = np.full(len(runs), np.nan)
         without[known] = honest
@@ -197,8 +213,8 @@ class Automatic(Model):
                 if len(runs) > _TRENDS:
                     runs = runs.rows(np.sort(np.random.default_rng(0).permutation(len(runs))[:_TRENDS]))
                 model = MethodCandidate(name).model(self.effort)
-                return model.fit(runs.frame, np.exp(runs.logs), runs.weights, space=runs.space)
-        return model_class("power-law")().fit(runs.frame, np.exp(runs.logs), runs.weights, space=runs.space)
+                return runs.teach(model)
+        return runs.teach(model_class("power-law")())
 
     @property
     def correction_(self) -> float:

@@ -21,12 +21,12 @@ _SHARES = (0.25, 0.5)
 _MORE = (2, 4)
 #: Least number of runs for which a trend is fitted, and maximum number of test runs.
 _FEWEST, _TESTED = 24, 2_000
-#: With at least this many runs to learn from, one random split is enough; with fewer, two are averaged.
+#: With at least this many runs to learn from, one random split is always enough.
 _LARGE = 2_000
 
 
 def learning_curve(
-    table: Table, make: Callable[[], Model], error: float, learned_from: int, *, quick: bool = False
+    table: Table, make: Callable[[], Model], error: float, learned_from: int, *, effort: str = "normal"
 ) -> pd.DataFrame:
     """Measure the error with a quarter and half of the runs, and extrapolate it to two and four times as many runs.
 
@@ -38,8 +38,8 @@ def learning_curve(
     error : float
         MLogQ on left-out runs of models that learned from `learned_from` runs.
     learned_from : int
-    quick : bool
-        Measure with a quarter of the runs only, and with one random split.
+    effort : {"quick", "normal", "thorough"}
+        "quick": measure with a quarter of the runs only; "thorough": with two random splits of few runs.
 
     Returns
     -------
@@ -51,14 +51,15 @@ def learning_curve(
     if n < _FEWEST or not np.isfinite(error) or error <= 0:
         return pd.DataFrame({"runs": [], "error": [], "measured": []})
     rows = []
-    for share in _SHARES[:1] if quick else _SHARES:
+    for share in _SHARES[:1] if effort == "quick" else _SHARES:
         learned = round(share * n)
         errors = []
-        for seed in range(1 if quick or learned >= _LARGE else 2):
+        for seed in range(1 if effort != "thorough" or learned >= _LARGE else 2):
             order = np.random.default_rng(seed).permutation(n)[: learned + _TESTED]
             some, folds = table.rows(order), np.repeat([0, 1], [learned, len(order) - learned])
             errors.append(mean_error(left_out_logs_of(make, some, folds, [1]), some))
-        finite = [one for one in errors if np.isfinite(one)]
+        # An error of 0, as of runs that follow a law exactly, has no logarithm, and no trend.
+        finite = [one for one in errors if np.isfinite(one) and one > 0]
         if finite:
             rows.append((learned, float(np.mean(finite)), True))
     rows.append((learned_from, error, True))

@@ -1,8 +1,10 @@
 """The race: methods are compared by cross-validation, that is, by their errors on runs they haven't learned from.
 
 For a large table, a screening on a sample of the runs comes first: methods whose error is far above the best are
-excluded. The others learn from all runs. Cheap methods are tried first. The choice of methods depends on the table and
-the effort only, never on measured time, so that the same runs always give the same model.
+excluded. The others learn from all runs. Cheap methods are tried first. At effort "normal", the cheap methods race at
+effort "quick"; a dear one enters if it can win: if, learning from all folds but one, it comes close to the best of them
+on this fold. The choice of methods depends on the table and the effort only, never on measured time, so that the same
+runs always give the same model.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import EvenlyError, InputError
-from evenly.models.array_types import Floats, Ints
+from evenly.models.array_types import Flags, Floats, Ints
 from evenly.models.base import EFFORTS, Model
 from evenly.models.registry import method_names, model_class
 from evenly.space.parameters import Categorical
@@ -29,6 +31,8 @@ __all__ = ["Entry", "MethodCandidate", "Table", "candidates", "left_out_logs_of"
 #: Number of runs to learn from in the screening. A method is excluded if its error there exceeds the best by this
 #: factor.
 _SCREENING_RUNS, _SCREENING_FACTOR = 1_500, 1.6
+#: A dear method is excluded if its error on one fold exceeds the best of the cheap ones by this factor.
+_PILOT_FACTOR = 1.1
 
 
 @dataclass(frozen=True)
@@ -41,12 +45,15 @@ class Table:
     logs : array (n,)
     weights : array (n,)
     space : Space
+    measured : bool array (n,)
+        False for bounds, whose logs are working values (`evenly.models.censoring`).
     """
 
     frame: pd.DataFrame
     logs: Floats
     weights: Floats
     space: Space
+    measured: Flags
 
     def __len__(self) -> int:
         return len(self.logs)
@@ -58,7 +65,13 @@ class Table:
             self.logs[which],
             self.weights[which],
             self.space,
+            self.measured[which],
         )
+
+    def teach(self, model: Model) -> Model:
+        """Fit a model to the runs, and return it."""
+        space = Space.from_data(self.frame, like=self.space)
+        return model._fit_rows(space, self.frame, np.exp(self.logs), self.weights, self.measured)
 
 
 @dataclass(frozen=True)
@@ -172,6 +185,8 @@ def race(
     folds: Ints,
     effort: str,
     progress: Callable[[str], None] | None = None,
+    *,
+    staged: bool = False,
 ) -> list[Entry]:
     """Fit each candidate to all runs, and predict each run by a model fitted without the run's fold.
 
@@ -183,7 +198,9 @@ def race(
         Index of each run's fold, from 0.
     effort : str
     progress : callable, optional
-        Called with the name of the step that begins.
+        Called with the name of the step that begins, and what the steps so far have brought.
+    staged : bool
+        Whether cheap methods race at effort "quick", and dear ones only if they can win.
 
     Returns
     -------
@@ -196,18 +213,22 @@ def race(
     for candidate in entrants:
         entry = Entry(candidate, np.full(len(table), np.nan), note=excluded.get(candidate.method, ""))
         entries.append(entry)
+        if staged and candidate.effort != "quick" and not entry.note:
+            say(f"whether {candidate.method} pays{_best_so_far(entries)}")
+            entry.note = _pilot(candidate, table, folds, entries)
         if entry.note:
             continue
-        say(candidate.method)
+        say(f"{candidate.method}{_best_so_far(entries)}")
+        given = "quick" if staged and candidate.effort == "quick" else effort
         began = time.process_time()
         try:
-            model = candidate.model(effort, folds=int(folds.max()) + 1)
-            entry.model = model.fit(table.frame, np.exp(table.logs), table.weights, space=table.space)
+            entry.model = table.teach(candidate.model(given, folds=int(folds.max()) + 1))
             if entry.model.left_out_predictions_ is not None:
                 # The model has made its own left-out predictions, by the same folds or leave-one-out.
                 entry.left_out = np.log(entry.model.left_out_predictions_)
             else:
-                entry.left_out = left_out_logs_of(partial(candidate.model, effort, folds=0), table, folds)
+                entry.left_out = left_out_logs_of(partial(candidate.model, given, folds=0), table, folds)
+                entry.left_out[~table.measured] = np.nan
         except (InputError, ImportError) as error:
             entry.note, entry.model = str(error), None
             continue
@@ -216,30 +237,51 @@ def race(
     return entries
 
 
+def _best_so_far(entries: Sequence[Entry]) -> str:
+    best = min(entries, key=lambda entry: entry.error)
+    return f" (best so far: {best.candidate.method}, error {best.error:.3g})" if np.isfinite(best.error) else ""
+
+
+def _pilot(candidate: MethodCandidate, table: Table, folds: Ints, entries: Sequence[Entry]) -> str:
+    """Let a dear method predict the first fold; return why it can't win, or nothing if it can."""
+    try:
+        guess = left_out_logs_of(partial(candidate.model, "quick", folds=0), table, folds, [0])
+    except (EvenlyError, ImportError) as problem:
+        return str(problem)
+    there = np.isfinite(guess)
+    error = mean_error(guess, table)
+    best = min((mean_error(np.where(there, entry.left_out, np.nan), table) for entry in entries), default=np.inf)
+    if error <= _PILOT_FACTOR * best:
+        return ""
+    return f"left out after one fold: error {error:.3f}, the best {best:.3f}"
+
+
 def left_out_logs_of(
     make: Callable[[], Model], table: Table, folds: Ints, asked: Sequence[int] | None = None
 ) -> Floats:
     """Predict the log times of each fold by a model from ``make()`` fitted to the other folds, (n,).
 
     Only the folds in `asked` are predicted (by default all); runs of other folds are NaN. A run is also NaN if one of
-    its labels doesn't occur in the other folds.
+    its labels doesn't occur in the other folds, or if a parameter isn't above zero, as it is in all of these.
     """
     found = np.full(len(table), np.nan)
     for fold in np.unique(folds) if asked is None else asked:
         there = folds == fold
         rest = table.rows(~there)
-        model = make().fit(rest.frame, np.exp(rest.logs), rest.weights, space=rest.space)
+        model = rest.teach(make())
         for name, kind in model.space_.parameters.items():
             if isinstance(kind, Categorical):
                 there = there & table.frame[name].isin(list(kind.options)).to_numpy()
+            elif (rest.frame[name] > 0).all():
+                there = there & (table.frame[name] > 0).to_numpy()
         if there.any():
             found[there] = np.log(model._predict(model.space_.frame(table.frame.iloc[np.flatnonzero(there)])))
     return found
 
 
 def mean_error(left_out: Floats, table: Table) -> float:
-    """Return the MLogQ of left-out predictions (n,) in logs, without NaN entries; infinite if all are NaN."""
-    known = np.isfinite(left_out)
+    """Return the MLogQ of left-out predictions (n,) in logs, of measured runs; infinite if all are NaN."""
+    known = np.isfinite(left_out) & table.measured
     if not known.any():
         return float("inf")
     return float(np.average(np.abs(left_out - table.logs)[known], weights=table.weights[known]))

@@ -147,6 +147,8 @@ class PMNF(Model):
     method: ClassVar[str] = "pmnf"
     summary: ClassVar[str] = "sums of p^i·log2(p)^j found by exact search, near-ties averaged; any number of parameters"
 
+    is_law: ClassVar[bool] = True
+
     terms: int = 2
     exponents: Sequence[float] = _EXPONENTS
     log_exponents: Sequence[float] = _LOG_EXPONENTS
@@ -199,6 +201,7 @@ class PMNF(Model):
         self._local = LogLinear.learn(design, np.log(values * unit), weights)
         effective = sum(member.weight * member.coefficients for member in self.members_) + _CHOSEN
         residuals = model_averaging.residuals(self.members_, values * unit)
+        residuals[~self._is_measured[used][order]] = np.nan
         self._conformal = LogConformal.from_residuals(residuals, self._local.leverages, coefficients=effective)
         self.left_out_predictions_ = np.full(len(used), np.nan)
         self.left_out_predictions_[np.flatnonzero(used)[order]] = sum(m.weight * m.left_out for m in self.members_)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,14 +38,18 @@ class LogModel(Model):
         The fitted model as a formula; None if a parameter is categorical or not above zero in all runs.
     """
 
+    is_law: ClassVar[bool] = True
     #: Degrees to choose from, from the most coefficients to the fewest; the last is "linear".
     _degrees: ClassVar[tuple[str, ...]]
     _fit: LogLinear
 
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
+        measured = self._is_measured
         self._learn_itself(table, values, weights)
+        self._fit = replace(self._fit, left_out=np.where(measured, self._fit.left_out, np.nan))
+        self._finish()
         self.left_out_predictions_ = values / np.exp(self._fit.left_out)
-        loss = float(np.average(self._fit.left_out**2, weights=weights))
+        loss = float(np.average(self._fit.left_out[measured] ** 2, weights=weights[measured]))
         self._rivals = RivalLaws.learn(table, values, weights, loss=loss, coefficients=self._fit.rank)
 
     def _learn_itself(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:

@@ -59,6 +59,8 @@ class OffsetPowerLaw(Model):
     method: ClassVar[str] = "offset-power-law"
     summary: ClassVar[str] = "a/n + b·n^c + k with a, b, k >= 0: scaling, growing and constant parts of one parameter"
 
+    is_law: ClassVar[bool] = True
+
     growth: tuple[float, float] = (0.0, 1.0)
     residuals: Literal["absolute", "relative"] = "absolute"
 
@@ -71,13 +73,14 @@ class OffsetPowerLaw(Model):
         self._name = str(table.columns[0])
         self._parts = _fit(x, values, roots, grid)
         # Leave-one-out predictions: one fit without each run. For the interval, the leverages of a power law are used.
-        logs = np.array([self._left_out(x, values, roots, grid, k) for k in range(len(x))])
+        measured = self._is_measured
+        logs = np.array([self._left_out(x, values, roots, grid, k) if measured[k] else np.nan for k in range(len(x))])
         self.left_out_predictions_ = np.exp(logs)
         self._loglinear = LogLinear.learn(np.column_stack([np.ones(len(x)), np.log(x)]), np.log(values), weights)
         self._conformal = LogConformal.from_residuals(
             np.log(values) - logs, self._loglinear.leverages, coefficients=min(3, len(np.unique(x)))
         )
-        loss = float(np.average((np.log(values) - logs) ** 2, weights=weights))
+        loss = float(np.average((np.log(values) - logs)[measured] ** 2, weights=weights[measured]))
         self._rivals = RivalLaws.learn(table, values, weights, loss=loss, coefficients=3)
         self._finish()
 

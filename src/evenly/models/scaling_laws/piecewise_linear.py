@@ -80,6 +80,7 @@ class PiecewiseLinear(Model):
         # The interval: leave-one-out residuals of the curve, and the leverages of a power law.
         self._loglinear = LogLinear.learn(np.column_stack([np.ones(len(x)), np.log(x)]), np.log(values), weights)
         residuals = np.array([self._left_out(x, values, weights, k) for k in range(len(x))])
+        residuals[~self._is_measured] = np.nan
         self.left_out_predictions_ = values / np.exp(residuals)
         self._conformal = LogConformal.from_residuals(
             residuals, self._loglinear.leverages, coefficients=min(2, len(points))

@@ -31,6 +31,8 @@ _ASSUMED_SPREAD = 0.1
 #: With at least this many scores, their own root mean square is used even if the fit has no degrees of freedom, but at
 #: least the usual spread of repeated timings.
 _FEW, _USUAL_SPREAD = 4, 0.03
+#: How many runs of the usual spread the prior of the spread counts as, where runs are too few for a quantile.
+_PRIOR_RUNS = 2
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,19 @@ class LogConformal(Stored):
         if freedom < 1:
             size = _ASSUMED_SPREAD if n < _FEW else max(_USUAL_SPREAD, size)
         largest = float(self.scores[-1]) if n else 0.0
-        return max(largest, _student(max(freedom, 1.0), level) * size)
+        return max(largest, _student(max(freedom, 1.0), level) * size, self.least(level))
+
+    def least(self, level: float) -> float:
+        """Return the least half-width that the runs can prove, in log units: 0 if they are enough for the quantile.
+
+        A few exact runs don't prove that there is no noise: this is what the prior of the spread leaves among scores
+        of zero.
+        """
+        n = len(self.scores)
+        if math.ceil((n + 1) * level - 1e-9) <= n:
+            return 0.0
+        spread = _USUAL_SPREAD * math.sqrt(_PRIOR_RUNS / (n + _PRIOR_RUNS))
+        return _student(max(min(self.freedom, n), 1.0), level) * spread
 
 
 def _student(freedom: float, level: float) -> float:

@@ -71,7 +71,7 @@ class LocalConformal(Stored):
         """
         n = len(self.places)
         near = min(n - leave_out_self, max(5, round(np.sqrt(n))))
-        if near < 5:
+        if n <= 5:
             # Too few neighbours for local scales: scores are the unscaled residuals, as rules for few runs expect.
             return np.ones(len(places))
         from scipy.spatial import KDTree
@@ -89,5 +89,5 @@ class LocalConformal(Stored):
 
     def half_width(self, inputs: Inputs, level: float) -> Floats:
         """Return the half-width of each configuration's interval, (n,), in log units."""
-        scales = self._scales(inputs.matrix) * (1 + self.growth * inputs.beyond)
-        return np.asarray(self.scores.half_width(level) * scales)
+        half = np.maximum(self.scores.half_width(level) * self._scales(inputs.matrix), self.scores.least(level))
+        return np.asarray(half * (1 + self.growth * inputs.beyond))

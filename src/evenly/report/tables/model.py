@@ -80,7 +80,7 @@ def models_table(
     -------
     rich.table.Table
     """
-    table = new_table(title, "\n".join(_formulas(models)))
+    table = new_table(title, "\n".join([*_formulas(models), *_bounds(models)]))
     add_texts(table, "solver", "model", "learned on")
     add_numbers(table, "MLogQ\nleft\nout", "MAPE\nleft\nout", *(["held out", "inside 90 %"] if test else []))
     for solver, model in models.items():
@@ -101,6 +101,17 @@ def _formulas(models: Mapping[str, Model]) -> list[str]:
         if formula:
             written.append(f"{solver}: {formula}{averaged}" if solver else f"{formula}{averaged}")
     return written
+
+
+def _bounds(models: Mapping[str, Model]) -> list[str]:
+    """Return for each model how many runs it knows only a lower bound of."""
+    counts = {solver: model.training_.get("bounds", 0) for solver, model in models.items()}
+    return [
+        f"{f'{solver}: ' if solver else ''}"
+        + ("1 run that hit the limit counts as a bound" if n == 1 else f"{n} runs that hit their limit count as bounds")
+        for solver, n in counts.items()
+        if n
+    ]
 
 
 def method_of(model: Model) -> str:

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from typing import final
 
 import numpy as np
-from scipy.special import ndtr
 
 from evenly.models.array_types import Floats
+from evenly.models.censoring import hazard
 from evenly.models.gaussian_process.experts import Experts
 from evenly.models.gaussian_process.hyperparameters import Shape
 from evenly.models.gaussian_process.likelihood import cost, minimised
@@ -150,10 +150,5 @@ def _elliptical_slices(
 
 def _mean_beyond(mean: Floats, deviation: Floats, threshold: Floats) -> Floats:
     """Return the mean of a normal distribution truncated to values above `threshold`, (n,)."""
-    # μ + σ λ(z) with the inverse Mills ratio λ(z) = φ(z) / (1 - Φ(z)).
     deviation = np.maximum(deviation, 1e-9)
-    z = (threshold - mean) / deviation
-    density = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
-    # Far in the tail λ(z) is z + 1 / z.
-    ratio = np.where(z > 8, z + 1 / np.maximum(z, 1), density / np.maximum(ndtr(-z), 1e-300))
-    return np.asarray(mean + deviation * ratio)
+    return np.asarray(mean + deviation * hazard((threshold - mean) / deviation))

@@ -1,0 +1,137 @@
+"""Censored runs: a run that was ended at its limit took longer than that, and every method learns from it.
+
+Leaving such runs out makes predictions near the limit too low: of the configurations there, only the lucky runs were
+measured. The likelihood of a bound c is ``Φ(-z)`` with ``z = (log c - μ) / σ``, where μ is the predicted log time and σ
+the spread of left-out log errors [Tobin, Estimation of relationships for limited dependent variables, 1958]. Methods
+learn from bounds by weighted rows alone, in rounds: fit, predict the bounds, and replace them by working values. With
+``λ(z) = φ(z) / Φ(-z)``:
+
+* Laws take a step of Newton's method towards the largest likelihood: the working value is ``μ + σ / (λ - z)``, and the
+  bound is worth the share ``λ (λ - z)`` of a measured run. The share is near 0 if the bound is far below the
+  prediction, since then it says nothing, and near 1 if it is far above. The first round learns from measured runs.
+* All other methods learn from the mean of the predicted distribution above the bound, ``μ + σ λ`` [Hutter, Hoos and
+  Leyton-Brown, Bayesian optimization with censored response data, 2011]. So a bound far below the prediction is
+  replaced by the prediction itself. The first predictions are those of a law, because these methods don't extrapolate:
+  without any rows above the limit they would stay below it.
+
+Errors, intervals, and the shares of a blend come from measured runs alone.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evenly.models.array_types import Flags, Floats
+from evenly.plugins import load
+from evenly.space.parameters import Categorical
+from evenly.space.space import Space
+
+#: A model: `evenly.models.base.Model`, which imports this module.
+Model = Any
+
+__all__ = ["hazard", "working_values"]
+
+#: Rounds of laws, and of other methods.
+_NEWTON_ROUNDS, _MEAN_ROUNDS = 5, 2
+#: Share of normal errors that lie within one standard deviation.
+_WITHIN = 0.6827
+#: Least spread of log times: less is said by exact data, and by no clock.
+_LEAST_SPREAD = 1e-3
+#: A bound that is worth less than this share of a measured run is left out.
+_WORTHLESS = 1e-3
+#: Distances in standard deviations beyond which nothing changes.
+_FAR = (-12.0, 30.0)
+
+
+def hazard(z: Floats) -> Floats:
+    """Return λ(z) = φ(z) / Φ(-z), the mean of a standard normal distribution truncated to values above z.
+
+    Examples
+    --------
+    >>> hazard(np.array([-30.0, 0.0, 30.0])).round(3)
+    array([ 0.   ,  0.798, 30.033])
+    """
+    from scipy.special import log_ndtr  # here, since importing it takes longer than a fit without bounds
+
+    return np.asarray(np.exp(-0.5 * z**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(-z)))
+
+
+def working_values(
+    model: Model, space: Space, table: pd.DataFrame, values: Floats, weights: Floats, measured: Flags
+) -> tuple[Floats, Floats]:
+    """Return values (n,) and weights (n,) by which a model learns from bounds.
+
+    Parameters
+    ----------
+    model : Model
+        The model that will learn; copies of it with its arguments `Model.rough` are fitted here.
+    space : Space
+        The parameters.
+    table : DataFrame (n, n_parameters)
+    values, weights : array (n,)
+        Measured values or lower bounds, and the weight of each row.
+    measured : bool array (n,)
+        False for bounds.
+    """
+    bounds = np.flatnonzero(~measured)
+    law = model if model.is_law else load("evenly.models", "log-quadratic", "method")()
+    working, informing = values.copy(), weights.copy()
+    # At first, bounds are left out, except those of labels that were never measured: these can't be predicted.
+    informing[bounds] *= _unknown(space, table, measured)[bounds]
+    for _ in range(_NEWTON_ROUNDS):
+        mean, spread, z = _predicted(law, space, table, values, measured, (working, informing))
+        rate = hazard(z)
+        worth = rate * (rate - z)
+        working[bounds] = np.exp(mean + spread / (rate - z))
+        informing[bounds] = weights[bounds] * np.where(worth < _WORTHLESS, 0.0, worth)
+    if model.is_law:
+        return working, informing
+    working[bounds] = np.exp(mean + spread * hazard(z))
+    for _ in range(_MEAN_ROUNDS):
+        mean, spread, z = _predicted(model, space, table, values, measured, (working, weights))
+        working[bounds] = np.exp(mean + spread * hazard(z))
+    return working, weights
+
+
+def _predicted(
+    model: Model, space: Space, table: pd.DataFrame, values: Floats, measured: Flags, learned: tuple[Floats, Floats]
+) -> tuple[Floats, float, Floats]:
+    """Fit a copy of `model` to working values and weights; return the means (m,), σ, and z (m,) of bounds."""
+    rough = _rough(model)._fit_rows(space, table, *learned, measured)
+    logs, predicted = np.log(values), np.log(rough._predict(space.frame(table)))
+    spread = _spread(rough, logs, predicted, measured)
+    return predicted[~measured], spread, np.clip((logs - predicted)[~measured] / spread, *_FAR)
+
+
+def _rough(model: Model) -> Model:
+    given, defaults = model.get_params(), model.default_arguments()
+    # What the user chose is kept, except where it costs time.
+    rough = {k: v for k, v in model.rough.items() if k in ("effort", "progress") or given.get(k) == defaults.get(k)}
+    return type(model)(**{**given, **{name: value for name, value in rough.items() if name in given}})
+
+
+def _unknown(space: Space, table: pd.DataFrame, measured: Flags) -> Flags:
+    """Return for each row whether it has a label that no measured row has, (n,)."""
+    unknown = np.zeros(len(table), dtype=np.bool_)
+    for name, kind in space.parameters.items():
+        if isinstance(kind, Categorical):
+            unknown |= ~table[name].isin(table.loc[measured, name].tolist()).to_numpy()
+    return unknown
+
+
+def _spread(rough: Model, logs: Floats, predicted: Floats, measured: Flags) -> float:
+    """Return the spread of log errors on left-out measured runs, corrected for the errors that bounds hide."""
+    known = rough.left_out_predictions_
+    errors = (logs - (predicted if known is None else np.log(known)))[measured]
+    errors = errors[np.isfinite(errors)]
+    if not len(errors):
+        errors = (logs - predicted)[measured]
+    spread = max(float(np.quantile(np.abs(errors), _WITHIN)), _LEAST_SPREAD)
+    # The mean square of an error above z is σ² (1 + z λ), so n measured squares sum up to σ² (n - Σ z λ).
+    z = np.clip((logs - predicted)[~measured] / spread, *_FAR)
+    hidden = float(np.sum(z * hazard(z))) / len(errors)
+    return spread / math.sqrt(np.clip(1.0 - hidden, 0.5, 2.0))
