@@ -14,6 +14,7 @@ from tests.cli.conftest import Evenly
 #: Names whose help differs from command to command, and the one meaning that all of these helps are examples of.
 MEANINGS = {
     "--algorithm": "how a cell is cut",
+    "--at": "values of parameters",
     "--budget": "core-hours that may be spent",
     "--chunks": "a file with the chunks of each rank",
     "--cores": "numbers of cores",
@@ -21,7 +22,10 @@ MEANINGS = {
     "--details": "all that is known of each one",
     "--draw": "draw pictures beside the results",
     "--into": "the folder that is made",
+    "--limit": "the probability with which a time limit is enough",
     "--machine": "a machine: a file or a name",
+    "--name": "the name of a machine or a job",
+    "--pattern": "how logs are read",
     "--plot": "the folder for pictures",
     "--plot-format": "format of the pictures",
     "--program": "whose program: fdtd or meep",
