@@ -83,7 +83,7 @@ def test_nothing_known_lists_the_formats(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="the folder is empty"):
         read(tmp_path)
     path = write(tmp_path / "story.md", "Once upon a time")
-    with pytest.raises(ReadError, match=r"in none of the known formats \(.*cesm-timing.*table\): pass format="):
+    with pytest.raises(ReadError, match="in none of the formats that evenly reads"):
         read(path)
     with pytest.raises(ReadError, match=r"no measurement found \(1 file looked at"):
         read(tmp_path)

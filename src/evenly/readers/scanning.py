@@ -22,7 +22,7 @@ from evenly.readers.confounding import confounded
 from evenly.readers.folder_walk import Walk
 from evenly.readers.merging import Part, merge
 from evenly.readers.precice.coupling import find_coupling
-from evenly.readers.registry import Skipped, build_all, format_names, listing
+from evenly.readers.registry import Skipped, build_all, listing
 from evenly.readers.tables.roles import Column, columns_of, settle
 from evenly.runs.runs import Runs
 
@@ -282,8 +282,9 @@ def _nothing_read(roots: Sequence[Path], skipped: Sequence[Skipped], unknown: Se
         return ReadError(lost[0].path, lost[0].reason, line=lost[0].line)
     if lost:
         return ReadError(roots[0], f"no measurement could be read:{listing(lost)}")
-    formats = ", ".join(format_names())
+    formats = "the formats that evenly reads (evenly read --formats lists them)"
+    remedy = "for a table, pass format='table' (--format table); for a log, make a pattern with evenly init --pattern"
     if len(unknown) == 1 and roots[0] == unknown[0]:
-        return ReadError(roots[0], f"the file is in none of the known formats ({formats}): pass format= (--format)")
+        return ReadError(roots[0], f"the file is in none of {formats}: {remedy}")
     looked = f"{len(unknown)} file{'' if len(unknown) == 1 else 's'}" if unknown else "the folder is empty, 0 files"
-    return ReadError(roots[0], f"no measurement found ({looked} looked at; the known formats are {formats})")
+    return ReadError(roots[0], f"no measurement found ({looked} looked at, none of them in one of {formats}): {remedy}")
