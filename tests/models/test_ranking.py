@@ -126,7 +126,8 @@ def test_laws_of_regions_are_kept_in_one_file_and_are_no_coupled_solvers(
         evenly.allocate(again, cores=64)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        plan = evenly.allocate(again, cores=64, layout="solve + setup + reduce + write")
+        of_cores = {region: evenly.by_cores(model, "p") for region, model in again.items()}
+        plan = evenly.allocate(of_cores, cores=64, layout="solve + setup + reduce + write")
     assert set(plan.cores) == set(LAWS)
 
 

@@ -34,7 +34,7 @@ def test_the_recommended_count_the_knee_and_the_runner_up(evenly: Evenly, scalin
     assert "runner-up: 12 cores are 1.19 times as long for 0.89 times the core-hours" in shown.out
     assert "* outside the range learned on" in shown.out
     told = evenly(
-        "predict", scaling, *LAW, "--cores", "16,64,256", "--steps", "3600", "--deadline", "20:00", "--json"
+        "predict", scaling, *LAW, "--cores", "16,64,256", "--steps", "3600", "--deadline", "25:00", "--json"
     ).json
     assert told["recommended"]["cores"] == 64
     assert [row["extrapolated"] for row in told["rows"]] == [False, False, True]
