@@ -121,7 +121,8 @@ def allocate(
 
 def _check_regions(solvers: Mapping[str, Any], layout: str | Layout) -> None:
     """Refuse to take the regions of one program for coupled solvers that wait for each other."""
-    models = solvers.values() if isinstance(solvers, Mapping) else ()  # what is no mapping is refused later
+    given: Any = solvers
+    models = given.values() if isinstance(given, Mapping) else ()  # what is no mapping is refused later
     each = next((each for one in models if (each := getattr(one, "training_", {}).get("each"))), None)
     if each is not None and layout == "parallel":
         raise InputError(

@@ -14,7 +14,6 @@ evenly.errors.InputError: which of nodes, tasks_per_node are the cores is open: 
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -26,52 +25,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError, did_you_mean
+from evenly.runs.count_names import COUNT_KINDS, kind_of
 from evenly.space.expressions import Expression
 from evenly.space.parameters import Categorical, Parameter
 from evenly.space.ranges import ends
 from evenly.space.space import Space
 
-__all__ = ["Cores", "constants", "find_cores", "kind_of"]
+__all__ = ["Cores", "constants", "find_cores"]
 
 Ints = NDArray[np.int64]
 
-#: Names of what counts, in lower case and without signs. Those of nodes, ranks and so on are not the cores.
-_KINDS: dict[str, tuple[str, ...]] = {
-    "cores": (
-        "cores", "ncores", "ncore", "numcores", "nrcores", "numberofcores", "totalcores", "corestotal", "corecount",
-        "cpus", "ncpus", "ncpu", "numcpus", "numberofcpus", "totalcpus", "cpucount", "cpucores", "alloccpus",
-    ),
-    "nodes": ("nodes", "nnodes", "nnode", "numnodes", "nodecount", "numberofnodes", "allocnodes", "hosts"),
-    "ranks": (
-        "ranks", "nranks", "numranks", "mpiranks", "numberofranks", "np", "nproc", "nprocs", "procs", "numprocs",
-        "mpiprocs", "mpinp", "processes", "nprocesses", "numprocesses", "numberofprocesses", "mpiprocesses",
-        "processors", "nprocessors", "numprocessors", "numberofprocessors", "tasks", "ntasks", "mpitasks", "numtasks",
-        "pes", "npes",
-    ),
-    "per node": (
-        "taskspernode", "ntaskspernode", "rankspernode", "procspernode", "processespernode", "mpipernode", "ppn", "tpn",
-        "corespernode", "cpuspernode",
-    ),
-    "per rank": (
-        "threads", "nthreads", "numthreads", "ompthreads", "ompnumthreads", "threadsperrank", "threadsperprocess",
-        "threadspertask", "cpuspertask", "corespertask", "coresperrank", "cpusperrank", "coresperprocess",
-    ),
-    "gpus": ("gpus", "ngpus", "numgpus", "gpuspernode", "gpuspertask", "accelerators"),
-}  # fmt: skip
-_KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names}
 #: What stands for the cores of a node in a proposal.
 _PER_NODE = 48
-
-
-def kind_of(name: str) -> str:
-    """Return what a parameter counts by its name: cores, nodes, ranks, per node, per rank, gpus; "" if unknown.
-
-    Examples
-    --------
-    >>> [kind_of(name) for name in ("n_cores", "MPI ranks", "tasks-per-node", "OMP_NUM_THREADS", "grid")]
-    ['cores', 'ranks', 'per node', 'per rank', '']
-    """
-    return _KIND_OF.get(re.sub(r"[^a-z]", "", name.lower()), "")
 
 
 @dataclass(frozen=True)
@@ -139,7 +104,7 @@ def find_cores(space: Space, cores_are: str | None = None, *, measured: pd.DataF
     names = list(space.names)
     if cores_are is not None:
         return _checked(Cores(cores_are), names)
-    by_kind: dict[str, list[str]] = {kind: [n for n in names if kind_of(n) == kind] for kind in _KINDS}
+    by_kind: dict[str, list[str]] = {kind: [n for n in names if kind_of(n) == kind] for kind in COUNT_KINDS}
     cores, ranks, nodes = by_kind["cores"], by_kind["ranks"], by_kind["nodes"]
     if len(cores) == 1 and all(_is_one(space.parameters[n]) or _of_all(measured, cores[0], n) for n in nodes):
         return Cores(_quoted(cores[0]))

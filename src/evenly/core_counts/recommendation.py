@@ -16,11 +16,12 @@ import pandas as pd
 
 from evenly.arguments import explained
 from evenly.core_counts.by_cores import check_whole, ways
-from evenly.core_counts.cores import Cores, constants, find_cores, kind_of
+from evenly.core_counts.cores import Cores, constants, find_cores
 from evenly.core_counts.goal import Choice, Goal, Knee, counts_between
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.machine.machine import Machine
 from evenly.models.base import Model
+from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
 from evenly.space.parameters import Categorical
 from evenly.space.ranges import ends

@@ -1,19 +1,92 @@
 """Parameters that were always varied together, so that no model can tell their effects apart.
 
 In weak scaling, the problem grows with the number of ranks. A fit over such runs says nothing about more ranks for the
-same problem, nor about a larger problem on the same ranks.
+same problem, nor about a larger problem on the same ranks. Where every node had the same number of ranks, nodes and
+ranks are one parameter.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
+from evenly.readers.tables.roles import NAMED, Column, only
+from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
 
-__all__ = ["confounded"]
+__all__ = ["confounded", "without_multiples"]
 
-#: Parameters that say how many work together; the others are sizes of the problem.
-_WORKERS = ("ranks", "nodes", "cores")
+#: Kinds of parameters that say how many work together, the one that is kept first; the others are sizes of the problem.
+_WORKERS = ("cores", "ranks", "nodes", "gpus")
+
+
+def without_multiples(
+    runs: Mapping[str, Runs], columns: Sequence[Column]
+) -> tuple[dict[str, Runs], list[Column], list[str]]:
+    """Leave out counts that are a fixed multiple of another count in all runs, and say so.
+
+    Of nodes with 48 cores each, the time can't be told to depend on the nodes and not on the cores. Columns that the
+    user named as parameters stay.
+
+    Parameters
+    ----------
+    runs : mapping of str to Runs
+    columns : sequence of Column
+        The roles of their columns.
+
+    Returns
+    -------
+    runs, columns, notes
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"nodes": [1, 2], "cores": [48, 96], "seconds": [8.0, 4.0]})
+    >>> told = [Column("nodes", "parameter", ""), Column("cores", "parameter", "")]
+    >>> kept, told, notes = without_multiples({"": Runs.from_frame(table, ["nodes", "cores"])}, told)
+    >>> kept[""].parameters, [column.role for column in told]
+    (['cores'], ['left out', 'parameter'])
+    >>> notes
+    ['nodes is cores / 48 in all runs, so it is left out (--parameters names both)']
+    """
+    named = {column.name for column in columns if column.why == NAMED}
+    found: dict[str, str] = {}
+    for one in runs.values():
+        found |= {name: why for name, why in _multiples(one).items() if name not in named}
+    # What is no multiple in the runs of one solver stays in all.
+    found = {
+        name: why
+        for name, why in found.items()
+        if all(_multiples(one).get(name) == why for one in runs.values() if name in one.parameters)
+    }
+    kept = {solver: only(one, [name for name in one.parameters if name not in found]) for solver, one in runs.items()}
+    told = [
+        Column(column.name, "left out", f"{found[column.name]} in all runs", column.unit)
+        if column.name in found and column.role == "parameter" else column
+        for column in columns
+    ]  # fmt: skip
+    notes = [f"{name} is {why} in all runs, so it is left out (--parameters names both)" for name, why in found.items()]
+    return kept, told, notes
+
+
+def _multiples(runs: Runs) -> dict[str, str]:
+    """Return the counts that are a fixed multiple of a count that is kept, and of which."""
+    table = runs.configurations
+    counts = [
+        name
+        for kind in _WORKERS
+        for name in table.columns
+        if kind_of(str(name)) == kind and table[name].dtype != object and table[name].nunique() > 1
+    ]
+    found: dict[str, str] = {}
+    for number, name in enumerate(counts):
+        for other in counts[:number]:
+            ratios = np.unique(table[other].to_numpy(dtype=np.float64) / table[name].to_numpy(dtype=np.float64))
+            if other not in found and len(ratios) == 1 and np.isfinite(ratios).all():
+                found[str(name)] = str(other) if ratios[0] == 1 else f"{other} / {ratios[0]:.6g}"
+                break
+    return found
 
 
 def confounded(runs: Runs) -> str:
@@ -29,16 +102,17 @@ def confounded(runs: Runs) -> str:
     ''
     """
     table = runs.configurations.drop_duplicates()
-    workers = next((name for name in _WORKERS if name in table and table[name].nunique() > 1), None)
+    counting = [str(name) for kind in _WORKERS for name in table if kind_of(str(name)) == kind]
+    workers = next((name for name in counting if table[name].nunique() > 1), None)
     if workers is None:
         return ""
     ordered = table.sort_values(workers)
     grown = []
     for name in table.columns:
-        if name in (*_WORKERS, "threads") or ordered[name].dtype == object:
+        if kind_of(str(name)) or ordered[name].dtype == object:
             continue
         pairs = ordered[[workers, name]].drop_duplicates().to_numpy(dtype=np.float64)
-        if (np.diff(pairs, axis=0) > 0).all():
+        if len(pairs) > 1 and (np.diff(pairs, axis=0) > 0).all():
             grown.append(str(name))
     if not grown:
         return ""

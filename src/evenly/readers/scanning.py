@@ -18,7 +18,7 @@ import numpy as np
 from evenly.arguments import explained
 from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarning
 from evenly.readers.base import Reader
-from evenly.readers.confounding import confounded
+from evenly.readers.confounding import confounded, without_multiples
 from evenly.readers.folder_walk import Walk
 from evenly.readers.merging import Part, merge
 from evenly.readers.precice.coupling import find_coupling
@@ -28,8 +28,6 @@ from evenly.runs.runs import Runs
 
 __all__ = ["Measurements", "read", "scan"]
 
-#: The format of logs, whose parameters are what programs say, so that sizes may have grown with the ranks.
-LOG = "log"
 #: One file or folder, or several.
 Paths = Path | str | Sequence[Path | str]
 
@@ -169,10 +167,10 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         collector.add(root)
     runs, notes, merged = merge(collector.parts)
     runs, columns = settle(runs, collector.columns or columns_of(runs))
+    runs, columns, multiples = without_multiples(runs, columns)
     coupling, strays = find_coupling(collector.walk.xml)
     skipped = (*collector.skipped, *merged, *strays.skipped)
-    of_logs = {part.solver for part in collector.parts if part.format == LOG}
-    weak = [f"{solver}: {said}" for solver in runs if solver in of_logs and (said := confounded(runs[solver]))]
+    weak = [f"{solver}: {said}" if solver else said for solver in runs if (said := confounded(runs[solver]))]
     if not runs:
         raise _nothing_read(roots, skipped, collector.walk.unknown)
     return Measurements(
@@ -181,7 +179,14 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         skipped=skipped,
         coupling=coupling,
         unknown=tuple(p for p in collector.walk.unknown if p not in strays.used),
-        notes=(*collector.notes, *notes, *weak, *strays.notes, *(() if coupling is None else coupling.notes)),
+        notes=(
+            *collector.notes,
+            *notes,
+            *multiples,
+            *weak,
+            *strays.notes,
+            *(() if coupling is None else coupling.notes),
+        ),
         columns=tuple(columns),
     )
 

@@ -128,11 +128,11 @@ def test_weak_scaling_is_said(ours: Path, logs: Path) -> None:
 def test_constants_and_folder_names(ours: Path, logs: Path) -> None:
     for nodes in (1, 2):
         (logs / f"{nodes}nodes").mkdir()
-        (logs / f"{nodes}nodes" / "run.log").write_text(LOG.format(4 * nodes, 10, 3.5 / nodes))
+        (logs / f"{nodes}nodes" / "run.log").write_text(LOG.format(2 + 2 * nodes, 10, 3.5 / nodes))
     runs = read(logs, pattern=ours, name="{nodes:int}nodes", constants={"machine_kind": "thin"})
     assert isinstance(runs, Runs)
     assert runs.parameters == ["ranks", "cells", "machine_kind", "nodes"]
-    assert runs.to_frame()[["nodes", "ranks"]].to_numpy().tolist() == [[1, 4], [2, 8]]
+    assert runs.to_frame()[["nodes", "ranks"]].to_numpy().tolist() == [[1, 4], [2, 6]]
     assert set(runs.to_frame()["machine_kind"]) == {"thin"}
 
 

@@ -15,7 +15,6 @@ from evenly.runs.units import base_unit
 
 __all__ = [
     "ALIASES",
-    "COUNTS",
     "NO_TIME",
     "SOLVER_NAMES",
     "STATISTICS",
@@ -40,11 +39,6 @@ ALIASES: dict[str, str] = {
 #: Names of a column that says which solver of a coupled run a row belongs to. ``solver`` may also be a choice of
 #: linear solver, so it counts only where no other column holds labels.
 SOLVER_NAMES = ("domain", "participant", "component", "solver")
-#: Names of parameters that count something: whole numbers above zero.
-COUNTS = frozenset({
-    "cores", "ncores", "ranks", "nranks", "np", "nproc", "nprocs", "procs", "tasks", "ntasks", "pes", "nodes",
-    "threads",
-})  # fmt: skip
 #: Statistics that other tools write beside a time; evenly computes its own.
 STATISTICS = frozenset(
     {"count", "spread", "std", "stddev", "std_dev", "stdev", "stderr", "sem", "n_samples", "variance"}

@@ -19,6 +19,7 @@ from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.repetitions import NUMBERS, are_whole
 from evenly.readers.tables.roles import (
+    NAMED,
     Column,
     Role,
     follows_response,
@@ -296,7 +297,7 @@ class Interpretation:
         for column, (role, why) in judged.items():
             self._take(column, "left out" if asked and role == "parameter" else role, why)
         for column in asked:
-            self._take(column, "parameter", "named in parameters= (--parameters)")
+            self._take(column, "parameter", NAMED)
         chosen = list(asked) or [c for c, (role, _) in judged.items() if role in ("parameter", "constant")]
         self._tell_left_out([c for c in judged if c not in chosen], told=bool(asked))
         if not chosen and not self.options.constants:

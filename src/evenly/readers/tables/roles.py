@@ -16,19 +16,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.readers.tables.clock_times import is_date
-from evenly.readers.tables.columns import COUNTS, STATISTICS, is_rate
+from evenly.readers.tables.columns import STATISTICS, is_rate
 from evenly.readers.tables.states import name_key
+from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
 from evenly.space.space import Space
 
 __all__ = [
-    "Column", "Role", "columns_of", "follows_response", "identifies", "is_count", "is_limit", "is_outcome",
-    "is_statistic", "settle",
+    "NAMED",
+    "Column",
+    "Role",
+    "columns_of",
+    "follows_response",
+    "identifies",
+    "is_count",
+    "is_limit",
+    "is_outcome",
+    "is_statistic",
+    "only",
+    "settle",
 ]  # fmt: skip
 
 Role = Literal[
     "parameter", "time", "quantity", "outcome", "state", "identifier", "constant", "solver", "repetition", "left out"
 ]
+
+
+#: Why a column is a parameter that the user named.
+NAMED = "named in parameters= (--parameters)"
 
 
 @dataclass(frozen=True)
@@ -99,8 +114,9 @@ _IDENTIFIERS = frozenset({
 _LIMIT_NAMES = frozenset({"req_walltime", "walltime_req", "req_time", "reqtime"})
 _NUMBERINGS = frozenset({"id", "index", "idx", "#", "no", "nr", "row", "line", "number"})
 _COUNT_WORDS = frozenset({
-    *COUNTS, "core", "rank", "proc", "process", "processes", "processors", "thread", "task", "node", "gpu", "gpus",
-    "cpu", "cpus", "p", "n", "m", "k", "size", "cells", "elements", "points", "particles", "atoms", "dofs", "dof",
+    "core", "rank", "proc", "process", "processes", "processors", "thread", "task", "node", "gpu", "cpu", "cores",
+    "ranks", "tasks", "procs", "threads", "nodes", "gpus", "cpus", "np", "nproc", "nprocs", "ntasks", "nranks",
+    "ncores", "pes", "p", "n", "m", "k", "size", "cells", "elements", "points", "particles", "atoms", "dofs", "dof",
     "unknowns", "level", "order", "degree", "resolution", "dx", "dy", "dz", "dt", "h", "step", "tol", "tolerance",
 })  # fmt: skip
 _UNIT_TAIL = re.compile(r"\s*(\[[^\]]*\]|\([^)]*\))\s*$")
@@ -115,7 +131,11 @@ def is_count(column: str) -> bool:
     (True, True, True, False)
     """
     key = name_key(_UNIT_TAIL.sub("", column))
-    return key in _COUNT_WORDS or bool(set(key.split("_")) & (_COUNT_WORDS - {"h", "p", "n", "m", "k"}))
+    return (
+        bool(kind_of(column))
+        or key in _COUNT_WORDS
+        or bool(set(key.split("_")) & (_COUNT_WORDS - {"h", "p", "n", "m", "k"}))
+    )
 
 
 def is_outcome(column: str, values: NDArray[np.float64]) -> str:
@@ -334,10 +354,19 @@ def settle(runs: Mapping[str, Runs], columns: Sequence[Column]) -> tuple[dict[st
             if any(name in one.parameters for one in runs.values()):
                 roles[name] = Column(name, "parameter", "one value, but nothing else varies", roles[name].unit)
         return dict(runs), list(roles.values())
-    return {solver: _only(one, kept[solver]) for solver, one in runs.items()}, list(roles.values())
+    return {solver: only(one, kept[solver]) for solver, one in runs.items()}, list(roles.values())
 
 
-def _only(runs: Runs, parameters: Sequence[str]) -> Runs:
+def only(runs: Runs, parameters: Sequence[str]) -> Runs:
+    """Return the same runs with only some of their parameters.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"cores": [1, 2], "nodes": [1, 1], "seconds": [8.0, 4.0]})
+    >>> only(Runs.from_frame(table, ["cores", "nodes"]), ["cores"]).parameters
+    ['cores']
+    """
     if list(parameters) == runs.parameters:
         return runs
     space = Space.of({name: runs.space.parameters[name] for name in parameters})

@@ -15,6 +15,7 @@ from evenly.readers.tables import columns as words
 from evenly.readers.tables.delimited import has_decimal_commas, has_suffix, numbers
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.repetitions import are_whole
+from evenly.runs.count_names import kind_of
 from evenly.runs.durations import TWO_FIELDS, has_two_fields, is_duration, parse, two_fields_of
 from evenly.runs.units import to_base
 
@@ -66,7 +67,7 @@ class Values:
         if name not in self._known:
             self._known[name] = numbers(
                 self.path, name, self.cells[name], self.lines, decimal=self.options.decimal,
-                whole=name.strip().lower() in words.COUNTS, commas=self._commas,
+                whole=bool(kind_of(name)), commas=self._commas,
             )  # fmt: skip
         return self._known[name]
 
@@ -104,7 +105,7 @@ class Values:
 
     def check_counts(self, name: str) -> None:
         """Refuse cores, ranks, … that are no whole numbers above zero, unless the column holds labels."""
-        if name.strip().lower() not in words.COUNTS or name in self.options.categories:
+        if not kind_of(name) or name in self.options.categories:
             return
         values, filled = self.numbers(name), ~self.blank(name) | (self.cells[name] == "nan").to_numpy()
         if np.isfinite(values).sum() * 2 < filled.sum():

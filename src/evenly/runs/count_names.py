@@ -1,0 +1,43 @@
+"""Names of parameters that count what computes: cores, nodes, ranks, threads, GPUs."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["COUNT_KINDS", "kind_of"]
+
+#: The kinds of what counts, with their names in lower case and without signs.
+COUNT_KINDS: dict[str, tuple[str, ...]] = {
+    "cores": (
+        "cores", "ncores", "ncore", "numcores", "nrcores", "numberofcores", "totalcores", "corestotal", "corecount",
+        "cpus", "ncpus", "ncpu", "numcpus", "numberofcpus", "totalcpus", "cpucount", "cpucores", "alloccpus",
+    ),
+    "nodes": ("nodes", "nnodes", "nnode", "numnodes", "nodecount", "numberofnodes", "allocnodes", "hosts"),
+    "ranks": (
+        "ranks", "nranks", "numranks", "mpiranks", "numberofranks", "np", "nproc", "nprocs", "procs", "numprocs",
+        "mpiprocs", "mpinp", "processes", "nprocesses", "numprocesses", "numberofprocesses", "mpiprocesses",
+        "processors", "nprocessors", "numprocessors", "numberofprocessors", "tasks", "ntasks", "mpitasks", "numtasks",
+        "pes", "npes",
+    ),
+    "per node": (
+        "taskspernode", "ntaskspernode", "rankspernode", "procspernode", "processespernode", "mpipernode", "ppn", "tpn",
+        "corespernode", "cpuspernode",
+    ),
+    "per rank": (
+        "threads", "nthreads", "numthreads", "ompthreads", "ompnumthreads", "threadsperrank", "threadsperprocess",
+        "threadspertask", "cpuspertask", "corespertask", "coresperrank", "cpusperrank", "coresperprocess",
+    ),
+    "gpus": ("gpus", "ngpus", "numgpus", "gpuspernode", "gpuspertask", "accelerators"),
+}  # fmt: skip
+_KIND_OF = {name: kind for kind, names in COUNT_KINDS.items() for name in names}
+
+
+def kind_of(name: str) -> str:
+    """Return what a parameter counts by its name: cores, nodes, ranks, per node, per rank, gpus; "" if unknown.
+
+    Examples
+    --------
+    >>> [kind_of(name) for name in ("n_cores", "MPI ranks", "tasks-per-node", "OMP_NUM_THREADS", "grid")]
+    ['cores', 'ranks', 'per node', 'per rank', '']
+    """
+    return _KIND_OF.get(re.sub(r"[^a-z]", "", name.lower()), "")

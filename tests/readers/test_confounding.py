@@ -1,0 +1,46 @@
+"""Counts that are multiples of each other, and sizes that grow with the ranks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evenly.readers.scanning import Measurements, scan
+
+
+def _read(folder: Path, rows: list[tuple[int, int, float]], header: str, **options: object) -> Measurements:
+    path = folder / "runs.csv"
+    path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
+    return scan(path, **options)
+
+
+ROWS = [(1, 48, 8.0), (2, 96, 4.2), (4, 192, 2.3)]
+
+
+@pytest.mark.parametrize(
+    ("header", "kept"),
+    [("nodes,cores,seconds", "cores"), ("cores,ntasks,seconds", "cores"), ("n_nodes,mpi_ranks,seconds", "mpi_ranks")],
+)
+def test_of_counts_that_are_multiples_one_is_kept_and_that_is_said(tmp_path: Path, header: str, kept: str) -> None:
+    found = _read(tmp_path, ROWS, header)
+    assert found.runs[""].parameters == [kept]
+    other = next(name for name in header.split(",")[:2] if name != kept)
+    assert any(note.startswith(f"{other} is {kept} /") for note in found.notes)
+    assert {column.name: column.role for column in found.columns}[other] == "left out"
+
+
+def test_named_parameters_stay(tmp_path: Path) -> None:
+    found = _read(tmp_path, ROWS, "nodes,cores,seconds", parameters="nodes,cores")
+    assert found.runs[""].parameters == ["nodes", "cores"]
+
+
+def test_nodes_of_different_sizes_stay(tmp_path: Path) -> None:
+    found = _read(tmp_path, [*ROWS, (4, 96, 3.9)], "nodes,cores,seconds")
+    assert found.runs[""].parameters == ["nodes", "cores"]
+
+
+def test_a_size_that_is_a_multiple_is_no_count(tmp_path: Path) -> None:
+    found = _read(tmp_path, [(1, 100, 8.0), (2, 200, 8.1), (4, 400, 8.3)], "cores,grid,seconds")
+    assert found.runs[""].parameters == ["cores", "grid"]
+    assert any("grid grows with cores in all runs (weak scaling)" in note for note in found.notes)
