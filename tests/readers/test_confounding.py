@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evenly.readers.scanning import Measurements, scan
 
 
-def _read(folder: Path, rows: list[tuple[int, int, float]], header: str, **options: object) -> Measurements:
+def _read(folder: Path, rows: list[tuple[int, int, float]], header: str, **options: Any) -> Measurements:
     path = folder / "runs.csv"
     path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
     return scan(path, **options)
