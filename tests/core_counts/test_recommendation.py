@@ -118,3 +118,16 @@ def test_other_quantities_are_refused() -> None:
     runs = evenly.Runs.from_frame(frame, ["cores"], quantities={"energy": "J"}, response="energy")
     with pytest.raises(InputError, match="energy"):
         evenly.recommend(evenly.fit(runs, method="power-law", response="energy"), COUNTS)
+
+
+def test_efficiency_is_against_the_fewest_measured_cores_asked_for_or_not() -> None:
+    table = pd.DataFrame({"cores": COUNTS, "seconds": 100 / np.array(COUNTS) + 2.0})
+    model, _ = learned(table, "cores", method="pmnf")
+    found = evenly.recommend(model, [32, 64], goal=Goal(efficiency=0.4))
+    assert found.curve["efficiency"].tolist() == pytest.approx([102 / (100 + 64), 102 / (100 + 128)], rel=0.02)
+
+
+def test_runs_on_one_number_of_cores_are_refused() -> None:
+    model, _ = learned(pd.DataFrame({"cores": [8, 8], "seconds": [100.0, 101.0]}), "cores")
+    with pytest.raises(InputError, match="all runs were made with cores = 8"):
+        evenly.recommend(model, [8, 16])

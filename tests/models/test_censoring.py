@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import evenly
-from evenly.errors import InputError
+from evenly.errors import EvenlyWarning, InputError
 from evenly.models.base import Model
 from evenly.models.censoring import hazard
 from evenly.models.ensemble.automatic import Automatic
@@ -186,3 +186,10 @@ def test_bounds_that_earlier_versions_kept_apart_are_read() -> None:
     bounds_as_seconds(table)
     assert table["seconds"].tolist()[:2] == [2.0, 9.0]
     assert np.isnan(table["seconds"][2])
+
+
+def test_a_run_that_hung_does_not_bend_the_law() -> None:
+    cores, seconds = [8, 16, 32, 64, 128], [100.0, 52.0, 28.0, 16.0, 3600.0]
+    with pytest.warns(EvenlyWarning, match="as if it had hung: left out"):
+        model = PowerLaw().fit({"cores": cores}, seconds, censored=[False] * 4 + [True])
+    assert model.predict({"cores": [64]})[0] == pytest.approx(16, rel=0.1)

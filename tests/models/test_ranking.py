@@ -160,3 +160,28 @@ def test_a_region_measured_at_one_value_of_a_parameter_has_a_law_of_the_others()
     models = evenly.fit(evenly.Runs.from_frame(pd.concat([both, one]), ["region", "p", "n"]), each="region")
     found = ranking(models, {"p": [256], "n": [100]}).set_index("region")
     assert found.loc["setup", "seconds"] == pytest.approx(25.6, rel=0.02)
+
+
+def test_a_region_without_runs_at_the_largest_scale_is_said() -> None:
+    solve = [{"region": "solve", "p": p, "seconds": 640 / p} for p in (4, 8, 16, 32, 64)]
+    early = [{"region": "early", "p": p, "seconds": 2.5 * p} for p in (4, 8, 16)]
+    runs = evenly.Runs.from_frame(pd.DataFrame([*solve, *early]), ["region", "p"])
+    with pytest.warns(EvenlyWarning, match="early: no runs above p = 16, where others were measured up to 64"):
+        evenly.fit(runs, each="region")
+
+
+def test_rows_that_may_be_callers_are_said() -> None:
+    one = [{"region": "f", "p": p, "seconds": s} for p in (4, 8, 16, 32) for s in (160 / p, 10.0)]
+    other = [{"region": "g", "p": p, "seconds": 50.0 + p} for p in (4, 8, 16, 32)]
+    runs = evenly.Runs.from_frame(pd.DataFrame([*one, *other]), ["region", "p"])
+    with pytest.warns(EvenlyWarning, match="f: 2 rows for each configuration, where others have 1; they are taken as"):
+        evenly.fit(runs, each="region")
+
+
+def test_a_second_label_needs_no_option_of_its_own() -> None:
+    rows = [
+        {"region": region, "kind": kind, "p": p, "seconds": (160 / p if kind == "x" else 10.0)}
+        for region in ("f", "g") for kind in ("x", "y") for p in (4, 8, 16, 32)
+    ]  # fmt: skip
+    runs = evenly.Runs.from_frame(pd.DataFrame(rows), ["region", "kind", "p"])
+    assert set(evenly.fit(runs, each="region", asked={"p": (4, 64)})) == {"f", "g"}

@@ -212,6 +212,20 @@ def test_a_caught_exit_is_no_failure() -> None:
     assert (job.status, job.output.split()) == (0, ["caught", "caught"])
 
 
+@pytest.mark.parametrize("where", ["parallel.all_wait()", "parallel.merge_subgroup_data([1.0])"])
+def test_a_rank_that_exits_with_a_failure_ends_ranks_that_wait_for_it(where: str) -> None:
+    script = f"""
+        import sys
+        from evenly.fdtd.ranks import parallel
+        parallel.all_wait()
+        if parallel.my_rank() == 1:
+            sys.exit(3)
+        {where}
+    """
+    job = start_ranks(2, script)
+    assert job.status == 3
+
+
 def _wait_for_mark(path: Path) -> str:
     limit = time.monotonic() + 30
     while time.monotonic() < limit:

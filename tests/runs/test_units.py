@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from evenly.errors import InputError
-from evenly.runs.units import base_unit, to_base
+from evenly.runs.runs import Runs
+from evenly.runs.units import base_unit, check_named_unit, to_base
 
 
 @pytest.mark.parametrize(
@@ -36,3 +38,15 @@ def test_unknown_units(unit: str) -> None:
 
 def test_rate_zero_is_no_time() -> None:
     assert to_base([0.0], "SYPD").tolist() == [np.inf]
+
+
+@pytest.mark.parametrize("name", ["time_ms", "wall [us]", "elapsed-min", "run (hours)"])
+def test_a_unit_in_the_name_of_a_column_is_not_overlooked(name: str) -> None:
+    frame = pd.DataFrame({"cores": [1, 2], name: [80.0, 41.0]})
+    with pytest.raises(InputError, match="says .* but the unit is 's'"):
+        Runs.from_frame(frame, ["cores"], name)
+
+
+def test_names_that_only_end_alike_are_no_units() -> None:
+    for name in ("items", "warm", "status", "seconds"):
+        check_named_unit(name, "s")

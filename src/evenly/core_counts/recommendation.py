@@ -6,6 +6,8 @@ The simulation that nobody has run has the same question: `evenly.forecast` answ
 from __future__ import annotations
 
 import itertools
+import math
+import shlex
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -176,6 +178,7 @@ def recommend(
         raise InputError(f"`steps` must be a number above 0, but got {steps!r}.")
     machine = machine or Machine()
     what = find_cores(model.space_, cores_are, measured=None if measured is None else measured.configurations)
+    _check_varied(model, what)
     table, notes = _candidates(model, what, list(cores), cores, dict(at or {}), measured)
     curve = _curve(model, table, what, float(steps), machine, level)
     choice = (goal or Goal()).choose(curve, "cores", currency=machine.currency, level=level)
@@ -191,6 +194,16 @@ def recommend(
         machine,
         found.notes,
     )
+
+
+def _check_varied(model: Model, what: Cores) -> None:
+    """Refuse runs that were all made on one number of cores: they don't tell what other numbers would bring."""
+    low_high = [ends(model.space_.parameters[name]) for name in what.names if name in model.space_.parameters]
+    if low_high and all(low == high for low, high in low_high):
+        told = ", ".join(f"{name} = {low:g}" for name, (low, _) in zip(what.names, low_high, strict=True))
+        raise InputError(
+            f"all runs were made with {told}, so other numbers of cores can't be compared: measure a second"
+        )
 
 
 def _candidates(
@@ -233,7 +246,7 @@ def _fixed(model: Model, what: Cores, at: dict[str, Any]) -> tuple[dict[str, Any
         kinds = model.space_.parameters
         raise InputError(
             f"the time also depends on {', '.join(missing)}: give a value for each, as in "
-            f"{' '.join(f'--at {name}={_example(kinds[name])}' for name in missing)}"
+            f"{' '.join('--at ' + shlex.quote(f'{name}={_example(kinds[name])}') for name in missing)}"
         )
     for name, value in at.items():
         if name not in what.names and isinstance(value, list | tuple) and len(value) != 1:
@@ -327,10 +340,19 @@ def _curve(
     curve["extrapolated"] = beyond
     # Of several configurations with as many cores, the fastest one counts.
     curve = curve.sort_values(["cores", "run_s"], kind="stable").drop_duplicates("cores").reset_index(drop=True)
-    known = curve[~curve["extrapolated"]]
-    fewest = (known if len(known) else curve).iloc[0]
-    curve["efficiency"] = float(fewest["run_s"] * fewest["cores"]) / (curve["run_s"] * curve["cores"])
+    curve["efficiency"] = _least_work(model, table, what, curve) * steps / (curve["run_s"] * curve["cores"])
     return curve
+
+
+def _least_work(model: Model, table: pd.DataFrame, what: Cores, curve: pd.DataFrame) -> float:
+    """Return the core-seconds of a step on the fewest measured cores, whether they are asked for or not."""
+    if not what.is_one_parameter:
+        known = curve[~curve["extrapolated"]]
+        fewest = (known if len(known) else curve).iloc[0]
+        return float(fewest["step_s"] * fewest["cores"])
+    name = what.names[0]
+    least = math.ceil(ends(model.space_.parameters[name])[0])
+    return float(model.predict(table[model.space_.names].iloc[:1].assign(**{name: least}))[0]) * least
 
 
 def _outside(model: Model, table: pd.DataFrame, row: Mapping[str, Any]) -> str:

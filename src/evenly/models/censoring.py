@@ -20,11 +20,13 @@ Errors, intervals, and the shares of a blend come from measured runs alone.
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from evenly.errors import EvenlyWarning
 from evenly.models.array_types import Flags, Floats
 from evenly.plugins import load
 from evenly.space.parameters import Categorical
@@ -45,6 +47,9 @@ _LEAST_SPREAD = 1e-3
 _WORTHLESS = 1e-3
 #: Distances in standard deviations beyond which nothing changes.
 _FAR = (-12.0, 30.0)
+#: A bound this far above what the measured runs alone predict (a factor of 10, in logs), with which measured runs are
+#: then missed by more than this in the median, is that of a run that hung.
+_HUNG, _MISSED = math.log(10.0), 0.25
 
 
 def hazard(z: Floats) -> Floats:
@@ -82,29 +87,54 @@ def working_values(
     working, informing = values.copy(), weights.copy()
     # At first, bounds are left out, except those of labels that were never measured: these can't be predicted.
     informing[bounds] *= _unknown(space, table, measured)[bounds]
-    for _ in range(_NEWTON_ROUNDS):
-        mean, spread, z = _predicted(law, space, table, values, measured, (working, informing))
+    misses, surprise = [], np.zeros(len(bounds))
+    for number in range(_NEWTON_ROUNDS):
+        mean, spread, z, missed = _predicted(law, space, table, values, measured, (working, informing))
+        misses.append(missed)
+        if number == 0:
+            surprise = np.log(values[bounds]) - mean
         rate = hazard(z)
         worth = rate * (rate - z)
         working[bounds] = np.exp(mean + spread / (rate - z))
         informing[bounds] = weights[bounds] * np.where(worth < _WORTHLESS, 0.0, worth)
+    hung = bounds[surprise > _HUNG]
+    if len(hung) and misses[-1] > max(_MISSED, 3 * misses[0]) and weights[hung].any():
+        one = len(hung) == 1
+        warnings.warn(
+            f"{len(hung)} run{'' if one else 's'} that hit the limit can't be reconciled with the measured runs, as if "
+            f"{'it' if one else 'they'} had hung: left out ({_described(table, int(hung[0]))}{'' if one else ', …'}, "
+            f"longer than {values[hung[0]]:.4g})",
+            EvenlyWarning,
+            stacklevel=4,
+        )
+        without = weights.copy()
+        without[hung] = 0.0
+        return working_values(model, space, table, values, without, measured)
     if model.is_law:
         return working, informing
     working[bounds] = np.exp(mean + spread * hazard(z))
     for _ in range(_MEAN_ROUNDS):
-        mean, spread, z = _predicted(model, space, table, values, measured, (working, weights))
+        mean, spread, z, _ = _predicted(model, space, table, values, measured, (working, weights))
         working[bounds] = np.exp(mean + spread * hazard(z))
     return working, weights
 
 
 def _predicted(
     model: Model, space: Space, table: pd.DataFrame, values: Floats, measured: Flags, learned: tuple[Floats, Floats]
-) -> tuple[Floats, float, Floats]:
-    """Fit a copy of `model` to working values and weights; return the means (m,), σ, and z (m,) of bounds."""
+) -> tuple[Floats, float, Floats, float]:
+    """Fit a copy of `model` to working values and weights.
+
+    Returns the means (m,), σ, and z (m,) of bounds, and the median log error on measured runs.
+    """
     rough = _rough(model)._fit_rows(space, table, *learned, measured)
     logs, predicted = np.log(values), np.log(rough._predict(space.frame(table)))
     spread = _spread(rough, logs, predicted, measured)
-    return predicted[~measured], spread, np.clip((logs - predicted)[~measured] / spread, *_FAR)
+    missed = float(np.median(np.abs(logs - predicted)[measured]))
+    return predicted[~measured], spread, np.clip((logs - predicted)[~measured] / spread, *_FAR), missed
+
+
+def _described(table: pd.DataFrame, row: int) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in table.iloc[row].items())
 
 
 def _rough(model: Model) -> Model:

@@ -206,6 +206,8 @@ def _fit_each(runs: Runs | Mapping[str, Runs], each: str, arguments: dict[str, A
             done(count / len(parts))
     if not models:
         raise InputError(f"{next(iter(lost))}: {next(iter(lost.values()))}")
+    for doubt in _doubts({name: parts[name] for name in models}):
+        warnings.warn(doubt, EvenlyWarning, stacklevel=4)
     if lost:
         listed = "; ".join(f"{name}: {reason}" for name, reason in list(lost.items())[:3])
         more = f"; and {len(lost) - 3} more" if len(lost) > 3 else ""
@@ -213,6 +215,37 @@ def _fit_each(runs: Runs | Mapping[str, Runs], each: str, arguments: dict[str, A
             f"{len(lost)} of {len(parts)} values of {each!r} left out: {listed}{more}", EvenlyWarning, stacklevel=4
         )
     return models
+
+
+def _doubts(parts: Mapping[str, Runs]) -> list[str]:
+    """Say what is open in the runs of each value: where some have none, and rows that may be more than repetitions."""
+    said = []
+    names = dict.fromkeys(name for part in parts.values() for name in part.parameters)
+    for name in names:
+        kinds = [part.space.parameters.get(name) for part in parts.values()]
+        if any(kind is None or isinstance(kind, Categorical) for kind in kinds):
+            continue
+        # A value that never varies in the runs of a region is no parameter of its law.
+        varied = {value: part.ok.configurations[name] for value, part in parts.items()}
+        tops = {value: float(column.max()) for value, column in varied.items() if column.nunique() > 1}
+        if absent := [value for value, top in tops.items() if top < max(tops.values(), default=0)]:
+            said.append(
+                f"{_some(absent)}: no runs above {name} = {tops[absent[0]]:g}, where others were measured up to "
+                f"{max(tops.values()):g}; what is predicted beyond supposes that it goes on there"
+            )
+    good = {value: part.ok.configurations for value, part in parts.items()}
+    rows = {value: len(table) / max(len(table.drop_duplicates()), 1) for value, table in good.items()}
+    if rows and max(rows.values()) >= 2 * min(rows.values()):
+        often = [value for value, number in rows.items() if number >= 2 * min(rows.values())]
+        said.append(
+            f"{_some(often)}: {max(rows.values()):g} rows for each configuration, where others have "
+            f"{min(rows.values()):g}; they are taken as repetitions, not summed"
+        )
+    return said
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _fit_one_of_many(runs: Runs, arguments: dict[str, Any]) -> Model:
@@ -223,7 +256,9 @@ def _fit_one_of_many(runs: Runs, arguments: dict[str, Any]) -> Model:
     labels = any(isinstance(kind, Categorical) for kind in runs.space.parameters.values())
     method = arguments["method"] or (default_method(runs) if labels else "pmnf")
     exponents = {"exponents": _EXPONENTS_OF_MANY} if method == "pmnf" else {}
-    model: Model = fit(runs, **{**exponents, **arguments, "method": method})
+    options = model_class(method).default_arguments()
+    given = {name: value for name, value in arguments.items() if name != "asked" or name in options}
+    model: Model = fit(runs, **{**exponents, **given, "method": method})
     if model.left_out_predictions_ is not None:
         table = chosen.ok.aggregate(arguments["statistic"])
         measured_values = table[chosen.response].dropna().to_numpy()

@@ -35,7 +35,7 @@ from evenly.runs.columns import (
     with_bounds,
 )
 from evenly.runs.files import FORMAT_VERSION
-from evenly.runs.units import base_unit
+from evenly.runs.units import base_unit, check_named_unit
 from evenly.space.configurations import as_table
 from evenly.space.expressions import Expression
 from evenly.space.ranges import union
@@ -154,6 +154,7 @@ class Runs:
             raise InputError("the table has no rows: at least one run is needed")
         if base_unit(unit) != "s":
             raise InputError(f"the time's unit must be a time or a rate, but got {unit!r}: pass it as a quantity")
+        check_named_unit(time, unit)
         space = space_of(source, list(parameters), space)
         ok = (status_of(source) == "ok").to_numpy(dtype=np.bool_)
         table = space.frame(source)

@@ -7,6 +7,7 @@ unit of work takes, so that all later code handles times only.
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 from evenly.errors import InputError
@@ -15,7 +16,7 @@ if TYPE_CHECKING:  # the command line reads only the names of the units, and imp
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["SECONDS_PER", "base_unit", "to_base"]
+__all__ = ["SECONDS_PER", "base_unit", "check_named_unit", "to_base"]
 
 SECONDS_PER_DAY = 86_400.0
 
@@ -46,6 +47,12 @@ _BYTES: dict[str, float] = {
     "B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
     "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30, "TiB": 2.0**40,
 }  # fmt: skip
+#: Units of time at the end of a name, which is not all of it: ``time_ms``, ``wall [us]``, ``run-minutes``.
+_NAMED_UNITS = {
+    "ms": "ms", "msec": "ms", "milliseconds": "ms", "us": "us", "usec": "us", "microseconds": "us", "ns": "ns",
+    "nanoseconds": "ns", "min": "min", "minutes": "min", "hours": "h", "hrs": "h",
+}  # fmt: skip
+_NAMED_UNIT = re.compile(rf"(?:^|[-_ \[(/.])({'|'.join(_NAMED_UNITS)})[\])]?$", re.IGNORECASE)
 _JOULES: dict[str, float] = {"J": 1, "kJ": 1e3, "MJ": 1e6, "Wh": 3600.0, "kWh": 3.6e6}
 
 
@@ -67,6 +74,30 @@ def base_unit(unit: str) -> str:
         return "s"
     known = [*SECONDS_PER, *_SECONDS_TIMES_RATE, "ticks@HZ", *_BYTES, *_JOULES, "1"]
     raise InputError(f"the unit must be one of {', '.join(known)}, but got {unit!r}")
+
+
+def check_named_unit(column: str, unit: str) -> None:
+    """Refuse a unit of time that contradicts the one in the name of a column: a factor of 1,000 is easily overlooked.
+
+    Raises
+    ------
+    InputError
+        If the name ends in another unit.
+
+    Examples
+    --------
+    >>> check_named_unit("time_ms", "ms"), check_named_unit("seconds", "s"), check_named_unit("warm", "s")
+    (None, None, None)
+    >>> check_named_unit("time_ms", "s")
+    Traceback (most recent call last):
+    evenly.errors.InputError: the name of 'time_ms' says ms, but the unit is 's': give unit='ms', or rename the column
+    """
+    found = _NAMED_UNIT.search(column)
+    named = None if found is None else _NAMED_UNITS[found[1].lower()]
+    if named is not None and unit in SECONDS_PER and SECONDS_PER[unit] != SECONDS_PER[named]:
+        raise InputError(
+            f"the name of {column!r} says {named}, but the unit is {unit!r}: give unit={named!r}, or rename the column"
+        )
 
 
 def to_base(values: ArrayLike, unit: str) -> NDArray[np.float64]:

@@ -14,6 +14,9 @@ from evenly.time_limits.replay import proposed
 
 __all__ = ["Advice", "next_limit"]
 
+#: With so many earlier jobs of the same kind and cores, a limit is never below their own quantile.
+_ENOUGH = 10
+
 
 @dataclass(frozen=True)
 class Advice:
@@ -81,6 +84,9 @@ def next_limit(
     known = history.cores[ours][-1] if cores is None else cores
     coming = _with_one_more(history, int(np.flatnonzero(ours)[-1]), name is not None, float(known))
     found = proposed(coming, kill)[0, -1]
+    same = history.seconds[ours & (history.cores == known)]
+    if len(same) >= _ENOUGH:  # the level was corrected for the past of all jobs; these would be killed more often
+        found = max(found, float(np.quantile(same, 1 - kill, method="higher")))
     longest = np.nanmax(np.append(history.limits, history.seconds))
     count = min(int(alike.sum()), MOST)
     return Advice(

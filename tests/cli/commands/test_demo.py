@@ -38,3 +38,12 @@ def test_the_whole_loop_on_real_ranks(evenly: Evenly, tmp_path: Path, monkeypatc
         evenly("fdtd", "run", "cmos", *QUICK.typed.split(), "--steps", "2", "--chunks", folder / "cmos-2.json").code
         == 0
     )
+
+
+def test_a_folder_with_other_files_is_refused(evenly: Evenly, tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "other.txt").write_text("mine")
+    shown = evenly("demo", "own", "--quick")
+    assert shown.code == 2
+    assert "own holds other.txt, which may be yours" in shown.err
+    assert [path.name for path in (tmp_path / "own").iterdir()] == ["other.txt"]

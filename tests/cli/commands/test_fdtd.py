@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -184,3 +185,33 @@ def test_a_launcher_that_fails_is_quoted(evenly: Evenly, script: str, monkeypatc
     assert shown.code == 2
     assert "error: MPI failed with status 255 before any rank began" in shown.err
     assert "[mpiexec@here] no process manager" in shown.err
+
+
+PLAIN = """
+from evenly import fdtd
+
+def simulation():
+    source = fdtd.Source(fdtd.GaussianPulse(0.6, fwidth=0.4), "Ez", center=(0.3, 0.1, 0))
+    return fdtd.Simulation(cell=(4, 3, 0), resolution=10, sources=[source])
+"""
+
+
+def test_the_results_shown_are_those_of_this_run(evenly: Evenly, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.py").write_text(PLAIN)
+    assert evenly("fdtd", "run", "b.py", "--steps", "40", "--save", "m").code == 0
+    os.utime(tmp_path / "m" / "b.fdtd.json", (4e9, 4e9))
+    shown = evenly("fdtd", "run", "a.py", "--steps", "20", "--save", "m", "--json")
+    assert shown.json["name"] == "a"
+    (tmp_path / "m" / "z.fdtd.json").write_text('{"mine": true}')
+    assert evenly("fdtd", "run", "a.py", "--steps", "20", "--save", "m", "--json").json["name"] == "a"
+
+
+@pytest.mark.parametrize("command", [["partition"], ["fdtd", "layout"]], ids=" ".join)
+def test_a_layout_is_not_saved_over_the_script(evenly: Evenly, tmp_path: Path, command: list[str]) -> None:
+    path = tmp_path / "a.py"
+    path.write_text(PLAIN)
+    shown = evenly(*command, "a.py", "--ranks", "2", "-o", "a.py")
+    assert shown.code == 2
+    assert "that was read, and would be lost" in shown.err
+    assert path.read_text() == PLAIN

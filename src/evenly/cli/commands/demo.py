@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["demo"]
 
+#: Tells a folder of the demo, whose files may be replaced.
+_MARK = ".evenly-demo"
+
 
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where everything goes.")] = Path("demo"),
@@ -37,6 +40,9 @@ def demo(
         raise InputError("the demo starts the ranks that it needs: start it alone")
     page = folder / "index.html"
     opt.check_writable(page, "the page", folder_is_made=True)
+    _check_folder(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / _MARK).write_text("evenly demo wrote what is in this folder\n")
     found = run_loop(folder, _shown, extent=QUICK if quick else NORMAL)
     with _shown("writing the page"):
         page_of(found).save(page)
@@ -48,6 +54,16 @@ def demo(
         err.print(f"{stage} failed: {why}", style="red")
     if found.failures:
         raise typer.Exit(1)
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder that holds something else than an earlier demo: its files would mix with those of this one."""
+    if not folder.is_dir():
+        return
+    mark = folder / _MARK
+    foreign = sorted(path.name for path in folder.iterdir() if path.name not in ("gaussian-pulse", "plots"))
+    if foreign and not mark.is_file():
+        raise InputError(f"{folder} holds {foreign[0]}, which may be yours: name a new or empty folder")
 
 
 @contextmanager

@@ -6,7 +6,6 @@ A program is one of the shipped structures or a script of the user's own (see `e
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -60,11 +59,14 @@ def run(
         opt.check_writable(folder / "measurement.fdtd.json", "results", folder_is_made=True)
     with _folder(folder) as place:
         job = _job(program, place, what, how, steps=steps, until=until, picture=plot, at=at)
+        there = Path(job.folder)  # absolute: the script may change the working folder
+        before = _measurement_files(there)
         carry_out(job, _ranks(how))
         if _is_master():
-            _show_run(place, kept=folder is not None, json=json)
+            made = _made(there, before)
+            _show_run(made, there, kept=folder, json=json)
             if plot:
-                save_all(_pictures(place), opt.Pictures(place, suffix))
+                save_all(_pictures(made, there), opt.Pictures(place, suffix))
 
 
 def _ranks(how: How) -> int | None:
@@ -145,18 +147,31 @@ def _is_master() -> bool:
     return am_really_master()
 
 
-def _measurement(folder: Path) -> Measurement:
-    from evenly.fdtd.measurement.measurement import SUFFIX, Measurement
+def _measurement_files(folder: Path) -> dict[Path, tuple[int, int]]:
+    """Return the measurements in a folder, each with what changes when it is written again."""
+    from evenly.fdtd.measurement.measurement import SUFFIX
 
-    return Measurement.load(max(folder.glob(f"*{SUFFIX}"), key=os.path.getmtime))
+    return {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in folder.glob(f"*{SUFFIX}")}
 
 
-def _show_run(folder: Path, *, kept: bool, json: bool) -> None:
+def _made(folder: Path, before: dict[Path, tuple[int, int]]) -> Measurement:
+    """Return the measurement that was written to a folder since `before`: others there are of other runs."""
+    from evenly.fdtd.measurement.measurement import Measurement
+
+    made = [path for path, written in _measurement_files(folder).items() if before.get(path) != written]
+    if len(made) != 1:
+        told = f"{len(made)} measurements were" if made else "no measurement was"
+        raise InputError(
+            f"{told} written to {folder} by this run: the script ended early, or another job writes there, too"
+        )
+    return Measurement.load(made[0])
+
+
+def _show_run(run_: Measurement, folder: Path, *, kept: Path | None, json: bool) -> None:
     from evenly.fdtd.structures.jobs import read_spectra
     from evenly.report.tables import fdtd as tables
 
-    run_ = _measurement(folder)
-    files = sorted(str(file) for file in folder.iterdir() if file.stem.startswith(run_.name)) if kept else []
+    files = [] if kept is None else sorted(str(kept / f.name) for f in folder.iterdir() if f.stem.startswith(run_.name))
     spectra = read_spectra(folder, run_.name)
     if json:
         curves = [{"frequencies": s.frequencies, "what": s.what, "curves": dict(s.curves)} for s in spectra]
@@ -169,17 +184,16 @@ def _show_run(folder: Path, *, kept: bool, json: bool) -> None:
         out.print(tables.spectrum_table(spectrum))
     if not spectra:
         note("no spectra: the run is shorter than the sources' pulses, or it has no flux monitors")
-    if kept:
-        note(f"saved {', '.join(Path(file).name for file in files)} in {folder}")
+    if kept is not None:
+        note(f"saved {', '.join(Path(file).name for file in files)} in {kept}")
 
 
-def _pictures(folder: Path) -> dict[str, Figure]:
+def _pictures(run_: Measurement, folder: Path) -> dict[str, Figure]:
     from evenly.fdtd.structures.jobs import read_spectra
     from evenly.fdtd.structures.views import View
     from evenly.report.plots.fdtd_run import plot_ranks, plot_spectrum
     from evenly.report.plots.fdtd_view import plot_field, plot_geometry
 
-    run_ = _measurement(folder)
     figures = {f"{run_.name}-ranks": plot_ranks(run_)}
     view_file = folder / f"{run_.name}-view.npz"
     if view_file.exists():
@@ -255,7 +269,7 @@ def layout(
     from evenly.report.plots.fdtd_view import plot_geometry
 
     if save is not None:
-        opt.check_writable(save, "the partition")
+        opt.check_writable(save, "the partition", read=[Path(program.partition(":")[0])])
     where = opt.Pictures(plot, suffix)
     where.check()
     found = _described(program, what, ranks, None)

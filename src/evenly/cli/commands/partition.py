@@ -63,13 +63,13 @@ class Layouts:
         list[Path] | None, _cut("--compare", help="A file with a layout of yours to compare with (several allowed).")
     ] = None
 
-    def check(self, counts: list[int]) -> None:
+    def check(self, counts: list[int], program: str) -> None:
         """Refuse what can't be saved or compared, before anything is computed."""
         for option, given in {"--save": self.output, "--compare": self.compare}.items():
             if given and len(counts) != 1:
                 raise InputError(f"{option} takes a layout of one number of ranks, but --ranks gives {len(counts)}.")
         if self.output is not None:
-            opt.check_writable(self.output, "the layout", read=self.compare or [])
+            opt.check_writable(self.output, "the layout", read=[Path(program.partition(":")[0]), *(self.compare or [])])
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def partition(
     The layout goes to `evenly fdtd run --chunks`, or into a script of Meep.
     """
     counts = cut.counts()
-    layouts.check(counts)
+    layouts.check(counts, program)
     pictures.check()
     sources = open_program(program, what, meep)
     done = _carry_out(sources, cut, counts, layouts.compare or [])

@@ -64,6 +64,8 @@ def predict(
     if counts.cores is not None:
         if limit is not None:
             raise InputError("--limit can't be used with --cores: choose the cores first, and give them with --at")
+        if times != "unit":
+            raise InputError("--times can't be used with --cores: their table has hours, minutes or seconds as numbers")
         _predict_counts(path, at, file, counts, level, save, learning, reading, json=json)
         return
     refuse_without_cores(counts)

@@ -160,9 +160,15 @@ def _at_exit() -> None:
 
 
 def _all_end() -> bool:
-    everyone, begin = _Job.comm.Ibarrier(), time.perf_counter()
-    while not (together := everyone.Test()) and time.perf_counter() - begin < FAREWELL_S:
-        time.sleep(0.005)
+    from mpi4py import MPI
+
+    begin, together = time.perf_counter(), False
+    try:
+        everyone = _Job.comm.Ibarrier()
+        while not (together := everyone.Test()) and time.perf_counter() - begin < FAREWELL_S:
+            time.sleep(0.005)
+    except MPI.Exception:  # another rank is in another collective operation, so it doesn't end
+        return False
     return bool(together)
 
 

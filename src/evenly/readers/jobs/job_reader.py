@@ -98,7 +98,11 @@ def _read_one(path: Path, readers: Sequence[JobReader]) -> Jobs:
     fitting = [reader for reader in readers if reader.recognises(path)]
     if not fitting:
         names = ", ".join(reader.name for reader in readers) or "none"
-        raise ReadError(path, f"it is no table of jobs in a known format ({names}): give the output of {WANTED}")
+        raise ReadError(
+            path,
+            f"it is no table of jobs in a known format ({names}): give the output of {WANTED}; for a table of runs, "
+            "evenly predict --at … --limit 95% says which limit to ask for",
+        )
     jobs = fitting[0].jobs(path)
     lost = f"left out:{listing(fitting[0].skipped)}"
     return Jobs(jobs.table, (*jobs.notes, lost)) if fitting[0].skipped else jobs

@@ -377,7 +377,9 @@ class Interpretation:
         if states is None and unmeasured.any():
             late = np.array([state_of(cell) == "timed out" for cell in cells], dtype=np.bool_)
             status[unmeasured] = np.where(late[unmeasured], "timed out", "failed")
-            self.notes.append(f"{unmeasured.sum()} rows without a time are kept as failed runs")
+            count = int(unmeasured.sum())
+            kind = "timed out, after an unknown time" if late[unmeasured].all() else "failed"
+            self.notes.append(f"{count} row{'s' * (count > 1)} without a time: kept as {kind}, and not learned from")
         bad = (status == "ok") & ~((seconds > 0) & np.isfinite(seconds))
         if bad.any():
             row = int(np.flatnonzero(bad)[0])

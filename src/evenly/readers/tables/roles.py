@@ -82,7 +82,8 @@ _NEARLY_EACH = 0.9
 _OUTCOMES = frozenset({
     "speedup", "speedups", "efficiency", "eff", "gflops", "mflops", "tflops", "pflops", "gflop", "mflop", "tflop",
     "flops", "sypd", "sdpd", "asypd", "chsy", "chpsy", "mlups", "glups", "mips", "teps", "gteps", "mteps", "imbalance",
-    "utilisation", "utilization",
+    "utilisation", "utilization", "residual", "residuals", "misses", "loss", "rmse", "accuracy", "percent",
+    "walltimeratio", "slowdown", "overhead", "gc", "amdahl",
 })  # fmt: skip
 _OUTCOME_NAMES = frozenset({
     "speed_up", "parallel_eff", "core_hours", "cpu_hours", "node_hours", "corehours", "cpuhours", "nodehours", "core_h",
