@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "be_quiet", "err", "live", "note", "note_once_per_text", "only_json", "out", "print_json", "print_summaries",
+    "be_quiet", "err", "live", "loss", "note", "note_once_per_text", "only_json", "out", "print_json", "print_summaries",
     "progress", "save_table", "shortened", "silence", "start",
 ]  # fmt: skip
 
@@ -76,6 +76,13 @@ def note(text: str) -> None:
     """Tell the user something beside the result; `print_json` tells it, too, whether or not notes are shown."""
     _told.append(shortened(text))
     _notes.print(f"note: {shortened(text)}", style="dim")
+
+
+def loss(text: str) -> None:
+    """Tell the user what is missing in the result; ``--quiet`` doesn't hide it."""
+    note(text)
+    if _notes.quiet:
+        err.print(f"note: {shortened(text)}", style="dim")
 
 
 def shortened(text: str, most: int = 4000) -> str:
