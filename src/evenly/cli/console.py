@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "be_quiet", "err", "live", "loss", "note", "note_once_per_text", "only_json", "out", "print_json", "print_summaries",
-    "progress", "save_table", "shortened", "silence", "start",
+    "be_quiet", "err", "live", "loss", "note", "note_once_per_text", "only_json", "out", "print_json",
+    "print_summaries", "progress", "save_table", "shortened", "silence", "start",
 ]  # fmt: skip
 
 #: Characters that a terminal obeys, or that turn the direction of text: what a file holds must not do that.
