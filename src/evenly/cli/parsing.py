@@ -19,7 +19,6 @@ __all__ = [
 ]  # fmt: skip
 
 _MOST = 1_000_000
-_UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 #: A value ends at the first blank; what follows it is the next name, which may hold blanks.
 _NEXT_NAME = re.compile(r"(?P<value>\S*(?:,\s+[-+.\d]\S*)*?)\s+(?P<name>\S.*)", re.DOTALL)
 
@@ -262,11 +261,9 @@ def duration(text: str, option: str) -> float:
     >>> [duration(text, "--deadline") for text in ("1.5h", "90min", "01:30:00", "1-00:00:00", "2:30")]
     [5400.0, 5400.0, 5400.0, 86400.0, 150.0]
     """
-    found = re.fullmatch(r"\s*(\d+\.?\d*)\s*(s|m|min|h|d)?\s*", text)
-    clock = re.fullmatch(r"\s*(?:(?:(\d+)-)?(\d+):)?([0-5]?\d):([0-5]?\d(?:\.\d+)?)\s*", text)
-    seconds = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
-    if clock:
-        seconds = sum(float(part or 0) * size for part, size in zip(clock.groups(), (86400, 3600, 60, 1), strict=True))
+    from evenly.runs.durations import parse
+
+    seconds = float(text) if re.fullmatch(r"\s*\d+\.?\d*\s*", text) else parse(text, "mm:ss")
     if not seconds > 0:
         raise InputError(f"{option} takes a time above 0, as 90s, 90min, 2h or 1:30:00, but got {text!r}")
     return seconds

@@ -20,6 +20,8 @@ __all__ = ["TWO_FIELDS", "TwoFields", "format_hms", "has_two_fields", "is_durati
 TwoFields = Literal["mm:ss", "hh:mm"]
 TWO_FIELDS: tuple[TwoFields, ...] = ("mm:ss", "hh:mm")
 
+#: So that a sum of parts is exact to the digits given: 1m13.54s is 73.54 s.
+_DIGITS = 9
 _CLOCK = re.compile(
     r"(?:(?P<d>\d+)-|(?P<days>\d+) days?,? )?(?P<a>\d+):(?P<b>[0-5]?\d)(?::(?P<c>[0-5]?\d))?(?P<f>[.,]\d+)?"
 )
@@ -55,7 +57,7 @@ def parse(text: str, two_fields: TwoFields | None = None) -> float:
     if not text[:1].isdigit() and not text.startswith("P"):
         return math.nan
     if match := _CLOCK.fullmatch(text):
-        return _clock(match, two_fields)
+        return round(_clock(match, two_fields), _DIGITS)
     if text != "P" and not text.endswith("T") and (match := _ISO.fullmatch(text)):
         return sum(
             float((match[part] or "0").replace(",", ".")) * seconds
@@ -85,7 +87,9 @@ def _in_words(text: str) -> float:
             return math.nan
         total += float(match["number"].replace(",", ".")) * factor
         at, last = match.end(), factor
-    return total if at == len(text) and at else math.nan
+    if at < len(text) or not at:
+        return math.nan
+    return round(total, _DIGITS) if total >= 1 else total
 
 
 def is_duration(text: str) -> bool:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenly.errors import InputError
-from evenly.readers.logs.template import Template, duration
+from evenly.readers.logs.template import Template
+from evenly.runs.durations import parse
 
 
 @pytest.mark.parametrize(
@@ -64,8 +65,8 @@ def test_what_is_no_template_is_refused(text: str, message: str) -> None:
 def test_durations(days: int, hours: int, minutes: int, hundredths: int) -> None:
     exact = (((days * 24 + hours) * 60 + minutes) * 6000 + hundredths) / 100
     seconds = f"{hundredths // 100:02d}.{hundredths % 100:02d}"
-    assert duration(f"{days}-{hours:02d}:{minutes:02d}:{seconds}") == exact
-    assert duration(f"{days}d {hours}h{minutes}m {seconds}s") == exact
+    assert parse(f"{days}-{hours:02d}:{minutes:02d}:{seconds}") == exact
+    assert parse(f"{days}d {hours}h{minutes}m {seconds}s") == exact
 
 
 @given(st.floats(0, 1e12, allow_nan=False), st.text(st.characters(codec="ascii"), max_size=20))

@@ -17,7 +17,7 @@ from evenly.errors import ReadError
 from evenly.readers.files import stream
 from evenly.readers.logs.extraction import extract
 from evenly.readers.logs.pattern import Pattern, Take
-from evenly.readers.logs.template import duration
+from evenly.runs.durations import parse
 
 __all__ = ["KEYS", "Choice", "Proposal", "propose"]
 
@@ -225,7 +225,7 @@ def _times(lines: Sequence[str]) -> list[Choice]:
             score = sum(points for words, points in _SCORES if re.search(words, around, re.IGNORECASE))
             score += sum(points for words, points in _SCORES if re.search(words, line, re.IGNORECASE)) / 2
             score += (1.0 if clock or "." in at.group() else 0.0) + 2 * place / len(lines)
-            values[template].append(duration(at.group()) if clock else float(at.group()))
+            values[template].append(parse(at.group(), "mm:ss") if clock else float(at.group()))
             found[template] = score, Choice(template, line, "s" if clock else _unit(line, at), _take(values[template]))
     good = [(score, choice) for score, choice in found.values() if score > _LEAST]
     good.sort(key=lambda item: item[0] - (1 if item[1].take != "only" else 0), reverse=True)

@@ -16,15 +16,14 @@ values from it. A template matches a whole line:
 from __future__ import annotations
 
 import re
-from decimal import Decimal  # 1m13.54s is 73.54 s, to the digit
 from typing import Any
 
 from evenly.errors import InputError, did_you_mean
+from evenly.runs.durations import parse
 
-__all__ = ["CHOICES", "Template", "duration"]
+__all__ = ["CHOICES", "Template"]
 
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eEdD][-+]?\d+)?"
-_UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 #: What each kind of value looks like in a line.
 _KINDS = {
     "number": _NUMBER,
@@ -160,30 +159,12 @@ def _checked(text: Any) -> str:
     return text
 
 
-def duration(text: str) -> float:
-    """Return the seconds of a duration as programs print it.
-
-    Examples
-    --------
-    >>> duration("2h 9m"), duration("1m13.5s"), duration("3:07:51"), duration("1-02:03:04")
-    (7740.0, 73.5, 11271.0, 93784.0)
-    """
-    if ":" in text:
-        days, _, clock = text.rpartition("-")
-        seconds = Decimal(0)
-        for part in clock.split(":"):
-            seconds = 60 * seconds + Decimal(part)
-        return float(86400 * int(days or 0) + seconds)
-    parts = re.findall(r"(\d+(?:\.\d*)?)\s*([dhms])", text)
-    return float(sum((Decimal(number) * _UNITS[unit] for number, unit in parts), Decimal(0)))
-
-
 def _value(text: str, kind: str) -> Any:
     if kind == "int":
         return int(text)
     if kind == "number":
         return float(text.replace("d", "e").replace("D", "e"))
-    return duration(text) if kind == "duration" else text.strip()
+    return parse(text, "mm:ss") if kind == "duration" else text.strip()
 
 
 def _plain(text: str) -> Any:
