@@ -16,7 +16,7 @@ import pandas as pd
 from evenly.errors import InputError, ReadError, did_you_mean
 from evenly.readers.base import Reader
 from evenly.readers.files import UNENDED, head, stream
-from evenly.readers.logs.extraction import Run, extract
+from evenly.readers.logs.extraction import LAST_LEFT_OUT, Run, extract
 from evenly.readers.logs.pattern import Pattern, shipped_patterns
 from evenly.readers.logs.template import Template
 from evenly.readers.registry import Skipped
@@ -117,7 +117,8 @@ class LogReader(Reader):
         if not runs:
             raise ReadError(path, f"{pattern.program}: {problems[0].reason}", line=problems[0].line)
         self.skipped += [Skipped(path, problem.reason, problem.line) for problem in problems]
-        if not (pattern.end or problems or last[0].endswith("\n")):
+        is_whole = last[0].endswith("\n") or (pattern.end and not problems)
+        if not is_whole and all(problem.reason != LAST_LEFT_OUT for problem in problems):
             self.notes.append(UNENDED)
         tables: dict[str, list[pd.DataFrame]] = {}
         kinds: dict[str, list[str]] = {}
