@@ -124,3 +124,10 @@ def test_commands_are_split_into_words_as_a_shell_does() -> None:
     words = Program("solve '{a} b' {n // 2}{m} {{x}} --t={2 * n}").words
     assert [word.text for word in words] == ["solve", "{a} b", "{n // 2}{m}", "{{x}}", "--t={2 * n}"]
     assert [word.text for word in Program(["a b", "{n}"]).words] == ["a b", "{n}"]
+
+
+def test_whole_numbers_that_could_not_be_told_apart_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text('[program]\ncommand = "true {n}"\n[parameters]\nn = [9007199254740993, 9007199254740992]\n')
+    with pytest.raises(InputError, match=r"at most 2\^53 in size"):
+        Study.load(path)

@@ -131,3 +131,18 @@ def test_runs_on_one_number_of_cores_are_refused() -> None:
     model, _ = learned(pd.DataFrame({"cores": [8, 8], "seconds": [100.0, 101.0]}), "cores")
     with pytest.raises(InputError, match="all runs were made with cores = 8"):
         evenly.recommend(model, [8, 16])
+
+
+def test_counts_that_a_label_was_never_measured_on_are_marked() -> None:
+    rows = [
+        ("serial", 1, 124.2),
+        ("parallel", 1, 55.4),
+        ("parallel", 2, 31.1),
+        ("parallel", 4, 15.8),
+        ("parallel", 8, 11.2),
+    ]
+    table = pd.DataFrame(rows, columns=["mode", "cores", "seconds"])
+    model, _ = learned(table, "mode", "cores", method="log-quadratic")
+    found = evenly.recommend(model, [1, 8], at={"mode": "serial"})
+    assert found.curve["extrapolated"].tolist() == [False, True]
+    assert evenly.recommend(model, [1, 8], at={"mode": "parallel"}).curve["extrapolated"].tolist() == [False, False]

@@ -58,6 +58,8 @@ from evenly.space.space import Space
 
 __all__ = ["Plan", "Program", "Repetitions", "Study"]
 
+#: Larger whole numbers are no longer all different as floating-point numbers.
+_EXACT = 2**53
 #: Placeholders that commands may contain in addition to parameters.
 PLACES = ("run", "repetition", "study")
 _PLACES = re.compile(r"\{[^{}]*\}")
@@ -380,6 +382,9 @@ def _kind(value: Any) -> Parameter:
     """Return a parameter: ordinal from a list of numbers, categorical from another list, a range from low and high."""
     if isinstance(value, list):
         numbers = value and all(isinstance(x, int | float) and not isinstance(x, bool) for x in value)
+        large = [x for x in value if isinstance(x, int) and abs(x) > _EXACT]
+        if numbers and large:
+            raise InputError(f"whole numbers must be at most 2^53 in size, to be told apart, but got {large[0]}")
         return Ordinal(*value) if numbers else Categorical(*value)
     if not isinstance(value, Mapping):
         raise InputError(f"it must be a list of values or {{ low = 1, high = 9 }}, but got {value!r}")

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "be_quiet", "err", "live", "note", "note_once_per_text", "only_json", "out", "print_json", "print_summaries",
-    "progress", "save_table", "shortened", "silence", "start",
+    "be_quiet", "err", "live", "loss", "note", "note_once_per_text", "only_json", "out", "print_json",
+    "print_summaries", "progress", "save_table", "shortened", "silence", "start",
 ]  # fmt: skip
 
 #: Characters that a terminal obeys, or that turn the direction of text: what a file holds must not do that.
@@ -76,6 +76,13 @@ def note(text: str) -> None:
     """Tell the user something beside the result; `print_json` tells it, too, whether or not notes are shown."""
     _told.append(shortened(text))
     _notes.print(f"note: {shortened(text)}", style="dim")
+
+
+def loss(text: str) -> None:
+    """Tell the user what is missing in the result; ``--quiet`` doesn't hide it."""
+    note(text)
+    if _notes.quiet:
+        err.print(f"note: {shortened(text)}", style="dim")
 
 
 def shortened(text: str, most: int = 4000) -> str:

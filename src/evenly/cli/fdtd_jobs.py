@@ -54,7 +54,7 @@ def _launch(job: Job, ranks: int) -> None:
         ended = launch_python(["-m", "evenly.fdtd.structures.job_rank", str(file)], ranks)
     if ended.status and not ended.began and ended.signal is None:
         said = f"; the launcher says:\n{ended.remarks}" if ended.remarks else ""
-        raise RunFailed(f"MPI failed with status {ended.status} before any rank began (a full disk?){said}")
+        raise RunFailed(f"MPI failed with status {ended.status} before any rank began: its own message tells why{said}")
     if ended.status:
         # What went wrong the ranks have said.
         sys.exit(ended.status)

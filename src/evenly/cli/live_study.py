@@ -35,6 +35,8 @@ def table_of_runs(save: Path | None, place: Path) -> Path:
         If it is the store itself, can't be written, or would replace a file that nobody named and evenly didn't write.
     """
     target = save or place.with_suffix(".runs.csv")
+    if target.suffix not in (".csv", ".parquet"):
+        raise InputError(f"the table of runs is saved as .csv or .parquet, but --save names {target}")
     if target.resolve() == place.resolve():
         raise InputError(f"--save and the store are the same file, {target}: name another table")
     if save is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenly.cli import parsing
-from evenly.cli.console import note, note_once_per_text, progress
+from evenly.cli.console import loss, note, note_once_per_text, progress
 from evenly.cli.options import Learning, Reading, typed
 from evenly.errors import InputError
 
@@ -74,7 +74,7 @@ def _measured(paths: Sequence[Path], reading: Reading) -> Measurements:
     found = scan(list(paths), **reading.arguments())
     for skipped in found.skipped:
         if not skipped.benign:
-            note(f"left out: {skipped}")
+            loss(f"left out: {skipped}")
     return dataclasses.replace(found, runs={name or name_of(paths[0]): runs for name, runs in found.runs.items()})
 
 

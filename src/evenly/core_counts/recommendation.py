@@ -324,9 +324,7 @@ def _curve(
         warnings.simplefilter("ignore", ExtrapolationWarning)
         seconds = model.predict(asked)
         lower, upper = model.interval(asked, level)
-    beyond = np.zeros(len(table), dtype=np.bool_)
-    for mask in model.space_.outside(asked).values():
-        beyond |= mask
+    beyond = model.extrapolates(asked)
     shown = [] if what.is_one_parameter else list(what.names)
     curve = table[["cores", *shown]].copy()
     curve["step_s"], curve["lower_s"], curve["upper_s"] = seconds, lower, upper
@@ -359,6 +357,8 @@ def _outside(model: Model, table: pd.DataFrame, row: Mapping[str, Any]) -> str:
     """Say where a row lies outside what was measured."""
     asked = table[table["cores"] == row["cores"]][model.space_.names].iloc[:1]
     beyond = model.space_.outside(asked)
+    if not beyond:  # outside the runs with these labels
+        return f"there are no runs around {', '.join(f'{name} = {value}' for name, value in asked.iloc[0].items())}"
     return ", ".join(
         f"{name} = {asked[name].iloc[0]}, learned on {model.space_.parameters[name].describe()}" for name in beyond
     )

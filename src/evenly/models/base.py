@@ -336,6 +336,32 @@ class Model(Estimator, ABC):
             del self._is_measured
         return self
 
+    def extrapolates(self, X: Configurations) -> Flags:
+        """Tell which configurations lie outside what was measured, shape (n,).
+
+        Outside the range of a parameter, or, for a model that `evenly.fit` learned from runs with labels, outside the
+        range in which the runs with this label lie: eight cores of a serial variant, say.
+
+        Examples
+        --------
+        >>> import evenly
+        >>> table = pd.DataFrame({"mode": ["serial", "mpi", "mpi"], "cores": [1, 1, 8], "seconds": [9.0, 8.0, 2.0]})
+        >>> runs = evenly.Runs.from_frame(table, ["mode", "cores"])
+        >>> model = evenly.fit(runs, method="nearest")
+        >>> model.extrapolates({"mode": ["serial", "mpi"], "cores": [8, 4]})
+        array([ True, False])
+        """
+        table = self.space_.frame(X)
+        beyond = np.zeros(len(table), dtype=np.bool_)
+        for mask in outside(self.space_.parameters, table).values():
+            beyond |= np.asarray(mask)
+        for name, ranges in self.training_.get("label_ranges", {}).items():
+            for label, bounds in ranges.items():
+                of_label = table[name].astype(str) == label
+                for number, (low, high) in bounds.items():
+                    beyond |= np.asarray(of_label & ((table[number] < low) | (table[number] > high)))
+        return beyond
+
     def _asked(self, X: Configurations) -> pd.DataFrame:
         if not hasattr(self, "space_"):
             raise _not_fitted()(f"this {type(self).__name__} has not learned anything yet: call fit first")

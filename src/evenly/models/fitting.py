@@ -25,6 +25,8 @@ __all__ = ["Effort", "default_method", "fit", "new_model"]
 #: With at most this many parameters and fewer than this many configurations, leave-out errors are too noisy to choose a
 #: method.
 _FEW_PARAMETERS, _FEW_RUNS = 3, 20
+#: Of parameters with more labels, the ranges of their runs aren't kept.
+_MOST_LABELS = 100
 #: With fewer configurations, no law of one among many regions is learned.
 _LEAST_POINTS = 3
 #: Exponents of the laws of many regions: quarters and thirds where they are usual (surfaces scale as n^(2/3)), fewer
@@ -149,7 +151,26 @@ def fit(
         "largest": float(np.nanmax(good.values)),
         "machines": sorted({m for m in good.to_frame()["machine"] if m}),
     }
+    if ranges := _label_ranges(good):
+        model.training_["label_ranges"] = ranges
     return model
+
+
+def _label_ranges(runs: Runs) -> dict[str, dict[str, dict[str, list[float]]]]:
+    """Return the range of each number in the runs with each label: by parameter, by label as text, by number."""
+    table = runs.configurations
+    kinds = runs.space.parameters
+    numbers = [name for name, kind in kinds.items() if not isinstance(kind, Categorical)]
+    found: dict[str, dict[str, dict[str, list[float]]]] = {}
+    for name, kind in kinds.items():
+        if not (numbers and isinstance(kind, Categorical)) or table[name].astype(str).nunique() > _MOST_LABELS:
+            continue
+        groups = table.groupby(table[name].astype(str))
+        found[name] = {
+            str(label): {number: [float(group[number].min()), float(group[number].max())] for number in numbers}
+            for label, group in groups
+        }
+    return found
 
 
 def _runs_of(table: pd.DataFrame, time: str, parameters: Sequence[str] | None, unit: str) -> Runs:

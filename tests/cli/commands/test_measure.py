@@ -162,3 +162,11 @@ def test_on_a_terminal_a_table_changes(evenly: Evenly, study: Path, monkeypatch:
     seen = terminal.export_text()
     assert "of about 5" in seen
     assert "left" in seen
+
+
+def test_a_table_of_another_kind_is_refused_before_any_run(evenly: Evenly, tmp_path: Path) -> None:
+    Path("s.toml").write_text('[program]\ncommand = "touch ran{n}"\n[parameters]\nn = [1, 2]\n')
+    shown = evenly("measure", "s.toml", "--save", "table.toml")
+    assert shown.code == 2
+    assert "saved as .csv or .parquet" in shown.err
+    assert not list(tmp_path.glob("ran*"))

@@ -42,3 +42,10 @@ def test_what_cannot_be_known_ends_with_status_2(evenly: Evenly, table: Path) ->
     done = evenly("read", table)
     assert done.code == 2
     assert "--unit mm:ss or --unit hh:mm" in " ".join(done.err.split())
+
+
+def test_what_is_lost_is_told_with_quiet_too(evenly: Evenly) -> None:
+    Path("runs.csv").write_text("ranks,seconds\n1,80.5\n2,40.5\n4,20.25\n8,")
+    shown = evenly("read", "runs.csv", "-q")
+    assert shown.code == 0
+    assert "left out" in shown.err

@@ -41,7 +41,9 @@ def run(
     program: ProgramName,
     what: What = What(),
     how: How = How(),
-    steps: Annotated[int | None, typer.Option("--steps", help="Time steps to make.", min=1)] = None,
+    steps: Annotated[
+        int | None, typer.Option("--steps", help="Time steps to make; the first three are not timed.", min=1)
+    ] = None,
     until: Annotated[float | None, typer.Option("--until", help="When to stop, in units of length / c.")] = None,
     output: Annotated[
         Path | None, typer.Option("--save", "-o", help="Folder for measurement, spectra and pictures.")

@@ -359,9 +359,7 @@ def _predictions(
         value = silent.predict(table)
         lower, upper = silent.interval(table, level)
         enough = None if limit is None else _limits(solver, silent, table, limit)
-        beyond = np.zeros(len(table), dtype=np.bool_)
-        for mask in model.space_.outside(table).values():
-            beyond |= mask
+        beyond = model.extrapolates(table)
         for i, row in enumerate(table.to_dict("records")):
             found.append({
                 "solver": solver, "configuration": plain(row), "quantity": model.response_["name"],
