@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from evenly.cli import app
 from tests.cli.conftest import Evenly
 
 BAD_INPUT = [
@@ -110,6 +111,13 @@ def test_an_error_is_json_where_json_was_asked_for(evenly: Evenly, pulse: Path, 
     assert told["exit_status"] == 2
     assert told["kind"]
     assert told["message"].split("\n")[0] in shown.err
+
+
+@pytest.mark.parametrize("command", [*app._COMMANDS, *(f"{group} nonsense" for group in app._GROUPS)])
+def test_a_usage_error_of_each_command_is_json(evenly: Evenly, command: str) -> None:
+    shown = evenly(*command.split(), "--json", "--nonsense")
+    assert shown.code == 2
+    assert "nonsense" in shown.json["error"]["message"]
 
 
 def test_an_answer_that_does_not_exist_is_json_too(evenly: Evenly, pulse: Path) -> None:

@@ -16,45 +16,55 @@ from evenly.readers.apes.seeder_header import read_mesh_header
 from evenly.readers.precice.config import read_iterations
 from evenly.runs.runs import Runs
 
-CUTS = 25
-#: Of `samples`: one of each format.
-WHOLE = [
-    "cesm/cesm_timing.b.e20.BHIST.f09_g17.cheyenne.txt",
-    "cesm/timing_1",
-    "ec-earth/IFS_HR_scalability_ece3.csv",
-    "ec-earth/NEMO_SR_Reduced_scalability_ece3.csv",
-    "seeder/sdr_timing.res",
-    "precice-v1/precice-Fluid-events.log",
-    "precice-v1/precice-Fluid-eventTimings.log",
-    "precice-v2/heated-plate/precice-Calculix-events.json",
-    "precice-v2/heated-plate/precice-Calculix-events-summary.log",
-    "precice-v3/parallel-explicit/1_1/profiling.db",
-    "precice-v3/parallel-explicit/1_1/Inner/precice-profiling/Inner-0-1.txt",
-]
+CUTS = 40
+#: What a row of a table, or a line of a log that grows, doesn't tell: that more should follow.
+LINE_END = b"\r\n"
+#: Of `samples`, and of `strangers`: all files of each format. Logs of programs have such a test of their own.
+WHOLE = {
+    "samples": ["c*/*", "ec-earth/*", "seeder/*", "precice-v1/*", "precice-v2/*/*", "precice-v3/*/1_1/**/*"],
+    "strangers": [
+        "1-slurm/*/*", "2-coupled/bsc-auto-lb/*", "2-coupled/c*/*", "2-coupled/e3sm*/*", "2-coupled/ufs-regression/*",
+        "2-coupled/precice-own/s*/1_1/**/*", "3-profiles/extrap-tests/*", "3-profiles/extrap-tests/*/*x1000*/*",
+        "3-profiles/t*/*", "5-benchtools/[ghjopr]*/*", "cesm/*", "ec-earth/*",
+    ],
+}  # fmt: skip
 
 
-def told(path: Path) -> tuple[dict[str, str], list[str]]:
-    """Return what a file gives, as text by solver, and what is said of it."""
+def told(path: Path) -> tuple[dict[str, str], list[str], int]:
+    """Return what a file gives, as text by solver, what is said of it, and how much of it is left out."""
     found = scan(path)
     tables = {name: runs.to_frame().drop(columns="source").to_csv() for name, runs in found.runs.items()}
-    return tables, [*map(str, found.skipped), *found.notes]
+    return tables, [*map(str, found.skipped), *found.notes], len(found.lost)
 
 
-@pytest.mark.parametrize("name", WHOLE)
-def test_no_cut_goes_unnoticed(samples: Path, tmp_path: Path, name: str) -> None:
-    content = (samples / name).read_bytes()
-    copy = tmp_path / Path(name).name
-    copy.write_bytes(content)
-    whole, _ = told(copy)
-    for cut in random.Random(name).sample(range(1, len(content)), CUTS):
-        if content[cut - 1 : cut] in b"\r\n":
-            continue  # nothing tells that a table had more rows
-        copy.write_bytes(content[:cut])
+@pytest.mark.slow
+@pytest.mark.parametrize(("folder", "pattern"), [(name, one) for name, patterns in WHOLE.items() for one in patterns])
+def test_no_cut_goes_unnoticed(request: pytest.FixtureRequest, tmp_path: Path, folder: str, pattern: str) -> None:
+    root: Path = request.getfixturevalue(folder)
+    files = [path for path in sorted(root.glob(pattern)) if path.is_file()]
+    assert files
+    for number, file in enumerate(files):
+        copy = tmp_path / str(number) / file.parent.name / file.name
+        copy.parent.mkdir(parents=True)
+        _check_cuts(copy, file.read_bytes(), random.Random(file.relative_to(root).as_posix()))
+
+
+def _check_cuts(path: Path, content: bytes, chosen: random.Random) -> None:
+    path.write_bytes(content)
+    try:
+        whole, _, lost = told(path)
+    except EvenlyError:
+        return
+    for cut in chosen.sample(range(1, len(content)), min(CUTS, len(content) - 1)):
+        if content[cut - 1 : cut] in LINE_END:
+            continue
+        path.write_bytes(content[:cut])
         try:
-            tables, said = told(copy)
+            tables, said, left_out = told(path)
         except EvenlyError:
             continue
-        assert tables == whole or any("cut off" in text for text in said), content[:cut][-80:]
+        noticed = left_out > lost or any("cut off" in text for text in said)
+        assert tables == whole or noticed, (path.name, content[:cut][-80:])
 
 
 CESM = """\

@@ -156,7 +156,7 @@ def is_unended(content: Sequence[str]) -> bool:
     >>> is_unended("cores,seconds\n8,1.".split("\n")), is_unended("cores,seconds\n8,1.5\n".split("\n"))
     (True, False)
     """
-    return bool(content) and bool(content[-1].strip())
+    return bool(content) and content[-1] != ""
 
 
 def plain_suffix(path: Path) -> str:

@@ -47,6 +47,25 @@ def test_hyperfine_commands_without_parameters_are_labels(tmp_path: Path) -> Non
     assert len(runs) == 4
 
 
+@pytest.mark.parametrize("command", ["solve --mpi 4 -n {n}", "make -j{n}", "{n} {n} 2>log", "4 1 4 {n}"])
+def test_a_scan_of_hyperfine_is_one_benchmark(tmp_path: Path, command: str) -> None:
+    results = [
+        {"command": command.replace("{n}", str(n)), "mean": n, "times": [n], "parameters": {"n": str(n)}}
+        for n in (1, 2, 4)
+    ]
+    assert HyperfineReader().read(_file(tmp_path, {"results": results}))["hyperfine"].parameters == ["n"]
+
+
+def test_scans_of_two_commands_are_two_benchmarks(tmp_path: Path) -> None:
+    results = [
+        {"command": f"{name} {n}", "mean": n, "times": [n], "parameters": {"n": str(n)}}
+        for name in ("old", "new")
+        for n in (1, 2)
+    ]
+    table = HyperfineReader().read(_file(tmp_path, {"results": results}))["hyperfine"].to_frame()
+    assert table["benchmark"].unique().tolist() == ["old {n}", "new {n}"]
+
+
 def test_hyperfine_with_errors_only_is_refused(tmp_path: Path) -> None:
     one = {"command": "a [ERROR]", "mean": 3e-6, "times": [9e-6, 0.0, 0.0]}
     with pytest.raises(ReadError, match="measured without an error"):
@@ -76,6 +95,33 @@ def test_google_benchmark_statistics_and_complexities_are_no_runs(tmp_path: Path
     assert runs.ok.values.tolist() == pytest.approx([5e-6, 6e-6])
     assert runs.to_frame()["status"].tolist() == ["ok", "ok", "failed"]
     assert any("no memory" in note for note in reader.notes)
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_google_benchmark_that_kept_only_statistics(tmp_path: Path, *, old: bool) -> None:
+    kept = [
+        {"name": f"BM_a/{n}_{word}", "real_time": n if word == "mean" else 0.1, "time_unit": "us"}
+        | ({} if old else {"run_name": f"BM_a/{n}", "run_type": "aggregate", "aggregate_name": word})
+        for n in (8, 9)
+        for word in ("mean", "median", "stddev")
+    ]
+    reader = GoogleBenchmarkReader()
+    runs = reader.read(_file(tmp_path, {"context": {"num_cpus": 4}, "benchmarks": kept}))["google-benchmark"]
+    assert runs.parameters == ["arg1"]
+    assert runs.values.tolist() == pytest.approx([8e-6, 9e-6])
+    assert "2 benchmarks kept only statistics" in reader.notes[0]
+
+
+def test_a_google_benchmark_that_is_called_mean(tmp_path: Path) -> None:
+    one = {"name": "BM_mean", "real_time": 5, "time_unit": "us"}
+    runs = GoogleBenchmarkReader().read(_file(tmp_path, {"context": {}, "benchmarks": [one]}))["google-benchmark"]
+    assert len(runs) == 1
+
+
+def test_google_benchmark_saved_again_in_another_order(tmp_path: Path) -> None:
+    runs = [{"cpu_time": 1, "name": f"BM_a/{n}", "real_time": 5, "time_unit": "us"} for n in range(200)]
+    path = _file(tmp_path, {"benchmarks": runs, "context": {"num_cpus": 4}})
+    assert len(scan(path).runs["google-benchmark"]) == 200
 
 
 def test_benchmarks_of_different_parameters_are_tables_of_their_own(tmp_path: Path) -> None:
@@ -109,6 +155,21 @@ def test_jmh_units(tmp_path: Path, unit: str, score: float, seconds: float) -> N
     assert runs.to_frame()["threads"].tolist() == [4]
 
 
+def test_modes_of_jmh_are_no_repetitions_of_each_other(tmp_path: Path) -> None:
+    modes = [
+        ("avgt", "s/op", 0.04),
+        ("thrpt", "ops/s", 100.0),
+    ]  # on four threads: each takes 40 ms, all make 100 a second
+    results = [
+        {"benchmark": "a.B.c", "mode": mode, "threads": 4, "primaryMetric": {"score": score, "scoreUnit": unit}}
+        for mode, unit, score in modes
+    ]
+    reader = JmhReader()
+    table = reader.read(_file(tmp_path, results))["jmh"].to_frame()
+    assert dict(zip(table["benchmark"], table["seconds"], strict=True)) == {"a.B.c (avgt)": 0.04, "a.B.c (thrpt)": 0.01}
+    assert "1 / score" in reader.notes[0]
+
+
 def test_jmh_unit_that_is_no_time(tmp_path: Path) -> None:
     one = {"benchmark": "a", "mode": "thrpt", "primaryMetric": {"score": 1, "scoreUnit": "B/op2"}}
     with pytest.raises(ReadError, match="the score's unit"):
@@ -126,6 +187,28 @@ def test_reframe_with_a_time(tmp_path: Path) -> None:
     runs = ReframeReader().read(path)["Solve"]
     assert runs.to_frame()[["ranks", "threads", "n"]].to_numpy().tolist() == [[1, 1, 1], [2, 1, 2], [4, 1, 4]]
     assert runs.ok.values.tolist() == [8, 4]
+
+
+def test_reframe_failed_without_a_value(tmp_path: Path) -> None:
+    rows = ["2024|reframe 4.3|Solve|1|1|null|null|fail", "2024|reframe 4.3|Solve|2|1|4|s|pass"]
+    runs = ReframeReader().read(_file(tmp_path, "\n".join([REFRAME.format("run"), *rows, ""]), "S.log"))["Solve"]
+    assert runs.to_frame()["status"].tolist() == ["failed", "ok"]
+    assert runs.ok.values.tolist() == [4]
+
+
+def test_reframe_3_has_a_line_for_each_value(tmp_path: Path) -> None:
+    row = "2021-06-11T14:45:58|reframe 3.7.0|Solve on daint:gpu using gnu|jobid=7|num_tasks={}|{}|ref=0 (l=-1, u=1)|{}"
+    rows = [
+        text for n in (1, 2, 4) for text in (row.format(n, f"elapsed={8 / n}", "s"), row.format(n, f"rate={n}", "GB/s"))
+    ]
+    path = _file(tmp_path, "\n".join([*rows, ""]), "Solve.log")
+    found = scan(path)
+    assert found.runs["Solve"].to_frame()[["ranks", "seconds"]].to_numpy().tolist() == [[1, 8], [2, 4], [4, 2]]
+    assert any("'elapsed_value' is the time" in note for note in found.notes)
+    with pytest.raises(ReadError, match="line 6: a row as in ReFrame 3 was expected"):
+        ReframeReader().read(_file(tmp_path, "\n".join(rows)[:-20], "Solve.log"))
+    with pytest.raises(ReadError, match="no times"):
+        ReframeReader().read(_file(tmp_path, rows[1], "Solve.log"))
 
 
 def test_reframe_rates_are_no_times(tmp_path: Path) -> None:

@@ -53,6 +53,7 @@ def test_a_real_workload(strangers: Path) -> None:
     assert frame[["cores", "seconds", "status"]].iloc[0].tolist() == [30, 31405, "ok"]
     assert found.runs[""].parameters == ["cores"]
     assert frame["cores"].max() <= 240
+    assert any("its header tells of 527371 jobs, but there are 3170" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,20 @@ def logs(tmp_path: Path) -> Path:
     return folder
 
 
+def test_a_log_that_nothing_ends_may_be_cut_off(tmp_path: Path) -> None:
+    start = "# OSU MPI Allreduce Latency Test v5.3\nI am 0 of 8: a\n# Size       Avg Latency(us)\n4     49.64\n"
+    for cut, words in [
+        ("8     49.60\n", []),
+        ("8    ", ["if the file was cut off"]),
+        ("8  49.6", ["cut off: left out"]),
+    ]:
+        path = tmp_path / "osu.txt"
+        path.write_text(start + cut)
+        found = scan(path)
+        said = [*found.notes, *map(str, found.skipped)]
+        assert [word in text for word in words for text in said if "line end" in text] == [True] * len(words)
+
+
 def test_a_pattern_of_ones_own_reads_a_folder(ours: Path, logs: Path) -> None:
     for ranks in (2, 4, 8):
         (logs / f"run{ranks}.log").write_text(LOG.format(ranks, 1000, 16 / ranks + 0.123456))

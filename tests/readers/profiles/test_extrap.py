@@ -108,6 +108,13 @@ def test_two_times_are_asked_about(tmp_path: Path) -> None:
     assert ExtrapTextReader(time="time").read(path)[""].quantities == {"seconds": "s", "wall time": "1"}
 
 
+def test_a_metric_without_a_name_is_no_time(tmp_path: Path) -> None:
+    path = tmp_path / "profile.txt"
+    path.write_text("PARAMETER p\nPOINTS (4) (8)\nREGION solve\nDATA 8.0\nDATA 4.0\n")
+    assert only(path).quantities == {"value": "1"}
+    assert only(path, time="", unit="ms").values.tolist() == [0.008, 0.004]
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

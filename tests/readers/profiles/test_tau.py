@@ -55,6 +55,18 @@ def test_parameters_in_the_folders_name(tmp_path: Path) -> None:
     assert sorted(runs.where("region == 'solve()'").to_frame()["repetition"]) == [1, 1, 2, 2]
 
 
+def test_the_file_of_one_rank_is_not_a_run_on_one_rank(tmp_path: Path) -> None:
+    write(tmp_path / "run", 1000, 3000)
+    for name in ("profile.0.0.0", "profile.1.0.0"):
+        with pytest.raises(ReadError, match="one rank or thread of several: give the folder"):
+            scan(tmp_path / "run" / name)
+    (tmp_path / "run" / "profile.0.0.0").unlink()
+    with pytest.raises(ReadError, match="give the folder"):
+        scan(tmp_path / "run" / "profile.1.0.0")
+    write(tmp_path / "alone", 1000)
+    assert scan(tmp_path / "alone" / "profile.0.0.0").runs["lbm"].to_frame()["ranks"].tolist() == [1, 1]
+
+
 def test_runs_with_other_arguments_are_no_repetitions(tmp_path: Path) -> None:
     write(tmp_path / "small", 1000, command="./lbm small.in")
     write(tmp_path / "large", 9000, command="./lbm large.in")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, final
 
 from evenly.readers.benchmark_tools.results import BenchmarkReader, Result, in_seconds
+from evenly.readers.files import head, plain_suffix
 from evenly.readers.json_files import at, list_at, number_at
 
 __all__ = ["GoogleBenchmarkReader"]
@@ -37,15 +38,16 @@ class GoogleBenchmarkReader(BenchmarkReader):
     summary: ClassVar[str] = "JSON of Google Benchmark: real time of one iteration"
     marks: ClassVar[tuple[str, ...]] = ('"context"', '"benchmarks"', '"num_cpus"')
 
+    def recognises(self, path: Path) -> bool:
+        return super().recognises(path) or _is_saved_again(path)
+
     def _results(self, path: Path, content: Any) -> list[Result]:
         context = at(path, content, "context")
         when, machine = str(context.get("date", "")), str(context.get("host_name", ""))
         found: dict[tuple[str, tuple[tuple[str, float | str], ...]], list[float]] = {}
         lost: dict[tuple[str, tuple[tuple[str, float | str], ...]], int] = {}
-        for one in list_at(path, content, "benchmarks"):
-            if str(one.get("run_type", "iteration")) == "aggregate" or _is_complexity(one):
-                continue
-            name, given = _parts(str(at(path, one, "name")))
+        for named, one in self._runs(path, list_at(path, content, "benchmarks")):
+            name, given = _parts(named)
             key = name, tuple(given.items())
             found.setdefault(key, [])
             if one.get("error_occurred") or one.get("skipped"):
@@ -59,12 +61,41 @@ class GoogleBenchmarkReader(BenchmarkReader):
             for (name, given), seconds in found.items()
         ]
 
+    def _runs(self, path: Path, entries: list[Any]) -> list[tuple[str, Any]]:
+        """Return the entries that are runs, with their names; the mean stands for runs of which none was kept."""
+        names = {str(at(path, one, "name")) for one in entries}
+        told = [(*_name_and_statistic(one, names), one) for one in entries if not _is_complexity(one)]
+        runs = [(name, one) for name, statistic, one in told if not statistic]
+        there = {name for name, _ in runs}
+        means = [(name, one) for name, statistic, one in told if statistic == "mean" and name not in there]
+        if means:
+            self.notes.append(
+                f"{len(means)} benchmark{'s' if len(means) > 1 else ''} kept only statistics, so the mean over the "
+                "repetitions counts as one run"
+            )
+        return runs + means
+
+
+def _is_saved_again(path: Path) -> bool:
+    """Return whether the benchmarks come first, as in a file that another program has sorted."""
+    start = head(path) if plain_suffix(path) == ".json" else ""
+    return start.lstrip().startswith("{") and all(f'"{m}"' in start for m in ("benchmarks", "cpu_time", "time_unit"))
+
+
+def _name_and_statistic(one: Any, names: set[str]) -> tuple[str, str]:
+    """Return the name of a benchmark, and which statistic over repetitions an entry is: ``""`` for a run."""
+    name = str(one["name"])
+    if "run_type" in one:
+        is_run = one["run_type"] != "aggregate"
+        return str(one.get("run_name", name)), "" if is_run else str(one.get("aggregate_name", "?"))
+    base, _, word = name.rpartition("_")  # files of versions before 1.5 tell it by the name alone
+    known = base in names or {f"{base}_mean", f"{base}_stddev"} <= names
+    return (base, word) if known and word in ("mean", "median", "stddev", "cv") else (name, "")
+
 
 def _is_complexity(one: Any) -> bool:
-    """Return whether an entry is a fitted complexity (``_BigO``, ``_RMS``) or, in old files, a statistic."""
-    name = str(one.get("name", ""))
-    old = "run_type" not in one and re.search(r"_(mean|median|stddev|cv)$", name) is not None
-    return old or "real_time" not in one or "cpu_coefficient" in one or "rms" in one
+    """Return whether an entry is a fitted complexity (``_BigO``, ``_RMS``)."""
+    return "real_time" not in one or "cpu_coefficient" in one or "rms" in one
 
 
 def _parts(name: str) -> tuple[str, dict[str, float | str]]:

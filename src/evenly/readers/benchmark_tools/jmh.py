@@ -16,7 +16,8 @@ __all__ = ["JmhReader"]
 class JmhReader(BenchmarkReader):
     """Reads JSON of JMH: average times (``us/op``), and throughputs (``ops/s``) as seconds of one operation.
 
-    Raw data of iterations are repetitions. ``threads`` and the parameters of a benchmark are parameters.
+    Raw data of iterations are repetitions. ``threads`` and the parameters of a benchmark are parameters. Where a file
+    has several modes, each is a benchmark of its own.
 
     Examples
     --------
@@ -41,14 +42,19 @@ class JmhReader(BenchmarkReader):
     def _results(self, path: Path, content: Any) -> list[Result]:
         if not isinstance(content, list):
             raise ReadError(path, "JMH writes a list of benchmarks, but this is another format")
-        return [self._result(path, one) for one in content]
+        modes = {str(at(path, one, "mode")) for one in content}
+        results = [self._result(path, one, named=len(modes) > 1) for one in content]
+        if "thrpt" in modes:
+            self.notes.append("a throughput (mode thrpt) counts as seconds of one operation: 1 / score")
+        return results
 
-    def _result(self, path: Path, one: Any) -> Result:
+    def _result(self, path: Path, one: Any, *, named: bool) -> Result:
         metric = at(path, one, "primaryMetric")
         unit = str(at(path, metric, "scoreUnit"))
         raw = [value for fork in metric.get("rawData") or [] for value in fork if isinstance(value, int | float)]
         scores = raw or [number_at(path, metric, "score")]
-        name, given = str(at(path, one, "benchmark")), {"threads": int(one.get("threads", 1))}
+        mode = f" ({one['mode']})" if named else ""  # throughput of all threads, or time in one of them
+        name, given = f"{at(path, one, 'benchmark')}{mode}", {"threads": int(one.get("threads", 1))}
         params = {str(key): _value(text) for key, text in (one.get("params") or {}).items()}
         return Result(name, {**given, **params}, [_seconds(path, float(score), unit) for score in scores])
 

@@ -1,4 +1,4 @@
-"""Performance logs of ReFrame 4 (``perflogs/…/Test.log``): one row per run, with a header."""
+"""Performance logs of ReFrame (``perflogs/…/Test.log``): rows below a header; labelled values before version 4."""
 
 from __future__ import annotations
 
@@ -9,12 +9,18 @@ from typing import Any, ClassVar, final
 from evenly.errors import InputError, ReadError
 from evenly.readers.base import Reader
 from evenly.readers.benchmark_tools.results import Result, in_seconds, runs_by_tool
-from evenly.readers.files import head, is_unended, lines
+from evenly.readers.files import UNENDED, head, is_unended, lines
 from evenly.runs.runs import Runs
 from evenly.runs.units import base_unit
 
 __all__ = ["ReframeReader"]
 
+_FIRST = "job_completion_time|"
+#: ``time|reframe 3.7.0|Test on daint:gpu using gnu|jobid=17|num_tasks=12|elapsed=4.5|ref=0 (l=null, u=null)|s``
+_LABELLED = re.compile(
+    r"(?P<time>[^|]+)\|reframe [^|]+\|(?P<info>[^|]*)\|(?P<labels>jobid=[^|]*(?:\|\w+=[^|]*)*)"
+    r"\|(?P<name>[^|=]+)=(?P<value>[^|]*)\|ref=[^|]*\|(?P<unit>[^|]*)"
+)
 _COUNTS = {"num_tasks": "ranks", "num_cpus_per_task": "threads", "num_tasks_per_node": "ranks_per_node"}
 _SETTING = re.compile(r"%([\w.]+)=(\S+)")
 _TIMES = {"seconds": "s", "second": "s", "sec": "s", "microseconds": "us", "usec": "us", "milliseconds": "ms"}
@@ -39,54 +45,71 @@ class ReframeReader(Reader):
     """
 
     name: ClassVar[str] = "reframe"
-    summary: ClassVar[str] = "performance logs of ReFrame 4 whose value is a time"
+    summary: ClassVar[str] = "performance logs of ReFrame whose value is a time"
 
     def __init__(self) -> None:
         self.notes: list[str] = []
 
     def recognises(self, path: Path) -> bool:
         start = head(path)
-        return start.startswith("job_completion_time|") or re.match(r"[\dT:+.-]+\|reframe \d", start) is not None
+        return start.startswith(_FIRST) or re.match(r"[\dT:+.-]+\|reframe \d", start) is not None
 
     def read(self, path: Path) -> dict[str, Runs]:
         self.notes = []
         content = lines(path)
-        header = content[0].split("|")
-        if header[0] != "job_completion_time":
-            raise ReadError(
-                path, "this log of ReFrame has no header, so its columns can't be told: ReFrame 4 writes one"
-            )
-        value, unit = _time_columns(path, header)
+        rows = _with_header(path, content) if content[0].startswith(_FIRST) else _with_labels(path, content)
+        value, unit = _time_columns(path, rows)
         tests: dict[str, list[Result]] = {}
-        for number, line in enumerate(content[1:], start=2):
-            if not line.strip():
-                continue
-            cells = line.split("|")
-            if len(cells) != len(header):
-                raise ReadError(
-                    path, f"the header has {len(header)} columns, but this row has {len(cells)}", line=number
-                )
-            row = dict(zip(header, cells, strict=True))
-            test = re.split(r"[ /@]", row.get("display_name") or row.get("info", path.stem))[0]
-            tests.setdefault(test, []).append(_result(path, row, test, value, unit, number))
+        for number, row in rows:
+            if value in row:
+                test = re.split(r"[ /@]", row.get("display_name") or row.get("info", path.stem))[0]
+                tests.setdefault(test, []).append(_result(path, row, test, value, unit, number))
         if is_unended(content):
-            self.notes.append("the last line has no line end: if the log was cut off there, its last row is not whole")
+            self.notes.append(UNENDED)
         self.notes.append(f"{value!r} is the time")
         return {test: next(iter(runs_by_tool(path, test, results).values())) for test, results in tests.items()}
 
 
-def _time_columns(path: Path, header: list[str]) -> tuple[str, str]:
-    pairs = [
-        (name, f"{name[:-6]}_unit") for name in header if name.endswith("_value") and f"{name[:-6]}_unit" in header
-    ]
-    if not pairs:
+def _with_header(path: Path, content: list[str]) -> list[tuple[int, dict[str, str]]]:
+    """Return the rows of a log of ReFrame 4, with their line numbers."""
+    header = content[0].split("|")
+    rows = []
+    for number, line in enumerate(content[1:], start=2):
+        if line.strip():
+            cells = line.split("|")
+            if len(cells) != len(header):
+                reason = f"the header has {len(header)} columns, but this row has {len(cells)}"
+                raise ReadError(path, reason, line=number)
+            rows.append((number, dict(zip(header, cells, strict=True))))
+    return rows
+
+
+def _with_labels(path: Path, content: list[str]) -> list[tuple[int, dict[str, str]]]:
+    """Return the rows of a log of ReFrame 3 and older, which have a line for each performance value."""
+    rows = []
+    for number, line in enumerate(content, start=1):
+        if not line.strip():
+            continue
+        found = _LABELLED.fullmatch(line.strip())
+        if found is None:
+            reason = "a row as in ReFrame 3 was expected: time|reframe version|test|jobid=…|…|name=value|ref=…|unit"
+            raise ReadError(path, f"{reason}; the row is cut off, or the log has a format of its own", line=number)
+        row = {"job_completion_time": found["time"], "info": found["info"]}
+        row |= dict(label.split("=", 1) for label in found["labels"].split("|") if "=" in label)
+        rows.append((number, {**row, f"{found['name']}_value": found["value"], f"{found['name']}_unit": found["unit"]}))
+    return rows
+
+
+def _time_columns(path: Path, rows: list[tuple[int, dict[str, str]]]) -> tuple[str, str]:
+    good = [row for _, row in rows if row.get("result", "pass") == "pass"] or [row for _, row in rows]
+    units = {name[:-5]: row[name] for row in reversed(good) for name in row if name.endswith("_unit")}
+    values = [name for name in units if any(f"{name}_value" in row for _, row in rows)]
+    if not values:
         raise ReadError(path, "no column '…_value' with a '…_unit' beside it: there is no performance value", line=1)
-    first = lines(path)[1:2]
-    row = dict(zip(header, first[0].split("|"), strict=False)) if first else {}
-    times = [pair for pair in pairs if _unit(row.get(pair[1], "")) is not None]
+    times = [name for name in values if _unit(units[name]) is not None]
     if len(times) == 1:
-        return times[0]
-    told = ", ".join(f"{value[:-6]} in {row.get(unit, '?')}" for value, unit in pairs)
+        return f"{times[0]}_value", f"{times[0]}_unit"
+    told = ", ".join(f"{name} in {units[name] or '?'}" for name in values)
     if not times:
         raise ReadError(path, f"the performance values are no times ({told}), and the work that they count isn't known")
     raise ReadError(path, f"several performance values are times ({told}): keep one of them in the log")
@@ -101,11 +124,12 @@ def _unit(text: str) -> str | None:
 
 
 def _result(path: Path, row: dict[str, str], test: str, value: str, unit: str, number: int) -> Result:
+    failed = row.get("result", "pass") not in ("pass", "")
     known = _unit(row[unit])
-    if known is None:
+    if known is None and not failed:
         raise ReadError(path, f"{row[unit]!r} is no unit of time", line=number)
     try:
-        seconds = in_seconds(path, float(row[value]), known)
+        seconds = [] if failed else [in_seconds(path, float(row[value]), str(known))]
         given: dict[str, Any] = {
             name: int(row[column])
             for column, name in _COUNTS.items()
@@ -115,10 +139,7 @@ def _result(path: Path, row: dict[str, str], test: str, value: str, unit: str, n
         raise ReadError(path, f"a number was expected, but got {row[value]!r}", line=number) from None
     settings = dict(_SETTING.findall(row.get("display_name") or row.get("info", "")))
     given |= {name: _number(text) for name, text in settings.items()}
-    failed = row.get("result", "pass") not in ("pass", "")
-    return Result(
-        test, given, [] if failed else [seconds], int(failed), row["job_completion_time"], row.get("system", "")
-    )
+    return Result(test, given, seconds, int(failed), row["job_completion_time"], row.get("system", ""))
 
 
 def _number(text: str) -> float | str:

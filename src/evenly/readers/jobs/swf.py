@@ -25,6 +25,7 @@ _FIELDS = (
     "user", "group", "executable", "queue", "partition", "preceding", "think",
 )  # fmt: skip
 _START = re.compile(r"^;\s*UnixStartTime:\s*(\d+)", re.MULTILINE)
+_COUNT = re.compile(r"^;\s*MaxRecords:\s*(\d{1,18})\b", re.MULTILINE)
 _HEADER = re.compile(r"^;\s*(Version|Computer|MaxJobs|UnixStartTime|MaxProcs|MaxNodes)\s*:", re.MULTILINE)
 #: What the numbers of a status mean; 2 to 4 are parts of a job that was stopped and went on.
 _STATES = {1: "COMPLETED", 0: "FAILED", 5: "CANCELLED", 2: "PARTIAL", 3: "PARTIAL", 4: "PARTIAL"}
@@ -56,6 +57,11 @@ class SwfReader(JobReader):
         table = _numbers(path, content)
         zero = float(began[1]) if began else 0.0
         notes = [] if began else ["there is no UnixStartTime: dates are counted from 1970"]
+        told = _COUNT.search(content)
+        if told and int(told[1]) > len(table):
+            notes.append(
+                f"its header tells of {told[1]} jobs, but there are {len(table)}: it is a part, or was cut off"
+            )
         value = {name: table[name].where(table[name] >= 0).to_numpy(dtype=np.float64) for name in _FIELDS}
         cores, asked = value["cores"], value["requested cores"]
         cores = np.where(cores > 0, cores, np.nan)

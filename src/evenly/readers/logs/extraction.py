@@ -19,7 +19,10 @@ from evenly.readers.logs.template import Template
 from evenly.runs.units import to_base
 from evenly.space.expressions import Expression
 
-__all__ = ["Problem", "Run", "extract"]
+__all__ = ["LAST_LEFT_OUT", "Problem", "Run", "extract"]
+
+#: What is said of a last line that holds a time but no line end.
+LAST_LEFT_OUT = "its last line has no line end, so the time in it may be cut off: left out"
 
 _RULE = re.compile(r"[\s#|+=*_-]*\Z")
 
@@ -200,7 +203,7 @@ def _runs(pattern: Pattern, log: _Log) -> tuple[list[Run], list[Problem]]:
         cut = f"the log is cut off, or the run didn't end well: {should} should follow"
         return [], [wrong or Problem(cut, log.last_row)]
     if log.cut:
-        problems.append(Problem("its last line has no line end, so the time in it may be cut off: left out"))
+        problems.append(Problem(LAST_LEFT_OUT))
     runs: list[Run] = []
     for block in timed:
         try:

@@ -5,7 +5,8 @@ The patterns are the TOML files in ``patterns/``; a user's own is given with ``p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,8 +15,8 @@ import pandas as pd
 
 from evenly.errors import InputError, ReadError, did_you_mean
 from evenly.readers.base import Reader
-from evenly.readers.files import head, stream
-from evenly.readers.logs.extraction import Run, extract
+from evenly.readers.files import UNENDED, head, stream
+from evenly.readers.logs.extraction import LAST_LEFT_OUT, Run, extract
 from evenly.readers.logs.pattern import Pattern, shipped_patterns
 from evenly.readers.logs.template import Template
 from evenly.readers.registry import Skipped
@@ -111,10 +112,14 @@ class LogReader(Reader):
 
     def _runs_of(self, path: Path, pattern: Pattern) -> dict[str, Runs]:
         told = self._told(path)
-        runs, problems = extract(pattern, stream(path))
+        last: deque[str] = deque(maxlen=1)
+        runs, problems = extract(pattern, _kept(stream(path), last))
         if not runs:
             raise ReadError(path, f"{pattern.program}: {problems[0].reason}", line=problems[0].line)
         self.skipped += [Skipped(path, problem.reason, problem.line) for problem in problems]
+        is_whole = last[0].endswith("\n") or (pattern.end and not problems)
+        if not is_whole and all(problem.reason != LAST_LEFT_OUT for problem in problems):
+            self.notes.append(UNENDED)
         tables: dict[str, list[pd.DataFrame]] = {}
         kinds: dict[str, list[str]] = {}
         for number, run in enumerate(runs):
@@ -221,6 +226,12 @@ class LogReader(Reader):
             who = "this log doesn't" if lacking else f"logs of {pattern.program} don't"
             what = " and ".join([*lacking, *silent])
             self.notes.append(f"{who} say {what}: where that differs between logs, tell it {_HOW}")
+
+
+def _kept(lines: Iterable[str], last: deque[str]) -> Iterator[str]:
+    for line in lines:
+        last.append(line)
+        yield line
 
 
 def _is_recognised(pattern: Pattern, start: str) -> bool:

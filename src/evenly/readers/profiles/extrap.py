@@ -56,7 +56,7 @@ class ExtrapReader(Reader):
         units = {name: "B" if "byte" in name.lower() else "1" for name in metrics}
         if time is not None:
             units[time] = self.unit or "s"
-        profile = Profile(path, units, time="" if time is None else time, notes=self.notes)
+        profile = Profile(path, units, time=time, notes=self.notes)
         counted: dict[tuple[str, str, tuple[tuple[str, float], ...]], int] = {}
         for one in series:  # repetitions of one point may be spread over a file
             key = (one.region, one.metric, tuple(sorted(one.point.items())))

@@ -89,8 +89,8 @@ class Profile:
         The file or folder, for errors and as the source of the runs.
     units : dict of str to str
         The unit of each metric: of its values as they are added. ``"1"`` for numbers.
-    time : str
-        The metric that becomes ``"seconds"``; "" if none is a time.
+    time : str or None
+        The metric that becomes ``"seconds"``; None if none is a time.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class Profile:
 
     path: Path
     units: dict[str, str]
-    time: str = ""
+    time: str | None = None
     notes: list[str] = field(default_factory=list)
     rows: list[dict[str, Any]] = field(default_factory=list)
 

@@ -73,7 +73,7 @@ class TauReader(Reader):
 
     def read(self, path: Path) -> dict[str, Runs]:
         self.notes, self.skipped = [], []
-        files = {path: (0, 0, 0)} if path.is_file() else _files(path)
+        files = _alone(path) if path.is_file() else _files(path)
         if not files:
             raise ReadError(path, "there is no file profile.N.0.0")
         ranks = self._ranks(path, files)
@@ -133,6 +133,14 @@ def _files(folder: Path) -> dict[Path, tuple[int, int, int]]:
         if (known := _NAME.fullmatch(path.name)) and path.is_file():
             found[path] = (int(known["rank"]), int(known["context"]), int(known["thread"]))
     return found
+
+
+def _alone(path: Path) -> dict[Path, tuple[int, int, int]]:
+    """Return the only file of a run; refuse one of several, since the others count as well."""
+    known = _NAME.fullmatch(path.name)
+    if known is not None and (set(known.groups()) != {"0"} or len(_files(path.parent)) > 1):
+        raise ReadError(path, "it is the profile of one rank or thread of several: give the folder with all of them")
+    return {path: (0, 0, 0)}
 
 
 def _parse(path: Path) -> _File:
