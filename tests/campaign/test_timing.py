@@ -34,7 +34,7 @@ def test_the_last_match_counts_in_its_unit(tmp_path: Path) -> None:
         (Timing(time=Pattern(r"step (\S+)")), "", "nothing in the output matches"),
         (Timing(time=Pattern(r"step (\S+)")), "step many", "is not a number"),
         (Timing(time=Pattern(r"step (\S+)")), "step 0", "must be above zero"),
-        (Timing(time=Pattern(r"step (\S+)")), "step nan", "must be above zero"),
+        (Timing(time=Pattern(r"step (\S+)")), "step nan", "is not a number"),
         (Timing(time=Pattern(r"(\d)", file="log.txt")), "", "the run wrote no log.txt"),
         (Timing(reader="any", path="times.csv"), "", "the run wrote no times.csv"),
     ],
@@ -66,3 +66,9 @@ def test_readers(tmp_path: Path) -> None:
     (tmp_path / "times.csv").write_text("nothing\n")
     with pytest.raises(RunFailed, match="no time can be read"):
         timing.of(outcome(), tmp_path, {})
+
+
+@pytest.mark.parametrize("text", ["1_000", "١٢", "1e61", "1e-61", "nan", "inf", "1,5"])
+def test_what_is_no_plain_number_of_usual_size_is_no_time(text: str) -> None:
+    with pytest.raises(RunFailed):
+        Pattern(r"took (\S+)").find(f"took {text}")

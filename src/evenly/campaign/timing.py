@@ -24,6 +24,11 @@ Before = Mapping[Path, tuple[int, ...]]
 _MUCH = 3_900_000
 
 
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE | re.ASCII)
+#: No model computes with larger numbers, or with those below its inverse.
+_LARGEST = 1e60
+
+
 @dataclass(frozen=True)
 class Pattern:
     r"""A regular expression that finds a number with a unit in text.
@@ -72,10 +77,12 @@ class Pattern:
                 else "the output"
             )
             raise RunFailed(f"nothing in {self.file or kept} matches {self.pattern!r}")
-        try:
-            return float(to_base([float(found[-1])], self.unit)[0])
-        except ValueError:
-            raise RunFailed(f"{self.pattern!r} matches {found[-1]!r}, which is not a number") from None
+        if not _NUMBER.fullmatch(found[-1].strip()):  # Python would read 1_000 and digits of other scripts, too
+            raise RunFailed(f"{self.pattern!r} matches {found[-1]!r}, which is not a number")
+        value = float(to_base([float(found[-1])], self.unit)[0])
+        if value and not 1 / _LARGEST <= abs(value) <= _LARGEST:
+            raise RunFailed(f"{self.pattern!r} matches {found[-1]!r}, which is too large or small to compute with")
+        return value
 
 
 @dataclass(frozen=True)
