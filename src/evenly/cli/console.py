@@ -79,9 +79,9 @@ def note(text: str) -> None:
 
 
 def loss(text: str) -> None:
-    """Tell the user what is missing in the result; ``--quiet`` doesn't hide it."""
+    """Tell the user what is missing in the result; ``--quiet`` doesn't hide it. JSON tells it anyway."""
     note(text)
-    if _notes.quiet:
+    if _notes.quiet and not _json_targets:
         err.print(f"note: {shortened(text)}", style="dim")
 
 
