@@ -275,3 +275,13 @@ def test_the_command_line_names_what_it_can_read_and_what_it_cannot(evenly: Even
     failed = evenly("fit", logs, "--pattern", wrong)
     assert failed.code == 2
     assert "'rows' (did you mean 'row'?)" in failed.err
+
+
+def test_a_line_of_something_else_does_not_end_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "osu.txt"
+    path.write_text(
+        "# OSU MPI Allreduce Latency Test v5.3\n# Size          Avg Latency(us)\n2    1.50\n"
+        "[warn] Epoll ADD(4) on fd 30 failed\n4    1.60\n8    1.75\n"
+    )
+    runs = next(iter(LogReader().read(path).values()))
+    assert runs.to_frame()["bytes"].tolist() == [2, 4, 8]

@@ -24,7 +24,6 @@ __all__ = ["LAST_LEFT_OUT", "Problem", "Run", "extract"]
 #: What is said of a last line that holds a time but no line end.
 LAST_LEFT_OUT = "its last line has no line end, so the time in it may be cut off: left out"
 
-_RULE = re.compile(r"[\s#|+=*_-]*\Z")
 
 
 @dataclass(frozen=True)
@@ -180,7 +179,8 @@ class _Lines:
         if self._table is not None:
             if (found := self._table.columns.match(line)) is not None:
                 return found
-            if not _RULE.match(line) or not line.strip():
+            # A line of anything else, such as a warning of another process, doesn't end a table; an empty one does.
+            if not line.strip():
                 self._table = None
         return _any([table.columns for table in self._anywhere], line)
 
