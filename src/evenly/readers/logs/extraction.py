@@ -25,7 +25,6 @@ __all__ = ["LAST_LEFT_OUT", "Problem", "Run", "extract"]
 LAST_LEFT_OUT = "its last line has no line end, so the time in it may be cut off: left out"
 
 
-
 @dataclass(frozen=True)
 class Run:
     """The rows of one run: parameters in their order, seconds and quantities of each row, shape (n_rows,)."""
