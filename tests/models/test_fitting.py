@@ -34,6 +34,7 @@ def test_repetitions_are_condensed_and_kinds_kept() -> None:
         model = fit(RUNS, method=Toy.method, statistic=statistic)
         np.testing.assert_allclose(model.predict({"layout": 1}), [np.sqrt(first * 6.0)])
     assert model.space_ == Space(layout=Categorical(1, 2, unit="plan"))
+    assert model.training_.pop("single_runs")["repetitions"] == pytest.approx(2 / (1 / 3 + 1))
     assert model.training_ == {
         "rounding": 0.1, "rows": 4, "bounds": 0, "failed": 1, "statistic": "mean", "smallest": 1.0, "largest": 8.0,
         "machines": ["a", "b"],

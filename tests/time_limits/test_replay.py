@@ -82,7 +82,8 @@ def test_stopped_jobs_count_as_longer() -> None:
     assert (found.judged, found.stopped, found.unjudged) == (49, 50, 1)
     assert found.outcomes[0].killed == 0
     advice = next_limit(jobs, user="ada")
-    assert (advice.seconds, advice.is_longest, advice.stopped) == (HOUR, True, 30)
+    assert (advice.seconds, advice.longest, advice.stopped) == (np.inf, HOUR, 50)
+    assert next_limit(jobs, user="ada", kill=0.6).seconds == 0.5 * HOUR
 
 
 def test_factors_of_others_kill_no_more_than_evenly() -> None:
@@ -98,7 +99,7 @@ def test_a_real_workload(strangers: Path) -> None:
     for kill in (0.05, 0.1):
         found = replay(jobs, kill=kill)
         own = found.outcomes[-1]
-        assert own.name == "evenly, least unused"
+        assert own.name == "evenly, least unused time"
         assert abs(own.killed - kill) < 0.01
         assert own.unused < 0.95 * min(one.unused for one in found.outcomes[:-1])
 
@@ -130,3 +131,42 @@ def test_the_next_job_of_a_user_and_name() -> None:
     assert 0.8 * 3 * typical < long.seconds < 1.3 * 3 * typical
     assert short.seconds % 60 == 0
     assert next_limit(named, user="ada", kill=0.3).seconds < next_limit(named, user="ada").seconds
+
+
+def few(seconds: list[float], state: str = "COMPLETED", **others: object) -> Jobs:
+    """Return many jobs of bob, one in ten of which was stopped after a week, and then some of ada."""
+    week = 168 * HOUR
+    took = np.append(np.where(np.arange(60) % 10 == 0, week, HOUR), seconds)
+    states = np.append(np.where(np.arange(60) % 10 == 0, "TIMEOUT", "COMPLETED"), [state] * len(seconds))
+    users = ["bob"] * 60 + ["ada"] * len(seconds)
+    return jobs_of(took, users, gap=2 * week, **{"state": states, "limit_s": week, **others})
+
+
+def test_few_jobs_are_not_given_longer_than_any_job_took() -> None:
+    """Others' stopped jobs, and the longest limit, say nothing of a user whose own jobs all came to their end."""
+    jobs = few([600.0, 660.0, 630.0])
+    advice = next_limit(jobs, user="ada")
+    assert (advice.earlier, advice.stopped, advice.from_others) == (3, 0, True)
+    assert 660 <= advice.seconds <= HOUR
+    assert next_limit(few([600.0], state="TIMEOUT"), user="ada").seconds == np.inf
+    # An unlimited job's own time is no limit.
+    open_end = jobs_of(np.array([5 * HOUR] * 3), ["ada"] * 3, limit_s=np.nan)
+    assert next_limit(open_end, user="ada").seconds == 5 * HOUR
+
+
+def test_the_own_jobs_of_the_same_cores_decide_once_they_are_ten() -> None:
+    rng = np.random.default_rng(2)
+    cores = np.tile([4.0, 32.0], 200)
+    took = 4 * HOUR / cores * rng.lognormal(0, 0.3, 400)
+    jobs = jobs_of(took, ["ada"] * 400, cores=cores)
+    for count in (4, 32):
+        same = took[cores == count]
+        for kill in (0.05, 0.2):
+            advice = next_limit(jobs, user="ada", cores=count, kill=kill)
+            latest = same[-max(60, int(np.ceil(5 / kill))) :]
+            assert np.mean(latest > advice.seconds) <= kill
+            assert advice.seconds < 1.05 * np.quantile(latest, 1 - kill, method="higher") + 60
+    with pytest.raises(InputError, match=r"of ada had 4 to 32 cores, .*--at cores=100000 --limit 95%"):
+        next_limit(jobs, user="ada", cores=100_000)
+    with pytest.raises(InputError, match="cores of some jobs aren't known"):
+        next_limit(jobs_of(took, ["ada"] * 400, cores=np.nan), user="ada", cores=4)

@@ -270,9 +270,10 @@ class Model(Estimator, ABC):
 
     @explained
     def upper(self, X: Configurations, probability: float = 0.95) -> Floats:
-        """Return what a new measurement stays below with a probability, shape (n,): a time limit to ask for.
+        """Return what a single new run stays below with a probability, shape (n,): a time limit to ask for.
 
-        It is the upper end of the interval that leaves out as much above as below.
+        `interval` holds for values like those learned from, such as medians of repeated runs. Single runs scatter more
+        widely, so this limit is learned from the runs themselves (`evenly.models.uncertainty.single_runs`).
 
         Parameters
         ----------
@@ -284,11 +285,18 @@ class Model(Estimator, ABC):
         Returns
         -------
         array (n,)
-            In the unit of `predict`.
+            In the unit of `predict`. Infinite where so many runs were stopped at their limit that it isn't known.
         """
         if not 0.5 < probability < 1:
             raise InputError(f"probability must lie between 0.5 and 1, but got {probability}")
-        return self.interval(X, 2 * probability - 1)[1]
+        table = self._asked(X)
+        above = self.interval(table, 2 * probability - 1)[1]
+        if "single_runs" not in self.training_:
+            return above
+        from evenly.models.uncertainty.single_runs import SingleRuns
+
+        single = SingleRuns.from_state(self.training_["single_runs"])
+        return single.upper(table, self._predict(table), above, probability)
 
     # ---- abstract methods of each model ---------------------------------------------------------------------
 

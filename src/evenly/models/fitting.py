@@ -15,6 +15,7 @@ from evenly.metrics import mlogq
 from evenly.models.base import Effort, Model, check_effort
 from evenly.models.factorized import Factorized
 from evenly.models.registry import model_class
+from evenly.models.uncertainty.single_runs import SingleRuns
 from evenly.runs.columns import BOOKKEEPING
 from evenly.runs.grouping import by_value, constants
 from evenly.runs.runs import Runs, Statistic
@@ -151,6 +152,8 @@ def fit(
         "largest": float(np.nanmax(good.values)),
         "machines": sorted({m for m in good.to_frame()["machine"] if m}),
     }
+    if single := SingleRuns.of(chosen, statistic):
+        model.training_["single_runs"] = single.to_state()
     if ranges := _label_ranges(good):
         model.training_["label_ranges"] = ranges
     return model

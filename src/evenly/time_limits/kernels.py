@@ -88,6 +88,8 @@ def _cheapest(order, count, values, weights, log_price, most):  # type: ignore[n
     least = math.inf
     for k in range(count):
         took = min(math.exp(values[order[k]]), most)
+        if math.isinf(took):
+            break
         seconds = min(math.ceil(took / 60.0 - 1e-9) * 60.0, most)
         below += weights[order[k]]
         time_below += weights[order[k]] * took
@@ -100,10 +102,15 @@ def _cheapest(order, count, values, weights, log_price, most):  # type: ignore[n
 
 @njit(cache=True)
 def _proposals(count, values, weights, logit, log_price, most):  # type: ignore[no-untyped-def]
-    """Return the limit that is too short with the probability of `logit`, and the cheapest, up to `most`."""
+    """Return the limit that is too short with the probability of `logit`, and the cheapest, up to `most`.
+
+    Both are infinite if `most` and what is known of the job are.
+    """
     order = np.argsort(values[:count])
     level = 1.0 / (1.0 + math.exp(logit))
     seconds = math.exp(min(_quantile(order, count, values, weights, level), math.log(most)))
+    if math.isinf(seconds):
+        return seconds, seconds
     same = min(math.ceil(seconds / 60.0 - 1e-9) * 60.0, most)
     return same, _cheapest(order, count, values, weights, log_price, most)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from evenly.errors import InputError, did_you_mean
+from evenly.models.uncertainty.single_runs import ENOUGH, quantile
 from evenly.readers.jobs.jobs import Jobs
 from evenly.time_limits.history import History
 from evenly.time_limits.kernels import MOST
@@ -14,8 +16,10 @@ from evenly.time_limits.replay import proposed
 
 __all__ = ["Advice", "next_limit"]
 
-#: With so many earlier jobs of the same kind and cores, a limit is never below their own quantile.
-_ENOUGH = 10
+#: A quantile is learned from so many of the latest jobs: so many that this number of them are beyond it.
+_BEYOND = 5
+#: Nothing is known of a job with so many times more, or fewer, cores than any earlier one.
+_FARTHEST = 2.0
 
 
 @dataclass(frozen=True)
@@ -25,27 +29,36 @@ class Advice:
     Parameters
     ----------
     seconds : float
-        The limit, in whole minutes.
+        The limit, in whole minutes. Infinite if so many jobs were stopped at their limits that none is known to be
+        enough.
     kill : float
         Probability that the job takes longer.
+    whose : str
+        Which jobs it is learned from: of which user and name, on how many cores.
     earlier, stopped : int
-        How many earlier jobs of the user, and of the name if one is given, it is learned from; how many of these were
-        stopped at their limit.
-    is_longest : bool
-        Whether it is the longest limit that anybody asked for: more isn't proposed, although it may be needed.
+        How many they are, and how many of them were stopped at their limit.
+    longest : float
+        The longest of them, in seconds, also of those that were stopped.
+    from_others : bool
+        Whether these are so few that jobs of other names, cores and users decide, too.
     """
 
     seconds: float
     kill: float
+    whose: str
     earlier: int
     stopped: int
-    is_longest: bool
+    longest: float
+    from_others: bool
 
 
 def next_limit(
     jobs: Jobs, *, user: str, name: str | None = None, cores: float | None = None, kill: float = 0.05
 ) -> Advice:
     """Propose a time limit for a user's next job.
+
+    With ten or more jobs of this user, name and number of cores, it is a quantile of what the latest of these took.
+    With fewer, other jobs count, too, as in `evenly.time_limits.replay.replay`.
 
     Parameters
     ----------
@@ -54,14 +67,14 @@ def next_limit(
     user, name : str
         The user, and the job's name if it has had jobs before.
     cores : float, optional
-        Its cores; those of the user's last job by default.
+        Its cores; those of the user's last job of this name by default.
     kill : float
         Probability with which the job may be killed.
 
     Raises
     ------
     InputError
-        If the user, or the name, has no job that ended.
+        If the user, or the name, has no job that ended, or none with about as many cores.
 
     Examples
     --------
@@ -81,21 +94,46 @@ def next_limit(
             raise InputError(f"no job of {user!r} is called {name!r}: give another --name, or none")
     history = History.of(jobs)
     ours = _sorted(jobs, alike, use)
-    known = history.cores[ours][-1] if cores is None else cores
-    coming = _with_one_more(history, int(np.flatnonzero(ours)[-1]), name is not None, float(known))
-    found = proposed(coming, kill)[0, -1]
-    same = history.seconds[ours & (history.cores == known)]
-    if len(same) >= _ENOUGH:  # the level was corrected for the past of all jobs; these would be killed more often
-        found = max(found, float(np.quantile(same, 1 - kill, method="higher")))
-    longest = np.nanmax(np.append(history.limits, history.seconds))
-    count = min(int(alike.sum()), MOST)
+    whose = f"of {user}" + ("" if name is None else f" called {name}")
+    wanted = float(history.cores[ours][-1]) if cores is None else float(cores)
+    if cores is not None:
+        _check_near(history, ours, wanted, whose, kill)
+    same = np.flatnonzero(ours & (history.cores == wanted))
+    if history.has_cores:
+        whose += f" on {wanted:g} core{'' if wanted == 1 else 's'}" + (", as the last one had" if cores is None else "")
+    same = same[-max(MOST, math.ceil(_BEYOND / kill)) :]
+    seconds, stopped = history.seconds[same], history.stopped[same]
+    if from_others := len(same) < ENOUGH:
+        coming = _with_one_more(history, int(np.flatnonzero(ours)[-1]), name is not None, wanted)
+        found = float(proposed(coming, kill)[0, -1])
+        if not stopped.any() or np.isfinite(found):
+            # Others' requests may say more than any job took. That others' jobs were stopped doesn't count here.
+            found = min(found, float(history.seconds[~history.stopped].max(initial=seconds.max(initial=0.0))))
+    else:
+        middle = float(np.median(seconds))
+        found = middle * math.exp(quantile(np.log(seconds / middle), stopped, 1 - kill))
     return Advice(
         seconds=float(np.ceil(found / 60 - 1e-9) * 60),
         kill=kill,
-        earlier=count,
-        stopped=int(history.stopped[ours][-count:].sum()),
-        is_longest=bool(found >= longest),
+        whose=whose,
+        earlier=len(same),
+        stopped=int(stopped.sum()),
+        longest=float(seconds.max(initial=0.0)),
+        from_others=from_others,
     )
+
+
+def _check_near(history: History, ours: np.ndarray, wanted: float, whose: str, kill: float) -> None:
+    """Refuse a number of cores that is far from all that earlier jobs had."""
+    if not history.has_cores:
+        raise InputError("the cores of some jobs aren't known, so that no limit can be learned for a number of cores")
+    least, most = float(history.cores[ours].min()), float(history.cores[ours].max())
+    if not least / _FARTHEST <= wanted <= most * _FARTHEST:
+        had = f"{least:g}" if least == most else f"{least:g} to {most:g}"
+        raise InputError(
+            f"the jobs {whose} had {had} cores, so they don't tell how long a job on {wanted:g} takes; evenly predict "
+            f"JOBS --at cores={wanted:g} --limit {100 * (1 - kill):g}% learns how the time depends on the cores"
+        )
 
 
 def _equal(jobs: Jobs, column: str, value: str, among: np.ndarray) -> np.ndarray:

@@ -106,7 +106,7 @@ def replay(jobs: Jobs, *, kill: float = 0.05, judged_from: float = 0.0) -> Repla
     >>> jobs = Jobs.of({"user": "ada", "state": "COMPLETED", "submit": 3600.0 * np.arange(40), "elapsed_s": took,
     ...                 "end": 3600.0 * np.arange(40) + took, "limit_s": 86400.0, "cores": 4.0})
     >>> [(one.name, round(one.unused)) for one in replay(jobs).outcomes if "×" not in one.name]
-    [('as asked', 3705), ('evenly, same risk each', 17), ('evenly, least unused', 31)]
+    [('as asked', 3705), ('evenly, same risk each', 17), ('evenly, least unused time', 31)]
     """
     if not 0 < kill < 1:
         raise InputError(f"kill must lie between 0 and 1, but got {kill}")
@@ -121,7 +121,7 @@ def replay(jobs: Jobs, *, kill: float = 0.05, judged_from: float = 0.0) -> Repla
             "no job came to its end for which a limit could be proposed from earlier jobs: more jobs are needed"
         )
     judge = _Judge(history, judged)
-    evenly = [judge("evenly, same risk each", own[0]), judge("evenly, least unused", own[1])]
+    evenly = [judge("evenly, same risk each", own[0]), judge("evenly, least unused time", own[1])]
     share = max(one.killed for one in evenly)
     others: list[Outcome] = []
     if np.isfinite(asked[judged]).all():
@@ -146,9 +146,11 @@ def proposed(history: History, kill: float) -> Floats:
 
     limits = history.limits
     longest = np.nanmax(np.append(limits, history.seconds))
+    # How long a job that is to be submitted may take isn't bounded by what others asked for.
+    bounds = np.where(np.isnan(history.seconds), np.inf, np.where(np.isnan(limits), longest, limits))
     found: Floats = replayed(
         history.by_end, history.submit, history.end, history.groups, int(history.groups.max()) + 1, history.seconds,
-        history.stopped, limits, np.where(np.isnan(limits), longest, limits), last_two(history), history.cores, kill,
+        history.stopped, limits, bounds, last_two(history), history.cores, kill,
     )  # fmt: skip
     return found
 

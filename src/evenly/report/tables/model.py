@@ -258,7 +258,7 @@ def models_as_dict(
             "in_the_limit": formula.dominating() if (formula := _leading(model)) else None,
             "parameters": model.space_.to_dict()["parameters"],
             "response": dict(model.response_),
-            "training": plain(model.training_),
+            "training": {name: plain(value) for name, value in model.training_.items() if name != "single_runs"},
             "errors": _errors_or_none(errors_of, model, (runs or {}).get(solver)),
             "left_out_errors": _errors_or_none(left_out_errors, model, (runs or {}).get(solver)),
             "held_out_errors": _errors_or_none(errors_of, model, (test or {}).get(solver)),
@@ -315,7 +315,12 @@ def predictions_table(
     """
     found = _predictions(models, configurations, level, limit)
     starred = any(row["extrapolated"] for row in found)
-    table = new_table(title, "* outside the range learned on" if starred else "")
+    unknown = limit is not None and any(row["limit"] is None for row in found)
+    told = [
+        *(["* outside the range learned on"] if starred else []),
+        *(["–: more runs were stopped at their limit than may be, so that it isn't known what is enough"] * unknown),
+    ]
+    table = new_table(title, "; ".join(told))
     parameters = list(dict.fromkeys(name for row in found for name in row["configuration"]))
     if len(models) > 1:
         add_texts(table, "solver")
@@ -326,7 +331,7 @@ def predictions_table(
         value += "*" if row["extrapolated"] else " " * starred
         cells = [_cell(row["configuration"].get(name)) for name in parameters]
         whose = [row["solver"]] if len(models) > 1 else []
-        add_row(table, *whose, *cells, value, between, *([row["limit"]] if limit is not None else []))
+        add_row(table, *whose, *cells, value, between, *([row["limit"] or "–"] if limit is not None else []))
     return table
 
 
@@ -369,10 +374,11 @@ def _predictions(
     return found
 
 
-def _limits(solver: str, model: Model, table: pd.DataFrame, probability: float) -> list[str]:
+def _limits(solver: str, model: Model, table: pd.DataFrame, probability: float) -> list[str | None]:
     if model.response_["unit"] != "s":
         raise InputError(f"a time limit needs a model of times, but {solver} predicts {model.response_['name']}")
-    return [time_limit(seconds) for seconds in model.upper(table, probability)]
+    limits = model.upper(table, probability)
+    return [time_limit(seconds) if np.isfinite(seconds) else None for seconds in limits]
 
 
 def _cell(value: Any) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import Any
 
 from rich.table import Table
 
-from evenly.report.formatting import compact, percent, time_limit
+from evenly.report.formatting import compact, percent, plain, time_limit
 from evenly.report.tables.run import add_numbers, add_row, add_texts, new_table
 from evenly.time_limits.next_job import Advice
 from evenly.time_limits.replay import Replay
@@ -38,16 +39,23 @@ def replay_as_dict(replay: Replay) -> dict[str, Any]:
 
 
 def advice_text(advice: Advice) -> str:
-    """Return what to ask for, in one line, and what speaks against it."""
-    jobs = f"{advice.earlier} earlier job{'' if advice.earlier == 1 else 's'}"
-    told = f"{time_limit(advice.seconds)}  enough with a probability of {percent(1 - advice.kill)}, from {jobs}"
+    """Return what to ask for and what it is learned from, in one line, and what speaks against it."""
+    count = f"the latest {advice.earlier} jobs" if advice.earlier > 1 else f"{advice.earlier or 'no'} job"
+    told = f"{count} {advice.whose}"
     if advice.stopped:
-        told += f", {advice.stopped} of which were stopped at their limit"
-    if advice.is_longest:
-        told += "; it is the longest limit in the table, and more may be needed"
-    return told
+        were = "was" if advice.stopped == 1 else "were"
+        told += f", {advice.stopped} of which {were} stopped at {'its' if advice.stopped == 1 else 'their'} limit"
+    if math.isinf(advice.seconds):
+        return (
+            f"more than {time_limit(advice.longest)}  no limit is known to be enough with a probability of "
+            f"{percent(1 - advice.kill)}, from {told}"
+        )
+    if advice.from_others:
+        told += ", and from others that are less alike, since these are few"
+    return f"{time_limit(advice.seconds)}  enough with a probability of {percent(1 - advice.kill)}, from {told}"
 
 
 def advice_as_dict(advice: Advice) -> dict[str, Any]:
-    """Return advice as plain values, with the limit as it is given to ``sbatch --time``."""
-    return {"limit": time_limit(advice.seconds), **asdict(advice)}
+    """Return advice as plain values, with the limit as it is given to ``sbatch --time``; None if it isn't known."""
+    known = math.isfinite(advice.seconds)
+    return {"limit": time_limit(advice.seconds) if known else None, **plain(asdict(advice))}

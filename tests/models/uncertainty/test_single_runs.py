@@ -1,0 +1,108 @@
+"""What single runs stay below: as often as asked, whatever their scatter, and never guessed where runs were stopped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import evenly
+from evenly.models.base import Model
+from evenly.models.uncertainty.single_runs import quantile
+
+CORES = np.array([4, 8, 16, 32, 64])
+
+
+def scatter(kind: str, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return n factors: of two kinds of days, with a long tail, or as usual."""
+    if kind == "two kinds":
+        return np.where(rng.random(n) < 0.3, 2.5, 1.0) * rng.lognormal(0, 0.05, n)
+    if kind == "long tail":
+        return 1 + rng.pareto(2.5, n)
+    return rng.lognormal(0, 0.3, n)
+
+
+def learned(kind: str, repetitions: int, seed: int) -> Model:
+    rng = np.random.default_rng(seed)
+    cores = np.repeat(CORES, repetitions)
+    table = pd.DataFrame({"cores": cores, "seconds": 3600 / cores**0.8 * scatter(kind, len(cores), rng)})
+    return evenly.fit(evenly.Runs.from_frame(table, ["cores"]))
+
+
+@pytest.mark.parametrize("repetitions", [8, 40])
+@pytest.mark.parametrize("kind", ["two kinds", "long tail", "usual"])
+def test_as_many_single_runs_stay_below_as_asked(kind: str, repetitions: int) -> None:
+    covered = []
+    for seed in range(10):
+        model = learned(kind, repetitions, seed)
+        rng = np.random.default_rng(100 + seed)
+        for cores in (16, 24):  # one that was measured, and one that wasn't
+            limit = model.upper({"cores": [cores]}, 0.9)[0]
+            covered.append(np.mean(3600 / cores**0.8 * scatter(kind, 2000, rng) <= limit))
+    # The share of runs below a quantile of 40 scatters by sqrt(0.9 · 0.1 / 40) = 0.05, the mean of ten by 0.015.
+    assert np.mean(covered) > 0.87
+
+
+def test_much_is_known_of_a_configuration_that_ran_often() -> None:
+    rng = np.random.default_rng(1)
+    cores = np.repeat([8, 16, 32], 88)
+    table = pd.DataFrame({"cores": cores, "seconds": 36_000 / cores * rng.uniform(0.95, 1.05, len(cores))})
+    model = evenly.fit(evenly.Runs.from_frame(table, ["cores"]))
+    limit = model.upper({"cores": [8, 16, 32]}, 0.99) / (36_000 / np.array([8, 16, 32]))
+    assert np.all((limit > 1.03) & (limit < 1.08))
+
+
+def test_what_was_stopped_too_often_has_no_limit() -> None:
+    rng = np.random.default_rng(0)
+    cores = np.repeat([4, 8], 28)
+    seconds = 36_000 / cores * rng.lognormal(0, 0.05, len(cores))
+    status = np.where(seconds > 9000, "timed out", "ok")  # about half of those on four cores
+    table = pd.DataFrame({"cores": cores, "seconds": np.minimum(seconds, 9000.0), "status": status})
+    model = evenly.fit(evenly.Runs.from_frame(table, ["cores"]))
+    few, many = model.upper({"cores": [4, 8]}, 0.9)
+    assert np.isinf(few)
+    assert many < 1.2 * 4500
+
+
+def test_runs_that_ran_once_have_the_upper_end_of_their_interval() -> None:
+    table = pd.DataFrame({"cores": [1, 2, 4, 8, 16], "seconds": [80.0, 41.0, 20.5, 10.1, 5.2]})
+    model = evenly.fit(evenly.Runs.from_frame(table, ["cores"]))
+    assert model.upper({"cores": [3]}, 0.95) == model.interval({"cores": [3]}, 0.9)[1]
+
+
+def test_it_rises_with_the_probability_and_is_kept(tmp_path: Path) -> None:
+    model = learned("usual", 40, 0)
+    asked = {"cores": [16, 24]}
+    limits = [model.upper(asked, probability) for probability in (0.6, 0.9, 0.93, 0.99, 0.9999)]
+    assert np.all(np.diff(limits, axis=0) >= 0)
+    assert np.all(limits[0] >= model.predict(asked))
+    evenly.save(model, tmp_path / "m.evenly")
+    again = evenly.load(tmp_path / "m.evenly")
+    assert isinstance(again, Model)
+    assert again.upper(asked, 0.9).tolist() == limits[1].tolist()
+
+
+def test_a_unit_of_time_changes_nothing() -> None:
+    rng = np.random.default_rng(3)
+    cores = np.repeat(CORES, 12)
+    seconds = 3600 / cores * rng.lognormal(0, 0.2, len(cores))
+    limits = [
+        evenly.fit(evenly.Runs.from_frame(pd.DataFrame({"cores": cores, "seconds": seconds * unit}), ["cores"])).upper(
+            {"cores": [4, 24]}, 0.99
+        )
+        / unit
+        for unit in (1.0, 1e-6)
+    ]
+    assert limits[0] == pytest.approx(limits[1], rel=1e-6)
+
+
+def test_quantiles_count_stopped_runs_by_the_product_limit() -> None:
+    """By hand: of 1, 2+, 3, 4+, 5, the shares that end by 1, 3, 5 are 1/5, 1 - 4/5 · 2/3 = 7/15, and 1."""
+    values, stopped = np.arange(1.0, 6.0), np.array([False, True, False, True, False])
+    shares = np.array([1 / 5, 7 / 15, 1.0]) * 5 / 6  # one more value
+    for share, value in zip(shares, (1.0, 3.0, 5.0), strict=True):
+        assert quantile(values, stopped, share - 1e-6) == value
+    assert quantile(values, stopped, shares[0] + 1e-6) == 3.0
+    assert quantile(values[:4], stopped[:4], 0.9) == np.inf
