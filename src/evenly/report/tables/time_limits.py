@@ -50,7 +50,9 @@ def advice_text(advice: Advice) -> str:
             f"more than {time_limit(advice.longest)}  no limit is known to be enough with a probability of "
             f"{percent(1 - advice.kill)}, from {told}"
         )
-    if advice.from_others:
+    if advice.from_others and not advice.earlier:
+        told = f"jobs that are less alike: there are none {advice.whose}"
+    elif advice.from_others:
         told += ", and from others that are less alike, since these are few"
     return f"{time_limit(advice.seconds)}  enough with a probability of {percent(1 - advice.kill)}, from {told}"
 
