@@ -73,6 +73,13 @@ _GROUPS = {
         "evenly machine measure",
     ),
 }
+#: The sections of ``evenly --help``, by what a person wants to know or do.
+_PANELS = {
+    "Ask your measurements": ("read", "fit", "predict", "allocate", "limits", "advise", "sensitivity", "plot"),
+    "Measure and search": ("measure", "tune", "runs", "sort", "init", "example"),
+    "Cut a simulation": ("partition", "rebalance", "fdtd", "train", "demo"),
+    "Know a machine": ("machine", "calibrate", "cost"),
+}
 
 
 class _Commands(TyperGroup):
@@ -81,7 +88,11 @@ class _Commands(TyperGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         helps = _COMMANDS | {name: text for name, (text, _) in _GROUPS.items()}
-        self.commands.update({name: TyperCommand(name, help=text) for name, text in helps.items()})
+        self.commands.update({
+            name: TyperCommand(name, help=helps[name], rich_help_panel=panel)
+            for panel, names in _PANELS.items()
+            for name in names
+        })  # fmt: skip
 
     def invoke(self, ctx: Any) -> Any:
         try:
