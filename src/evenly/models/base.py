@@ -24,7 +24,6 @@ from evenly.arguments import explained
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.models.array_types import Flags, Floats
 from evenly.models.arrays import as_features, one_column
-from evenly.models.uncertainty.single_runs import SingleRuns
 from evenly.space.configurations import as_table
 from evenly.space.ranges import outside
 from evenly.space.space import Configurations, Space
@@ -261,13 +260,10 @@ class Model(Estimator, ABC):
             raise InputError(f"level must lie between 0 and 1, but got {level}")
         table = self._asked(X)
         lower, upper = self._interval(table, level)
-        training = getattr(self, "training_", {})
-        half = training.get("rounding", 0.0) / 2
-        predicted = self._predict(table)
-        if "single_runs" in training:
-            lower, upper = SingleRuns.from_state(training["single_runs"]).within(table, predicted, lower, upper, level)
         # Measured values are rounded: no new one is known better than to half a unit in their last place.
+        half = getattr(self, "training_", {}).get("rounding", 0.0) / 2
         if half:
+            predicted = self._predict(table)
             lower = np.minimum(lower, predicted / (1 + half / predicted))
             upper = np.maximum(upper, predicted + half)
         return lower, upper
@@ -297,6 +293,8 @@ class Model(Estimator, ABC):
         above = self.interval(table, 2 * probability - 1)[1]
         if "single_runs" not in self.training_:
             return above
+        from evenly.models.uncertainty.single_runs import SingleRuns
+
         single = SingleRuns.from_state(self.training_["single_runs"])
         return single.upper(table, self._predict(table), above, probability)
 

@@ -50,15 +50,8 @@ def test_much_is_known_of_a_configuration_that_ran_often() -> None:
     cores = np.repeat([8, 16, 32], 88)
     table = pd.DataFrame({"cores": cores, "seconds": 36_000 / cores * rng.uniform(0.95, 1.05, len(cores))})
     model = evenly.fit(evenly.Runs.from_frame(table, ["cores"]))
-    truth = 36_000 / np.array([8, 16, 32])
-    limit = model.upper({"cores": [8, 16, 32]}, 0.99) / truth
+    limit = model.upper({"cores": [8, 16, 32]}, 0.99) / (36_000 / np.array([8, 16, 32]))
     assert np.all((limit > 1.03) & (limit < 1.08))
-    # Three configurations alone leave the law open by a factor of two; their runs don't.
-    lower, upper = model.interval({"cores": [8, 16, 32]}, 0.9)
-    assert np.all((lower / truth > 0.93) & (lower / truth < 1))
-    assert np.all((upper / truth < 1.07) & (upper / truth > 1))
-    wide = model.interval({"cores": [8, 16, 32]}, 0.98)
-    assert np.all((wide[0] <= lower) & (wide[1] >= upper))
 
 
 def test_what_was_stopped_too_often_has_no_limit() -> None:

@@ -46,8 +46,6 @@ class SingleRuns(Stored):
         The configurations that ran often.
     log_limits : array (n_configurations, n_levels)
         For each, the logarithm of what a run stays below; infinite where too many runs were stopped to know it.
-    log_least : array (n_configurations, n_levels)
-        The same for what a run stays above.
     log_scatter : array (n_levels,)
         The same of the ratio of a run to its configuration's value, over all that ran more than once.
     repetitions : float
@@ -64,7 +62,6 @@ class SingleRuns(Stored):
 
     configurations: dict[str, list[Any]]
     log_limits: Floats
-    log_least: Floats
     log_scatter: Floats
     repetitions: float
 
@@ -87,12 +84,10 @@ class SingleRuns(Stored):
         kept = [group for group in np.argsort(-sizes, kind="stable")[:_MOST] if sizes[group] >= ENOUGH]
         order = np.argsort(groups, kind="stable")
         starts = np.concatenate([[0], np.cumsum(sizes)])
-        limits, least = np.empty((2, len(kept), len(_LEVELS)))
+        limits = np.empty((len(kept), len(_LEVELS)))
         for row, group in enumerate(kept):
             members = order[starts[group] : starts[group + 1]]
-            logs, never = np.log(times / center)[members], np.zeros(len(members), dtype=np.bool_)
-            own = [quantile(logs, stopped[members], level) for level in _LEVELS]
-            least[row] = math.log(center[members[0]]) - np.array([quantile(-logs, never, level) for level in _LEVELS])
+            own = [quantile(np.log(times / center)[members], stopped[members], level) for level in _LEVELS]
             # Where the own runs are too few for a level, all runs' scatter says more of the tail than their largest.
             few = (len(members) + 1) * _LEVELS > len(members)
             wider = scatter * math.sqrt(1 + 1 / len(members))
@@ -101,7 +96,6 @@ class SingleRuns(Stored):
         return cls(
             configurations={name: table[name].iloc[first].tolist() for name in runs.parameters},
             log_limits=limits,
-            log_least=least,
             log_scatter=scatter,
             repetitions=float(len(sizes) / np.sum(1 / sizes)),
         )
@@ -123,46 +117,17 @@ class SingleRuns(Stored):
         array (n,)
             Infinite where so many runs were stopped at a limit that it isn't known. Never below `predicted`.
         """
-        column = min(int(np.searchsorted(_LEVELS, probability - 1e-9)), len(_LEVELS) - 1)
-        scatter = max(self.log_scatter[column], 0.0) * math.sqrt(1 - 1 / self.repetitions)
+        level = min(int(np.searchsorted(_LEVELS, probability - 1e-9)), len(_LEVELS) - 1)
+        own = self._own(table)
+        scatter = max(self.log_scatter[level], 0.0) * math.sqrt(1 - 1 / self.repetitions)
         found: Floats = predicted * np.exp(np.hypot(np.log(above / predicted), scatter))
-        own = self._own(table)
-        often = own >= 0
-        limits = np.exp(self.log_limits[own[often], column])
-        found[often] = np.maximum(limits, (found if probability > _LEVELS[-1] else predicted)[often])
-        return found
+        if probability > _LEVELS[-1]:
+            return np.where(own >= 0, np.maximum(found, self._limits(own, level)), found)
+        return np.where(own >= 0, np.maximum(predicted, self._limits(own, level)), found)
 
-    def within(
-        self, table: pd.DataFrame, predicted: Floats, lower: Floats, upper: Floats, level: float
-    ) -> tuple[Floats, Floats]:
-        """Narrow the intervals of configurations that ran often to what their single runs lie in.
-
-        A model that knows few configurations has wide intervals, even where each of them ran a hundred times. A value
-        of repeated runs scatters less than they do, so it lies where they lie with at least the same probability.
-
-        Parameters
-        ----------
-        table : DataFrame (n, n_parameters)
-            Configurations.
-        predicted, lower, upper : array (n,)
-            What the model predicts, and its intervals.
-        level : float
-            The probability of the intervals.
-
-        Returns
-        -------
-        lower, upper : array (n,)
-        """
-        column = int(np.searchsorted(_LEVELS, (1 + level) / 2 - 1e-9))
-        own = self._own(table)
-        often = own >= 0
-        if column == len(_LEVELS) or not often.any():
-            return lower, upper
-        least, most = np.exp(self.log_least[own[often], column]), np.exp(self.log_limits[own[often], column])
-        lower, upper = lower.copy(), upper.copy()
-        lower[often] = np.minimum(np.maximum(lower[often], least), predicted[often])
-        upper[often] = np.maximum(np.minimum(upper[often], most), predicted[often])
-        return lower, upper
+    def _limits(self, own: np.ndarray, level: int) -> Floats:
+        limits: Floats = np.exp(self.log_limits[own, level]) if len(self.log_limits) else np.zeros(len(own))
+        return limits
 
     def _own(self, table: pd.DataFrame) -> np.ndarray:
         """Return the row of `configurations` that each row of a table equals, -1 where there is none, shape (n,)."""
