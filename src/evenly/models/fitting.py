@@ -15,6 +15,7 @@ from evenly.metrics import mlogq
 from evenly.models.base import Effort, Model, check_effort
 from evenly.models.factorized import Factorized
 from evenly.models.registry import model_class
+from evenly.models.uncertainty.conformal import LogConformal
 from evenly.models.uncertainty.single_runs import SingleRuns
 from evenly.runs.columns import BOOKKEEPING
 from evenly.runs.grouping import by_value, constants
@@ -154,6 +155,9 @@ def fit(
     }
     if single := SingleRuns.of(chosen, statistic):
         model.training_["single_runs"] = single.to_state()
+        conformal = getattr(model, "_conformal", None)
+        if (noise := single.noise()) is not None and isinstance(conformal, LogConformal):
+            vars(model)["_conformal"] = conformal.knowing(noise)
     if ranges := _label_ranges(good):
         model.training_["label_ranges"] = ranges
     return model

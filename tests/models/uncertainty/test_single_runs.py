@@ -50,8 +50,14 @@ def test_much_is_known_of_a_configuration_that_ran_often() -> None:
     cores = np.repeat([8, 16, 32], 88)
     table = pd.DataFrame({"cores": cores, "seconds": 36_000 / cores * rng.uniform(0.95, 1.05, len(cores))})
     model = evenly.fit(evenly.Runs.from_frame(table, ["cores"]))
-    limit = model.upper({"cores": [8, 16, 32]}, 0.99) / (36_000 / np.array([8, 16, 32]))
-    assert np.all((limit > 1.03) & (limit < 1.08))
+    asked = {"cores": [8, 12, 16, 24, 32]}
+    truth = 36_000 / np.array(asked["cores"])
+    limit = model.upper(asked, 0.99) / truth
+    assert np.all((limit[::2] > 1.03) & (limit[::2] < 1.08))
+    # Three configurations leave no degree of freedom for their noise, but the runs tell it.
+    lower, upper = model.interval(asked, 0.9)
+    assert np.all((lower / truth > 0.75) & (lower < truth))
+    assert np.all((upper / truth < 1.35) & (upper > truth))
 
 
 def test_what_was_stopped_too_often_has_no_limit() -> None:

@@ -15,7 +15,7 @@ root mean square. The degrees of freedom are the number of runs minus the number
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,6 +45,8 @@ class LogConformal(Stored):
         Absolute log residuals of left-out runs, each divided by ``sqrt(1 + leverage)``, in ascending order.
     freedom : float
         Degrees of freedom: runs minus coefficients, at least 0. It isn't a whole number for averages of models.
+    assumed : float
+        The spread of log run times that is assumed where no degrees of freedom are left to estimate it from.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class LogConformal(Stored):
 
     scores: Floats
     freedom: float
+    assumed: float = _ASSUMED_SPREAD
 
     @classmethod
     def from_residuals(cls, residuals: Floats, leverages: Floats, *, coefficients: float) -> LogConformal:
@@ -68,6 +71,13 @@ class LogConformal(Stored):
         with np.errstate(all="ignore"):
             scores = np.abs(residuals) / np.sqrt(1.0 + leverages)
         return cls(np.sort(scores[np.isfinite(scores)]), max(float(len(residuals) - coefficients), 0.0))
+
+    def knowing(self, noise: float) -> LogConformal:
+        """Return the same for values whose noise is known from repeated runs: their standard deviation, in log units.
+
+        At least the usual spread of timings is assumed even then, since the law may not fit.
+        """
+        return replace(self, assumed=min(max(_USUAL_SPREAD, noise), _ASSUMED_SPREAD))
 
     def half_width(self, level: float) -> float:
         """Return the half-width, in log units, of the interval at `level` for a configuration of leverage 0."""
@@ -80,7 +90,7 @@ class LogConformal(Stored):
         size = float(np.sqrt(np.mean(self.scores**2))) if n else 0.0
         freedom = min(self.freedom, n)
         if freedom < 1:
-            size = _ASSUMED_SPREAD if n < _FEW else max(_USUAL_SPREAD, size)
+            size = self.assumed if n < _FEW else max(_USUAL_SPREAD, size)
         largest = float(self.scores[-1]) if n else 0.0
         return max(largest, _student(max(freedom, 1.0), level) * size, self.least(level))
 

@@ -50,6 +50,8 @@ class SingleRuns(Stored):
         The same of the ratio of a run to its configuration's value, over all that ran more than once.
     repetitions : float
         How often a configuration ran: the harmonic mean.
+    spread, freedom : float
+        The standard deviation of log run times around their configuration's value, and its degrees of freedom.
 
     Examples
     --------
@@ -64,6 +66,8 @@ class SingleRuns(Stored):
     log_limits: Floats
     log_scatter: Floats
     repetitions: float
+    spread: float
+    freedom: float
 
     @classmethod
     def of(cls, runs: Runs, statistic: Statistic) -> SingleRuns | None:
@@ -98,7 +102,16 @@ class SingleRuns(Stored):
             log_limits=limits,
             log_scatter=scatter,
             repetitions=float(len(sizes) / np.sum(1 / sizes)),
+            spread=float(np.sqrt(np.mean(ratios**2))),
+            freedom=float(len(times) - len(sizes)),
         )
+
+    def noise(self) -> float | None:
+        """Return the standard deviation of the values learned from, in log units; None if too few runs were repeated.
+
+        It is that of a median of normally distributed runs: sqrt(π/2) of a mean's.
+        """
+        return math.sqrt(math.pi / 2 / self.repetitions) * self.spread if self.freedom >= ENOUGH else None
 
     def upper(self, table: pd.DataFrame, predicted: Floats, above: Floats, probability: float) -> Floats:
         """Return what a single run of each configuration stays below with a probability.
