@@ -50,6 +50,7 @@ _COMMANDS = {
     "sensitivity": "Tell which parameters matter: how much errors grow when their values are shuffled, and Sobol "
     "indices.",
     "limits": "Replay a table of jobs: which time limits would have been enough, and what the next job should ask for.",
+    "doctor": "Check this machine: ranks, scheduler, clocks, cores, memory, files; and say what to mend and how.",
     "demo": "Calibrate, cut a structure, predict, run, compare: a few minutes on this machine; FOLDER/index.html "
     "shows it.",
 }
@@ -78,7 +79,7 @@ _PANELS = {
     "Ask your measurements": ("read", "fit", "predict", "allocate", "limits", "advise", "sensitivity", "plot"),
     "Measure and search": ("measure", "tune", "runs", "sort", "init", "example"),
     "Cut a simulation": ("partition", "rebalance", "fdtd", "train", "demo"),
-    "Know a machine": ("machine", "calibrate", "cost"),
+    "Know a machine": ("doctor", "machine", "calibrate", "cost"),
 }
 
 
