@@ -8,6 +8,7 @@ from pathlib import Path
 
 from evenly.errors import InputError, ReadError
 from evenly.readers.base import Reader
+from evenly.readers.jobs.agreement import agreeing, each_once
 from evenly.readers.jobs.jobs import Jobs
 from evenly.readers.registry import Skipped, build_all, listing, name_list
 from evenly.runs.runs import Runs
@@ -47,7 +48,7 @@ class JobReader(Reader):
 
     def read(self, path: Path) -> dict[str, Runs]:
         self.skipped = []
-        jobs = self.jobs(path)
+        jobs = agreeing(path, self.jobs(path))
         self.notes = list(jobs.notes)
         try:
             runs = jobs.runs(self._parameters)
@@ -89,7 +90,7 @@ def read_jobs(paths: Sequence[Path | str] | Path | str, *, format: str | None = 
     """
     files = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
     readers = [reader for reader in build_all(options, format) if isinstance(reader, JobReader)]
-    return Jobs.concat([_read_one(path, readers) for path in files])
+    return each_once(Jobs.concat([_read_one(path, readers) for path in files]))
 
 
 def _read_one(path: Path, readers: Sequence[JobReader]) -> Jobs:
@@ -103,6 +104,6 @@ def _read_one(path: Path, readers: Sequence[JobReader]) -> Jobs:
             f"it is no table of jobs in a known format ({names}): give the output of {WANTED}; for a table of runs, "
             "evenly predict --at … --limit 95% says which limit to ask for",
         )
-    jobs = fitting[0].jobs(path)
+    jobs = agreeing(path, fitting[0].jobs(path))
     lost = f"left out:{listing(fitting[0].skipped)}"
     return Jobs(jobs.table, (*jobs.notes, lost)) if fitting[0].skipped else jobs

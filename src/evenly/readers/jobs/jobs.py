@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from evenly.errors import InputError
 from evenly.runs.runs import Runs
 
-__all__ = ["COLUMNS", "NUMBERS", "TEXTS", "Jobs"]
+__all__ = ["COLUMNS", "NOT_ENDED", "NUMBERS", "TEXTS", "Jobs"]
 
 #: Columns that hold text; "" where it isn't known.
 TEXTS = ("id", "user", "account", "name", "partition", "state", "cluster")
@@ -24,7 +24,7 @@ NUMBERS = (
 COLUMNS = (*TEXTS, *NUMBERS)
 #: States of jobs that came to their end, and of jobs that were stopped at their limit.
 _DONE, _STOPPED = ("COMPLETED",), ("TIMEOUT", "DEADLINE")
-_NOT_ENDED = ("RUNNING", "PENDING", "SUSPENDED", "REQUEUED", "REQUEUE_HOLD", "RESIZING", "COMPLETING", "CONFIGURING")
+NOT_ENDED = ("RUNNING", "PENDING", "SUSPENDED", "REQUEUED", "REQUEUE_HOLD", "RESIZING", "COMPLETING", "CONFIGURING")
 #: A column of text is a parameter if it has at most so many values, each with so many jobs on average.
 _MOST_LABELS, _FEWEST_PER_LABEL = 12, 3
 _MAY_BE_PARAMETERS = ("cores", "nodes", "partition", "name", "user", "account", "cluster")
@@ -119,7 +119,7 @@ class Jobs:
         """
         names = list(parameters) or self.parameters()
         self._check(names)
-        ended = ~self._is_in(_NOT_ENDED) & self._known(names).all(axis=1)  # a job that never began has no cores
+        ended = ~self._is_in(NOT_ENDED) & self._known(names).all(axis=1)  # a job that never began has no cores
         if not ended.any():
             raise InputError("no job has ended yet: there is nothing to learn from")
         table = self.table[ended]

@@ -80,11 +80,14 @@ def _row(job: dict[str, Any]) -> dict[str, object]:
     task, family = _number(array.get("task_id")), _number(array.get("job_id"))
     current = job["state"]["current"]
     in_array = family > 0 and np.isfinite(task)
+    het = job.get("het") or {}
+    whole, part = _number(het.get("job_id")), _number(het.get("job_offset"))
+    parts = f"{whole:.0f}+{part:.0f}" if whole > 0 and np.isfinite(part) else str(job["job_id"])
     start, end = _number(time.get("start")), _number(time.get("end"))
     nodes = _number(job.get("allocation_nodes"))
     memory = _count(tres.get("allocated") or tres.get("requested"), "mem")
     return {
-        "id": f"{family:.0f}_{task:.0f}" if in_array else str(job["job_id"]),
+        "id": f"{family:.0f}_{task:.0f}" if in_array else parts,
         **{name: str(job.get(name) or "") for name in ("user", "account", "name", "partition", "cluster")},
         "state": state(str(current[0] if isinstance(current, list) else current)),
         "submit": _number(time.get("submission")), "start": start if start > 0 else np.nan,

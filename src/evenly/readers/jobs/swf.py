@@ -131,7 +131,8 @@ def _states(run: np.ndarray, limit: np.ndarray, status: pd.Series[float], notes:
     if unknown.any():
         notes.append(f"{int(unknown.sum())} jobs that ran have no status: they are taken as completed")
         states[unknown] = "COMPLETED"
-    reached = (states == "COMPLETED") & (run >= limit)
+    # Logs differ in the status of a job that reached its limit: completed, failed, or cancelled.
+    reached = np.isin(states, ("COMPLETED", "FAILED", "CANCELLED")) & (run >= limit)
     if reached.any():
         notes.append(
             f"{int(reached.sum())} jobs ran as long as they asked for or longer: they count as stopped at their limit"
