@@ -193,3 +193,12 @@ def test_a_run_that_hung_does_not_bend_the_law() -> None:
     with pytest.warns(EvenlyWarning, match="as if it had hung: left out"):
         model = PowerLaw().fit({"cores": cores}, seconds, censored=[False] * 4 + [True])
     assert model.predict({"cores": [64]})[0] == pytest.approx(16, rel=0.1)
+
+
+def test_medians_that_limits_hide_are_said() -> None:
+    table = pd.DataFrame({"cores": [4, 4, 4, 8, 8, 8], "seconds": [50.0, 60, 60, 40, 60, 60]})
+    table["status"] = ["ok", "timed out", "timed out"] * 2
+    runs = Runs.from_frame(table, ["cores"])
+    with pytest.raises(InputError, match=r"the median isn't known: only 2 of all went well.*--statistic min"):
+        evenly.fit(runs)
+    assert evenly.fit(runs, statistic="min").predict({"cores": [4]}) > 0

@@ -170,3 +170,14 @@ def test_the_own_jobs_of_the_same_cores_decide_once_they_are_ten() -> None:
         next_limit(jobs, user="ada", cores=100_000)
     with pytest.raises(InputError, match="cores of some jobs aren't known"):
         next_limit(jobs_of(took, ["ada"] * 400, cores=np.nan), user="ada", cores=4)
+
+
+def test_a_job_whose_order_is_unknown_does_not_block_the_others() -> None:
+    jobs = noisy(100)
+    table = jobs.table.copy()
+    table.loc[7, ["submit", "start", "end"]] = np.nan
+    assert len(History.of(Jobs(table))) == 99
+    assert next_limit(Jobs(table), user="ada").seconds > 0
+    table.loc[:50, ["submit", "start", "end"]] = np.nan
+    with pytest.raises(InputError, match="of 51 jobs it isn't known when"):
+        History.of(Jobs(table))

@@ -219,6 +219,8 @@ def probability(text: str, option: str) -> float:
     --------
     >>> probability("0.9", "--level"), probability("90", "--level"), probability("90%", "--level")
     (0.9, 0.9, 0.9)
+    >>> round(probability("99.9%", "--limit"), 9)
+    0.999
     """
     try:
         value = float(text.strip().removesuffix("%"))
@@ -229,7 +231,7 @@ def probability(text: str, option: str) -> float:
         # 1.5 may be a mistyped 0.15 or 15: nobody means 1.5 % without saying so.
         value = math.nan
     value = value / 100 if percent or value > 1 else value
-    if not 0.01 <= value <= 0.999:
+    if not 0.01 - 1e-12 <= value <= 0.999 + 1e-12:
         raise InputError(f"{option} takes a probability from 1% to 99.9%, as 0.9 or 90%, but got {text!r}")
     return value
 

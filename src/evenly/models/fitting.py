@@ -128,6 +128,11 @@ def fit(
     check_effort(effort)
     chosen = runs if response is None else runs.learning(response)
     table = chosen.evidence(statistic)
+    if table["censored"].all() and chosen.ok.values.size:
+        raise InputError(
+            f"of each configuration, so many runs were stopped at their limit that the {statistic} isn't known: only "
+            f"{len(chosen.ok)} of all went well. Give runs a longer limit, or learn their minimum (--statistic min)"
+        )
     if table["censored"].all():
         raise InputError(f"there are no runs with {chosen.response!r} that went well: nothing to learn from")
     model = new_model(method or default_method(chosen), effort, options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -30,10 +30,15 @@ class Stored:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
-        """Restore what `to_state` returned, with the types that the fields are declared with."""
+        """Restore what `to_state` returned, with the types that the fields are declared with.
+
+        Fields with a default may be missing, in models that were stored before there were such fields.
+        """
         assert is_dataclass(cls)  # noqa: S101 - for the type checker
         kinds = get_type_hints(cls)
-        return cls(**{field.name: _restored(kinds[field.name], state[field.name]) for field in fields(cls)})
+        missing = {field.name for field in fields(cls) if field.name not in state and field.default is not MISSING}
+        names = [field.name for field in fields(cls) if field.name not in missing]
+        return cls(**{name: _restored(kinds[name], state[name]) for name in names})
 
 
 def _restored(kind: Any, value: Any) -> Any:

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from evenly.errors import InputError
 from evenly.readers.jobs.jobs import Jobs
 
-__all__ = ["GROUPS", "History"]
+__all__ = ["GROUPS", "History", "in_order"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+#: If the order of no more than this share of the jobs is unknown, these are left out.
+_FEW = 0.1
 #: From the widest group of jobs that are alike to the narrowest.
 GROUPS = ((), ("user",), ("user", "name"), ("user", "name", "cores"))
 
@@ -60,20 +62,9 @@ class History:
         InputError
             If there are none, or if it isn't known when they were submitted and ended.
         """
-        use = jobs.done | jobs.stopped
-        if not use.any():
-            raise InputError(f"no job came to its end or was stopped at its limit (there are: {jobs.left_out()})")
-        table = jobs.table[use]
-        seconds = table["elapsed_s"].to_numpy(dtype=np.float64)
-        start, end, submit = (table[name].to_numpy(dtype=np.float64) for name in ("start", "end", "submit"))
-        end = np.where(np.isnan(end), start + seconds, end)
-        submit = np.where(np.isnan(submit), np.where(np.isnan(start), end - seconds, start), submit)
-        unknown = np.isnan(submit) | np.isnan(end)
-        if unknown.any():
-            raise InputError(
-                f"of {int(unknown.sum())} jobs it isn't known when they were submitted and ended, so that nothing can "
-                "be replayed in order: print Submit, Start and End, too"
-            )
+        jobs = in_order(jobs)
+        table = jobs.table
+        seconds, end, submit = jobs.number("elapsed_s"), *_ends(table)
         order = np.argsort(submit, kind="stable")
         cores = table["cores"].to_numpy(dtype=np.float64)
         codes = np.stack([_codes(table, names) for names in GROUPS])
@@ -81,7 +72,7 @@ class History:
             submit=submit[order],
             end=end[order],
             seconds=seconds[order],
-            stopped=jobs.stopped[use][order],
+            stopped=jobs.stopped[order],
             limits=table["limit_s"].where(np.isfinite(table["limit_s"])).to_numpy(dtype=np.float64)[order],
             cores=np.where(np.isnan(cores), 1.0, cores)[order],
             groups=codes[:, order],
@@ -91,6 +82,38 @@ class History:
 
     def __len__(self) -> int:
         return len(self.seconds)
+
+
+def in_order(jobs: Jobs) -> Jobs:
+    """Return the jobs that are done or were stopped, in the order of the table; those of unknown times are left out.
+
+    Raises
+    ------
+    InputError
+        If there are none, or if of many it isn't known when they were submitted and ended.
+    """
+    use = jobs.done | jobs.stopped
+    if not use.any():
+        raise InputError(f"no job came to its end or was stopped at its limit (there are: {jobs.left_out()})")
+    table = jobs.table[use]
+    unknown = np.asarray(np.isnan(_ends(table)).any(axis=0), dtype=np.bool_)
+    if unknown.mean() > _FEW:
+        raise InputError(
+            f"of {int(unknown.sum())} jobs it isn't known when they were submitted and ended, so that nothing can "
+            "be replayed in order: print Submit, Start and End, too"
+        )
+    count = int(unknown.sum())
+    lost = [f"{count} jobs left out: it isn't known when they were submitted and ended"] if count else []
+    return Jobs(table.iloc[np.flatnonzero(~unknown)].reset_index(drop=True), (*jobs.notes, *lost))
+
+
+def _ends(table: pd.DataFrame) -> Floats:
+    """Return when jobs ended and when they were submitted, shape (2, n)."""
+    seconds, start, end, submit = (
+        table[name].to_numpy(dtype=np.float64) for name in ("elapsed_s", "start", "end", "submit")
+    )
+    end = np.where(np.isnan(end), start + seconds, end)
+    return np.stack([end, np.where(np.isnan(submit), np.where(np.isnan(start), end - seconds, start), submit)])
 
 
 def _codes(table: pd.DataFrame, names: tuple[str, ...]) -> Ints:

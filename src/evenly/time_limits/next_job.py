@@ -10,7 +10,7 @@ import numpy as np
 from evenly.errors import InputError, did_you_mean
 from evenly.models.uncertainty.single_runs import ENOUGH, quantile
 from evenly.readers.jobs.jobs import Jobs
-from evenly.time_limits.history import History
+from evenly.time_limits.history import History, in_order
 from evenly.time_limits.kernels import MOST
 from evenly.time_limits.replay import proposed
 
@@ -86,14 +86,14 @@ def next_limit(
     """
     if not 0 < kill < 1:
         raise InputError(f"kill must lie between 0 and 1, but got {kill}")
-    use = jobs.done | jobs.stopped
-    alike = use & _equal(jobs, "user", user, use)
+    jobs = in_order(jobs)
+    alike = _equal(jobs, "user", user, np.ones(len(jobs), dtype=np.bool_))
     if name is not None:
         alike &= _equal(jobs, "name", name, alike)
         if not alike.any():
             raise InputError(f"no job of {user!r} is called {name!r}: give another --name, or none")
     history = History.of(jobs)
-    ours = _sorted(jobs, alike, use)
+    ours = _sorted(jobs, alike)
     whose = f"of {user}" + ("" if name is None else f" called {name}")
     wanted = float(history.cores[ours][-1]) if cores is None else float(cores)
     if cores is not None:
@@ -144,10 +144,10 @@ def _equal(jobs: Jobs, column: str, value: str, among: np.ndarray) -> np.ndarray
     return np.asarray(jobs.table[column] == value, dtype=np.bool_)
 
 
-def _sorted(jobs: Jobs, mask: np.ndarray, use: np.ndarray) -> np.ndarray:
-    table = jobs.table[use]
+def _sorted(jobs: Jobs, mask: np.ndarray) -> np.ndarray:
+    table = jobs.table
     submit = table["submit"].fillna(table["start"]).fillna(table["end"] - table["elapsed_s"])
-    return np.asarray(mask[use][np.argsort(submit.to_numpy(), kind="stable")], dtype=np.bool_)
+    return np.asarray(mask[np.argsort(submit.to_numpy(), kind="stable")], dtype=np.bool_)
 
 
 def _with_one_more(history: History, like: int, of_same_name: bool, cores: float) -> History:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -119,3 +120,31 @@ def test_jobs_of_a_workload_that_reached_their_limit_were_stopped(tmp_path: Path
     jobs = read_jobs(path)
     assert jobs.table["state"].tolist() == ["COMPLETED", "TIMEOUT", "TIMEOUT", "FAILED"]
     np.testing.assert_array_equal(jobs.stopped, [False, True, True, False])
+
+
+def test_two_tables_one_below_the_other(tmp_path: Path) -> None:
+    found = scan(write(tmp_path, [row(1), HEAD, row(2)]))
+    assert found.runs[""].to_frame()["run"].tolist() == ["1", "2"]
+    assert not found.skipped
+
+
+def test_names_given_for_columns_say_what_the_file_is(tmp_path: Path) -> None:
+    """A last column that is empty for jobs looks like the bar at the end that sacct -p writes."""
+    path = tmp_path / "jobs.txt"
+    names = HEAD.replace("|", ",")
+    for columns, end in ((names, ""), (f"{names},MaxRSS", "|"), (names, "|")):
+        path.write_text(f"{row(1)}{end}\n{row(2)}{end}\n")
+        table = read_jobs(path, columns=columns).table
+        assert (table["cores"].tolist(), table["elapsed_s"].tolist()) == ([4.0, 4.0], [60.0, 60.0])
+
+
+def test_json_that_tells_its_command_is_json(tmp_path: Path) -> None:
+    job = {"job_id": 7, "state": {"current": ["COMPLETED"]}, "time": {"elapsed": 62},
+           "tres": {"allocated": [{"type": "cpu", "count": 4}]}}  # fmt: skip
+    part = {**job, "het": {"job_id": 20, "job_offset": {"set": True, "infinite": False, "number": 0}}}
+    other = {**part, "het": {"job_id": 20, "job_offset": {"set": True, "infinite": False, "number": 1}}}
+    meta = {"command": ["sacct", "--format", "JobID,User,State,Elapsed", "--json"], "Slurm": {"release": "23.11.4"}}
+    path = tmp_path / "jobs.json"
+    path.write_text(json.dumps({"meta": meta, "jobs": [job, part, other]}, indent=2))
+    table = read_jobs(path).table
+    assert sorted(zip(table["id"], table["cores"], strict=True)) == [("20", 8.0), ("7", 4.0)]

@@ -35,12 +35,15 @@ def limits(
     """
     from evenly.readers.jobs.job_reader import WANTED, read_jobs
     from evenly.report.tables.time_limits import advice_as_dict, advice_text, limits_table, replay_as_dict
+    from evenly.time_limits.history import in_order
 
     share = _share(kill, limit)
     if user is None and (name is not None or cores is not None):
         raise InputError(f"--{'name' if name is not None else 'cores'} needs --user: whose next job is it?")
     jobs = read_jobs(path, **reading.arguments())
-    for told in (*jobs.notes, *([f"left out: {left}"] if (left := jobs.left_out()) else [])):
+    left = jobs.left_out()
+    jobs = in_order(jobs)
+    for told in (*jobs.notes, *([f"left out: {left}"] if left else [])):
         note(told)
     if user is not None:
         from evenly.time_limits.next_job import next_limit

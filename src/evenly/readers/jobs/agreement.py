@@ -118,17 +118,18 @@ def _joined(jobs: Jobs) -> Jobs:
     some = jobs.table[parts].astype(dict.fromkeys(("id", "state"), object))
     some = some.drop_duplicates(["cluster", "id", "start", "state", "elapsed_s"])
     whole = some["id"].str.split("+").str[0]
-    rows = []
+    rows: list[dict[str, object]] = []
     for _, group in some.groupby([some["cluster"].astype(object), whole, some["submit"]], dropna=False, sort=False):
-        first = group.iloc[0].to_dict()
+        first = {str(name): value for name, value in group.iloc[0].items()}
         bad = [word for word in group["state"] if word != "COMPLETED"]
-        summed = {name: group[name].sum(min_count=len(group)) for name in ("cores", "nodes", "requested_memory")}
+        summed: dict[str, object] = {
+            name: group[name].sum(min_count=len(group)) for name in ("cores", "nodes", "requested_memory")
+        }
         longest = {name: group[name].max() for name in ("end", "elapsed_s", "limit_s")}
-        rows.append({
-            **first, **summed, **longest, "id": str(first["id"]).split("+")[0], "state": bad[0] if bad else "COMPLETED",
-            "peak_memory": group["peak_memory"].sum(min_count=1) if group["peak_memory"].notna().any() else np.nan,
-        })  # fmt: skip
-    joined = Jobs.of(pd.DataFrame(rows).to_dict("series"))
+        summed["peak_memory"] = group["peak_memory"].sum(min_count=1)
+        state = bad[0] if bad else "COMPLETED"
+        rows.append(first | summed | longest | {"id": str(first["id"]).split("+")[0], "state": state})
+    joined = Jobs.of({str(name): column for name, column in pd.DataFrame(rows).items()})
     count = len(rows)
     note = f"{len(some)} parts are {count} heterogeneous job{'' if count == 1 else 's'}: the cores of all parts count"
     return Jobs.concat([Jobs(jobs.table[~parts].reset_index(drop=True), (*jobs.notes, note)), joined])

@@ -68,7 +68,12 @@ class SacctReader(JobReader):
                 raise InputError(f"columns must be names that sacct knows, but got {name!r}{did_you_mean(name, USED)}")
 
     def recognises(self, path: Path) -> bool:
-        first = head(path).splitlines()
+        start = head(path)
+        if start.lstrip().startswith(("{", "[")):  # sacct --json tells the command that it came from
+            return False
+        first = start.splitlines()
+        if self._columns and _fit(first, len(self._columns)):
+            return True
         return _find_names(first) is not None or _is_unnamed(first[:-1] if len(first) > 1 else first)
 
     def jobs(self, path: Path) -> Jobs:
@@ -96,9 +101,15 @@ class SacctReader(JobReader):
         if delimiter in (",", ";"):
             fits = full & (counts >= bars)  # texts in quotes may hold more
         else:
-            closed = ends[where] if where >= 0 else bool((ends | ~full | (counts < bars)).all())  # as sacct -p does
+            # As sacct -p does; without names, a bar at the end may also stand before an empty last value.
+            closed = (
+                ends[where] if where >= 0 else bool(((ends & (counts == bars + 1)) | ~full | (counts < bars)).all())
+            )
             fits = full & ((counts == bars + 1) & ends if closed else counts == bars)
         full[: where + 1] = fits[: where + 1] = False
+        if where >= 0:  # tables that were put one below the other repeat the names
+            again = np.fromiter((line == content[where] for line in content), dtype=np.bool_, count=len(content))
+            full, fits = full & ~again, fits & ~again
         self._skip(path, content, np.flatnonzero(full & ~fits), names, delimiter)
         if not fits.any():
             raise ReadError(path, f"there is no row with {len(names)} columns below their names")
@@ -148,6 +159,12 @@ def _find_names(content: Sequence[str]) -> tuple[int, str] | None:
             if delimiter in line and are_columns(_split(line, delimiter)):
                 return row, delimiter
     return None
+
+
+def _fit(content: Sequence[str], count: int) -> bool:
+    """Return whether the rows have so many columns, as sacct -P and -p write them."""
+    rows = [line for line in content if line.strip()]
+    return bool(rows) and rows[0].count("|") in (count - 1, count) and count > 1
 
 
 def _is_unnamed(content: Sequence[str]) -> bool:

@@ -73,7 +73,7 @@ class SacctColumnsReader(JobReader):
             if (shortened := table[name].str.endswith("+")).any():
                 raise ReadError(
                     path, f"{name} is cut off ({table[name][shortened].iloc[0]}): sacct -P prints all of it",
-                    line=int(shortened.idxmax()),
+                    line=numbers[int(np.argmax(shortened))] + 1,
                 )  # fmt: skip
         jobs = accounted(path, table)
         cut = any(
