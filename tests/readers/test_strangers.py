@@ -168,13 +168,13 @@ READ = {
         )
     ],
     "4-logs/castep-archer/TiN-mp_1nodes_1ranks_202003161011.castep": [
-        ("castep", 1, "ranks threads ions k_points", 5697.09)
+        ("castep", 1, "ranks threads ions k_points calculation", 5697.09)
     ],
     "4-logs/castep-archer/TiN-mp_1nodes_24ranks_1threads_202008120926.castep": [
-        ("castep", 1, "ranks threads ions k_points", 582.67)
+        ("castep", 1, "ranks threads ions k_points calculation", 582.67)
     ],
     "4-logs/castep-archer/TiN-mp_1nodes_4ranks_1threads_202003240848.castep": [
-        ("castep", 1, "ranks threads ions k_points", 1791.67)
+        ("castep", 1, "ranks threads ions k_points calculation", 1791.67)
     ],
     "4-logs/cp2k-archer2/H2O_bench-1nodes-128cores-2threads-run1.out": [
         ("cp2k", 1, "ranks threads run_type atoms steps", 26.04)
@@ -186,49 +186,61 @@ READ = {
         ("cp2k", 1, "ranks threads run_type atoms steps", 23.794)
     ],
     "4-logs/gromacs-archer/benchmark_128nodes3072tasks1threads_201810081407.log": [
-        ("gromacs", 1, "nodes ranks threads steps atoms", 72.737)
+        ("gromacs", 1, "nodes ranks threads gpus steps atoms", 72.737)
     ],
     "4-logs/gromacs-archer/benchmark_16nodes384tasks1threads_201810051316.log": [
-        ("gromacs", 1, "nodes ranks threads steps atoms", 169.329)
+        ("gromacs", 1, "nodes ranks threads gpus steps atoms", 169.329)
     ],
     "4-logs/gromacs-archer/benchmark_16nodes384tasks2threads2smt_201810051656.log": [
-        ("gromacs", 1, "nodes ranks threads steps atoms", 121.743)
+        ("gromacs", 1, "nodes ranks threads gpus steps atoms", 121.743)
     ],
     "4-logs/gromacs-archer/benchmark_1nodes24tasks1threads_201810051323.log": [
-        ("gromacs", 1, "nodes ranks threads steps atoms", 1647.42)
+        ("gromacs", 1, "nodes ranks threads gpus steps atoms", 1647.42)
     ],
     "4-logs/gromacs-archer/benchmark_2nodes48tasks1threads_201810051323.log": [
-        ("gromacs", 1, "nodes ranks threads steps atoms", 826.782)
+        ("gromacs", 1, "nodes ranks threads gpus steps atoms", 826.782)
     ],
     "4-logs/gromacs-archer/benchmark_32nodes768tasks1threads_201810051316.log": [
-        ("gromacs", 1, "nodes ranks threads steps atoms", 96.561)
+        ("gromacs", 1, "nodes ranks threads gpus steps atoms", 96.561)
     ],
     "4-logs/gromacs-archer/benchmark_4nodes96tasks1threads_201810051323.log": [
-        ("gromacs", 1, "nodes ranks threads steps atoms", 452.641)
+        ("gromacs", 1, "nodes ranks threads gpus steps atoms", 452.641)
     ],
     "4-logs/gromacs-archer/benchmark_64nodes1536tasks1threads_201810061946.log": [
-        ("gromacs", 1, "nodes ranks threads steps atoms", 58.598)
+        ("gromacs", 1, "nodes ranks threads gpus steps atoms", 58.598)
     ],
     "4-logs/gromacs-archer/benchmark_8nodes192tasks1threads_201809291044.log": [
-        ("gromacs", 1, "nodes ranks threads steps atoms", 246.714)
+        ("gromacs", 1, "nodes ranks threads gpus steps atoms", 246.714)
     ],
     "4-logs/hpl-lbnl/nb=192_n=118848_90pct_4x4_etna0.out": [("hpl", 1, "N NB ranks P", 3839.37)],
     "4-logs/hpl-lbnl/nb=192_n=166656_90pct_4x8_etna0.out": [("hpl", 1, "N NB ranks P", 4867.85)],
     "4-logs/hpl-lbnl/nb=192_n=235776_90pct_8x8_etna0.out": [("hpl", 1, "N NB ranks P", 7537.68)],
     "4-logs/hpl-lbnl/nb=192_n=250176_90pct_8x9_etna0.out": [("hpl", 1, "N NB ranks P", 8100.32)],
     "4-logs/hpl-lbnl/nb=192_n=83904_90pct_2x4_etna0.out": [("hpl", 1, "N NB ranks P", 2310.54)],
-    "4-logs/lammps-bench/log.6Oct16.eam.fixed.icc.1": [("lammps", 1, "ranks threads steps atoms pair_style", 5.96529)],
-    "4-logs/lammps-bench/log.6Oct16.eam.fixed.icc.4": [("lammps", 1, "ranks threads steps atoms pair_style", 1.64562)],
-    "4-logs/lammps-bench/log.6Oct16.lj.fixed.icc.1": [("lammps", 1, "ranks threads steps atoms pair_style", 2.26185)],
-    "4-logs/lammps-bench/log.6Oct16.lj.fixed.icc.4": [("lammps", 1, "ranks threads steps atoms pair_style", 0.635957)],
-    "4-logs/lammps-bench/log.6Oct16.lj.scaled.icc.4": [("lammps", 1, "ranks threads steps atoms pair_style", 2.55762)],
+    "4-logs/lammps-bench/log.6Oct16.eam.fixed.icc.1": [
+        ("lammps", 1, "ranks threads steps atoms gpus_per_node pair_style", 5.96529)
+    ],
+    "4-logs/lammps-bench/log.6Oct16.eam.fixed.icc.4": [
+        ("lammps", 1, "ranks threads steps atoms gpus_per_node pair_style", 1.64562)
+    ],
+    "4-logs/lammps-bench/log.6Oct16.lj.fixed.icc.1": [
+        ("lammps", 1, "ranks threads steps atoms gpus_per_node pair_style", 2.26185)
+    ],
+    "4-logs/lammps-bench/log.6Oct16.lj.fixed.icc.4": [
+        ("lammps", 1, "ranks threads steps atoms gpus_per_node pair_style", 0.635957)
+    ],
+    "4-logs/lammps-bench/log.6Oct16.lj.scaled.icc.4": [
+        ("lammps", 1, "ranks threads steps atoms gpus_per_node pair_style", 2.55762)
+    ],
     "4-logs/lammps-bench/log.6Oct16.rhodo.fixed.icc.1": [
-        ("lammps", 1, "ranks threads steps atoms pair_style", 35.0316)
+        ("lammps", 1, "ranks threads steps atoms gpus_per_node pair_style", 35.0316)
     ],
     "4-logs/lammps-bench/log.6Oct16.rhodo.fixed.icc.4": [
-        ("lammps", 1, "ranks threads steps atoms pair_style", 9.39107)
+        ("lammps", 1, "ranks threads steps atoms gpus_per_node pair_style", 9.39107)
     ],
-    "4-logs/lammps-nrel/NREL_medium_numerical_test.log": [("lammps", 1, "ranks threads steps atoms", 11243.5)],
+    "4-logs/lammps-nrel/NREL_medium_numerical_test.log": [
+        ("lammps", 1, "ranks threads steps atoms gpus_per_node", 11243.5)
+    ],
     "4-logs/openfoam-opencae/mpi_00001.log.pimpleFoam.23406": [("pimpleFoam", 1, "ranks steps", 318.0)],
     "4-logs/openfoam-opencae/mpi_00002.log.pimpleFoam.23406": [("pimpleFoam", 1, "ranks steps", 217.0)],
     "4-logs/openfoam-opencae/mpi_00004.log.pimpleFoam.23406": [("pimpleFoam", 1, "ranks steps", 209.0)],
@@ -236,7 +248,7 @@ READ = {
     "4-logs/openfoam-opencae/mpi_00012.log.pimpleFoam.23406": [("pimpleFoam", 1, "ranks steps", 1570.0)],
     "4-logs/openfoam-opencae/mpi_00016.log.pimpleFoam.23406": [("pimpleFoam", 1, "ranks steps", 2847.0)],
     "4-logs/opensbli-archer/output_1nodes_201903201338.txt": [("opensbli", 1, "ranks iterations points", 1001.38)],
-    "4-logs/qe-qef/REFERENCE_pw.out": [("qe", 1, "ranks threads atoms bands k_points", 7740.0)],
+    "4-logs/qe-qef/REFERENCE_pw.out": [("qe", 1, "ranks threads atoms bands k_points unconverged", 7740.0)],
     "4-logs/wrf-acm40080/rsl.out.0000": [("wrf", 480, "ranks e_we e_sn domain", 1.52669)],
     "5-benchtools/google-benchmark-inputs/test1_run1.json": [("google-benchmark", 14, "benchmark", 1e-08)],
     "5-benchtools/imb-nrel/IMB_rawdat": [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -452,3 +453,96 @@ def test_an_error_in_openfoam_is_the_reason(tmp_path: Path) -> None:
     )
     with pytest.raises(EvenlyError, match="the run ended by an error"):
         LogReader().read(path)
+
+
+def foam(program: str, body: str, ranks: int = 4) -> str:
+    """Return the log of a program of OpenFOAM, as it begins and ends."""
+    return f"Exec   : {program}\nDate   : Jan 02 2024\nCase   : /tmp/case\nnProcs : {ranks}\n{body}End\n\n"
+
+
+STEPS = "Time = 1\nExecutionTime = 0.9 s  ClockTime = 1 s\nTime = 2\nExecutionTime = 1.9 s  ClockTime = 2 s\n"
+
+
+def test_several_programs_of_openfoam_in_one_log(tmp_path: Path) -> None:
+    """Each time belongs to the program above it, whose name may be a path; evaluating results is no run."""
+    path = tmp_path / "log"
+    text = foam("blockMesh", "", 1) + foam("/opt/foam/bin/simpleFoam -parallel", STEPS)
+    text += foam("pisoFoam -parallel", STEPS + STEPS, 8)
+    path.write_text(text + foam("pisoFoam -postProcess -func yPlus", STEPS) + foam("postProcess -func mag", STEPS))
+    reader = LogReader()
+    found = {name: runs.to_frame() for name, runs in reader.read(path).items()}
+    assert {name: table[["ranks", "steps", "seconds"]].to_numpy().tolist() for name, table in found.items()} == {
+        "simpleFoam": [[4, 2, 2]], "pisoFoam": [[8, 4, 2]],
+    }  # fmt: skip
+    reasons = [skipped.reason for skipped in reader.skipped]
+    assert sum("only evaluates results" in reason for reason in reasons) == 2
+    assert sum("no time" in reason for reason in reasons) == 1
+
+
+def test_a_program_of_openfoam_that_was_killed_has_no_time(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    killed = foam("simpleFoam -parallel", STEPS).removesuffix("End\n\n")
+    path.write_text(killed + foam("pisoFoam -parallel", STEPS))
+    reader = LogReader()
+    assert list(reader.read(path)) == ["pisoFoam"]
+    assert "'End' should follow" in reader.skipped[0].reason
+
+
+@pytest.mark.parametrize(
+    ("line", "gpus"),
+    [
+        ("GPU support:         disabled", 0),
+        ("On host node17 4 GPUs selected for this run.", 4),
+        ("1 GPU auto-selected for this run.", 1),
+        ("8 GPUs user-selected for this run.", 8),
+    ],
+)
+def test_gromacs_says_its_gpus(tmp_path: Path, line: str, gpus: int) -> None:
+    path = tmp_path / "md.log"
+    path.write_text(GROMACS.format(line))
+    assert LogReader().read(path)["gromacs"].to_frame()["gpus"].tolist() == [gpus]
+
+
+def test_gromacs_that_does_not_say_its_gpus_is_asked(tmp_path: Path) -> None:
+    path = tmp_path / "md.log"
+    path.write_text(GROMACS.format(""))
+    reader = LogReader()
+    reader.read(path)
+    assert any("doesn't say gpus" in note for note in reader.notes)
+
+
+def test_gromacs_that_read_a_checkpoint_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "md.part0002.log"
+    path.write_text(GROMACS.format("\nReading checkpoint file md.cpt\n  simulation part #:     1\n  step:    5000"))
+    with pytest.raises(EvenlyError, match="went on from a checkpoint"):
+        LogReader().read(path)
+
+
+def test_lammps_on_gpus_and_of_old(tmp_path: Path) -> None:
+    path = tmp_path / "log.lammps"
+    rows = {}
+    kokkos = LAMMPS.replace("pair_style", "  will use up to 2 GPU(s) per node\npair_style")
+    device = LAMMPS.replace("pair_style", "Device 0: V100, 80 CUs\nDevice 1: V100, 80 CUs\nDevice 2: V100\npair_style")
+    old = re.sub(r"\n.*CPU use.*", "", LAMMPS)
+    both = old.replace("on 8 procs", "on 8 procs (2 MPI x 4 OpenMP)")
+    for name, text in {"none": LAMMPS, "kokkos": kokkos, "device": device, "old": old, "both": both}.items():
+        path.write_text(text)
+        table = LogReader().read(path)["lammps"].to_frame()
+        rows[name] = table[["ranks", "threads", "gpus_per_node"]].iloc[0].tolist()
+    assert rows == {"none": [4, 2, 0], "kokkos": [4, 2, 2], "device": [4, 2, 3], "old": [8, 1, 0], "both": [2, 4, 0]}
+
+
+def test_quantum_espresso_that_did_not_converge_is_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "pw.out"
+    text = (
+        "     Program PWSCF v.6.5 starts on 17Oct2020 at 12:28:10\n"
+        "     Parallel version (MPI), running on    16 processors\n"
+        "     number of atoms/cell      =           12\n     number of Kohn-Sham states=          100\n"
+        "     number of k points=     8  Gaussian smearing\n{}"
+        "     PWSCF        :   1m 5.32s CPU   1m13.54s WALL\n   JOB DONE.\n"
+    )
+    for line, expected in (("", 0), ("     convergence NOT achieved after 100 iterations: stopping\n", 1)):
+        path.write_text(text.format(line))
+        reader = LogReader()
+        assert reader.read(path)["qe"].to_frame()["unconverged"].tolist() == [expected]
+        assert any("the kind of calculation" in note for note in reader.notes)

@@ -211,7 +211,7 @@ def test_a_folder_of_logs_is_one_table(strangers: Path) -> None:
     assert isinstance(runs, Runs)
     assert len(runs) == 9
     # All nodes had 24 ranks, so nodes and ranks are one parameter.
-    assert runs.parameters == ["ranks", "threads", "steps", "atoms"]
+    assert runs.parameters == ["ranks", "threads", "gpus", "steps", "atoms"]
     # more cores may take longer
     table = runs.to_frame().set_index("ranks")["seconds"]
     assert table[3072] > table[1536]

@@ -47,7 +47,7 @@ def test_a_name_of_a_file_holds_a_template_anywhere() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{seconds:float}", "must be one of number, int, word, text, duration"),
+        ("{seconds:float}", "must be one of number, int, word, text, path, duration"),
         ("{seconds:nmber}", "did you mean 'number'"),
         ("{n:int:middle}", "first, last, most"),
         ("{1st}", "is no place for a value"),

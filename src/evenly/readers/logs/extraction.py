@@ -1,7 +1,8 @@
 """What a pattern finds in a log: the runs with their parameters and times, and what is wrong with the others.
 
-A log is read line by line. A line that the pattern recognises begins another log if there is a time above it already;
-a line of ``begin`` begins another run. A run has the values of its own lines, else those above the first run.
+A log is read line by line. A line that the pattern recognises begins another log if there is a time above it already,
+or the end of a log; a line of ``begin`` begins another run. A run has the values of its own lines, else those above
+the first run.
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ class _Lines:
         for at, line in enumerate(lines, start=1):
             if self._table is None and self._may_count(line) is None:
                 continue
-            if log.last_row and _any(self._pattern.recognise, line) is not None:
+            if (log.last_row or log.ended) and _any(self._pattern.recognise, line) is not None:
                 yield log
                 log = _Log(_Block(at))
                 block = log.head

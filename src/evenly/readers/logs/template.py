@@ -6,6 +6,7 @@ values from it. A template matches a whole line:
 - A space stands for any white space, also around the line.
 - ``...`` stands for anything, or nothing.
 - ``{name}`` is a number; ``{name:int}`` a whole number, ``{name:word}`` text without spaces, ``{name:text}`` any text,
+  ``{name:path}`` the last part of a path,
   ``{name:duration}`` a time as ``2h 9m``, ``1m13.5s`` or ``1-02:03:04``, in seconds. Without a name, it is read over.
 - ``{name=1}`` matches nothing: the line itself means this value.
 - Several lines must agree in a value, except in ``{name:int:first}``, ``{name:int:last}`` and ``{name:int:most}``.
@@ -30,6 +31,7 @@ _KINDS = {
     "int": r"[-+]?\d+",
     "word": r"\S+",
     "text": r"\S.*?",
+    "path": r"\S+",
     "duration": r"(?:\d+-)?\d+(?::\d+){1,2}(?:\.\d*)?|\d+(?:\.\d*)?\s*[dhms](?:\s*\d+(?:\.\d*)?\s*[hms])*",
 }
 #: Which of several lines counts, where they need not agree.
@@ -164,6 +166,8 @@ def _value(text: str, kind: str) -> Any:
         return int(text)
     if kind == "number":
         return float(text.replace("d", "e").replace("D", "e"))
+    if kind == "path":
+        return text.rsplit("/", 1)[-1]
     return parse(text, "mm:ss") if kind == "duration" else text.strip()
 
 
