@@ -91,3 +91,28 @@ def test_steps_and_clocks_are_told_apart(evenly: Evenly, tmp_path: Path) -> None
     steps = "".join(f"step {i}: elapsed time {1.5 - 0.1 * i:.1f} s\n" for i in range(1, 5))
     (tmp_path / "steps.log").write_text(f"Solver version 2\nRunning on 4 ranks\n{steps}done\n")
     assert tomllib.loads(evenly("init", "--pattern", "steps.log", "--json").json["pattern"])["take"] == "steps"
+
+
+def test_dots_that_lead_residuals_and_no_parameters(evenly: Evenly, tmp_path: Path) -> None:
+    """The time is behind the dots, a residual is none, and the line of the time doesn't tell the program."""
+    log = tmp_path / "a.log"
+    log.write_text(
+        "SuperSim v2.1\nresidual at 3.5: 1.2e-5\nfinal residual time 1e-7\nTotal wall time.........12.5 s\nDone.\n"
+    )
+    done = evenly("init", "--pattern", log, "a.toml")
+    assert done.code == 0
+    assert "no parameter is found" in done.err
+    text = Path("a.toml").read_text()
+    assert 'row = "Total wall time...{seconds} s"' in text
+    assert "wall time" not in "".join(line for line in text.splitlines() if "recognise" in line)
+    asked = evenly("read", log, "--pattern", "a.toml")
+    assert (asked.code, "tell it with --constant" in asked.err) == (2, True)
+    read = evenly("read", log, "--pattern", "a.toml", "--constant", "ranks=4")
+    assert "12.5" in read.out
+
+
+def test_what_cannot_be_read_is_not_saved(evenly: Evenly, tmp_path: Path) -> None:
+    log = tmp_path / "b.log"
+    log.write_text("SuperSim v2.1\nnothing here\n")
+    assert evenly("init", "--pattern", log, "b.toml").code == 2
+    assert not Path("b.toml").exists()

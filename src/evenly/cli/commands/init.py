@@ -45,10 +45,11 @@ def init(
     proposal = propose(pattern)
     chosen = _ask(proposal) if _is_terminal() and not json else None
     text = proposal.text(chosen)
+    reads = proposal.check(chosen)  # what can't be read isn't saved
     if target is not None:
         with target.open("x", encoding="utf-8") as new:
             new.write(text)
-    _show(proposal, text, proposal.check(chosen), target, json=json)
+    _show(proposal, text, reads, target, json=json)
 
 
 def _is_terminal() -> bool:

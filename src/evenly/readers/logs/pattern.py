@@ -158,7 +158,7 @@ class Pattern:
         known = [*(f.name for f in fields(cls) if f.name not in ("program", "tables")), "row", "table"]
         check_keys("a pattern", data, known)
         for key in ("about", "recognise", "parameters"):
-            if not data.get(key):
+            if not data.get(key) and (key, data.get(key)) != ("parameters", []):  # those may be told beside
                 raise InputError(f"the key {key!r} is missing: a pattern needs about, recognise, parameters, and row")
         pattern = cls(
             program=program,

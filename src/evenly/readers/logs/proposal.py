@@ -24,7 +24,9 @@ __all__ = ["KEYS", "Choice", "Proposal", "propose"]
 #: What is chosen, in the order of the file.
 KEYS = ("recognise", "row", "ranks", "threads", "nodes", "cores", "size", "end")
 _MOST = 4
-_NUMBER = re.compile(r"(?<![\w.:/-])(?:\d+(?::\d\d){1,2}(?:\.\d+)?|[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)(?![.:/-]?\d)")
+_NUMBER = re.compile(
+    r"(?:(?<=\.\.\.)|(?<![\w.:/-]))(?:\d+(?::\d\d){1,2}(?:\.\d+)?|[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)(?![.:/-]?\d)"
+)
 _TIME = re.compile(r"time|wall|elapsed|second|took|duration|runtime", re.IGNORECASE)
 _UNIT = re.compile(r"\s*[\[(]?(ms|msec|us|usec|ns|min|minutes|h|hours|s|sec|secs|seconds)\b", re.IGNORECASE)
 #: evenly's unit for what a unit begins with.
@@ -36,6 +38,7 @@ _SCORES = (
     (r"seconds?\b|\b\d*s\b|\bsecs?\b", 1.0),
     (r"\btime", 0.5),
     (r"cpu|user|system|\bsys\b|%|\bMB|byte|flop", -3.0),
+    (r"residual|error|norm\b|tolerance", -6.0),
     (r"set-?up|init|final|average|mean|\bper\b|step|waiting|interval|\bfs\b|\bps\b", -2.0),
 )
 _COUNTED = re.compile(r"\s*(?:iterations?|steps?|procs|process|calls|frames|atoms|cells)\b", re.IGNORECASE)
@@ -129,6 +132,7 @@ class Proposal:
         if not runs:
             return f"nothing yet: {problems[0].reason}"
         said = ", ".join(f"{name} {value}" for name, value in runs[0].parameters.items())
+        said = said or "no parameter is found (tell them with --constant, or from the files' names with -O name=)"
         more = f" (and {len(runs) - 1} more)" if len(runs) > 1 else ""
         return f"{said}: {runs[0].seconds[-1]:.6g} s{more}"
 
@@ -150,7 +154,6 @@ def propose(path: Path | str) -> Proposal:
     about = "logs like run.log"
     recognise = "OurSolver {:word}"
     # recognise = "Started on {:word} processes"
-    # recognise = "Total time: {:word} s"
     # recognise = "Bye."
     read = [
         "Started on {ranks:int} processes",
@@ -163,12 +166,13 @@ def propose(path: Path | str) -> Proposal:
     'ranks 8: 12.5 s'
     """
     path = Path(path)
-    lines = [" ".join(line.split()) for line in stream(path)]
+    # Dots that lead from a name to its value are a gap.
+    lines = [re.sub(r"\s*\.{3,}\s*", "...", " ".join(line.split())) for line in stream(path)]
     lines = [line for line in lines if line and "{" not in line and "}" not in line]
     if not lines:
         raise ReadError(path, "there is no line of text to learn a pattern from")
     choices: dict[str, list[Choice]] = {
-        "recognise": _recognising(lines),
+        "recognise": [],
         "row": _times(lines),
         **{key: _counts(lines, key, words) for key, words in _COUNTS.items()},
         "size": _sizes(lines),
@@ -178,6 +182,7 @@ def propose(path: Path | str) -> Proposal:
             path, "no line looks like a time: none has a number and one of the words time, wall, elapsed, …"
         )
     taken = {choice.line for choice in choices["row"]}
+    choices["recognise"] = _recognising([line for line in lines if line not in taken] or lines)
     last = next((line for line in reversed(lines) if re.search(r"[A-Za-z]{3}", line)), lines[-1])
     choices["end"] = [] if last in taken else [Choice(_generalised(last), last)]
     return Proposal(path, choices)
