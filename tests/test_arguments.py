@@ -93,9 +93,16 @@ def test_errors_that_are_no_argument_s_stay() -> None:
 
     with pytest.raises(KeyError, match="mine"):
         each([1], {"up": 1.0}, "up", fails)
-    with pytest.raises(TypeError, match="unexpected keyword"):
+
+
+def test_a_call_with_wrong_arguments_says_which_there_are() -> None:
+    with pytest.raises(TypeError, match=r"mean: there is no argument 'colour': there are values, power, name, path"):
         mean([1], colour="red")  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match="missing 1 required"):
+    with pytest.raises(TypeError, match=r"there is no argument 'pwer' \(did you mean 'power'\?\)"):
+        mean([1], pwer=2)  # type: ignore[call-arg]
+    with pytest.raises(
+        InputError, match="mean: missing a required argument: 'values'; its arguments are values, power"
+    ):
         mean()  # type: ignore[call-arg]
 
 

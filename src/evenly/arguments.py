@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property, wraps
 from typing import Any, TypeVar
 
-from evenly.errors import EvenlyError, InputError
+from evenly.errors import CallError, EvenlyError, InputError, did_you_mean
 
 __all__ = ["check_seed", "explained"]
 
@@ -82,6 +82,8 @@ def _explaining(function: Callable[..., Any], name: str, *, is_class: bool = Fal
         except EvenlyError:
             raise
         except _SUSPICIOUS as error:
+            if (unfit := stated.unfit(args, named)) is not None:
+                raise CallError(f"{name}: {unfit}") from None
             for one, value in given:
                 if not _may_be(value, hints.get(one, Any)):
                     raise InputError(f"{name}: {stated.complaint(one, value)}") from error
@@ -121,6 +123,20 @@ class _Stated:
             if (self.is_class or may_be_left_out) and all(_is_simple(part, self.is_class) for part in parts):
                 early[name] = hint
         return order, early, hints
+
+    def unfit(self, args: tuple[Any, ...], named: dict[str, Any]) -> str | None:
+        """Say which argument is missing, unknown or too many; None if the call has those that it must have."""
+        signature = inspect.signature(self.function)
+        try:
+            signature.bind(*args, **named)
+        except TypeError as error:
+            names = [one for one in signature.parameters if one != "self"]
+            unknown = next((one for one in named if one not in names), None)
+            if unknown is None:
+                return f"{error}; its arguments are {', '.join(names)}"
+            hint = did_you_mean(unknown, names)
+            return f"there is no argument {unknown!r}{hint or ': there are ' + ', '.join(names)}"
+        return None
 
     def complaint(self, name: str, value: Any) -> str:
         try:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 __all__ = [
+    "CallError",
     "EvenlyError",
     "EvenlyWarning",
     "ExtrapolationWarning",
@@ -46,6 +47,10 @@ def _restore(kind: type[EvenlyError], arguments: tuple[Any, ...], attributes: di
 
 class InputError(EvenlyError, ValueError):
     """An input of the user breaks a rule (the command line then exits with status 2)."""
+
+
+class CallError(InputError, TypeError):
+    """A call lacks an argument, or has one that the function doesn't know."""
 
 
 class ReadError(InputError):

@@ -151,6 +151,8 @@ def test_the_new_file_may_not_be_there(measured: Path, tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_checked(measured: Path, tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="it is a folder: name a store of runs"):
+        check(tmp_path)
     with pytest.raises(ReadError, match="there is no such file"):
         check(tmp_path / "gone.db")
     with Store(measured), pytest.raises(InputError, match="another campaign is writing"):

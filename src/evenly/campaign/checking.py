@@ -90,6 +90,11 @@ def check(path: Path | str, *, salvage: Path | str | None = None) -> Check:
     (1, [])
     """
     path, new = Path(path), None if salvage is None else Path(salvage)
+    if path.is_dir():
+        stores = sorted(str(one) for one in path.glob("*.db"))
+        raise ReadError(
+            path, f"it is a folder: name a store of runs{', as ' + ' or '.join(stores[:3]) if stores else ''}"
+        )
     if not path.is_file():
         raise ReadError(path, "there is no such file")
     if new is not None and new.exists():

@@ -367,7 +367,8 @@ class Campaign:
         well = [r for r in records if r.status == "ok"]
         if not well:
             last = f"; the last said: {records[-1].message}\n{records[-1].output}".rstrip() if records else ""
-            raise InputError(f"none of {len(records)} runs went well, so there is nothing to learn from{last}")
+            kept = f" (they are kept in {self.store.path})" if records else ""
+            raise InputError(f"none of {len(records)} runs went well{kept}, so there is nothing to learn from{last}")
         return self._so_far()
 
     def _so_far(self) -> Runs:

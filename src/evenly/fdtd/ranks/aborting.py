@@ -16,6 +16,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, NoReturn, TextIO
 
@@ -33,6 +34,8 @@ FAREWELL_S = 1.0
 # Seconds that the launcher has to read the message of a failing rank.
 READ_S = 2.0
 _FAILED_TAG = 32_766
+# Where evenly's own files are.
+_PACKAGE = str(Path(__file__).parents[2])
 
 
 class _Job:
@@ -89,7 +92,19 @@ def describe(error: BaseException) -> str:
         return str(error)
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
-    return "".join(traceback.format_exception(error)).rstrip("\n")
+    return "".join(traceback.format_exception(_from_the_program(error))).rstrip("\n")
+
+
+def _from_the_program(error: BaseException) -> BaseException:
+    """Return the error with a traceback that begins in the user's program, not in what started it."""
+    trace = error.__traceback__
+    while trace is not None and _is_ours(trace.tb_frame.f_code.co_filename):
+        trace = trace.tb_next
+    return error if trace is None else error.with_traceback(trace)
+
+
+def _is_ours(file: str) -> bool:
+    return file.startswith((_PACKAGE, "<frozen"))
 
 
 def exit_status(error: BaseException) -> int:
