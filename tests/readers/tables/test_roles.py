@@ -205,3 +205,32 @@ def test_a_second_label_beside_solver_says_what_solver_is(tmp_path: Path) -> Non
     )
     assert runs[""].parameters == ["solver", "precond", "cores"]
     assert any("pass solver='solver' (--solver solver) if it names the parts" in note for note in reader.notes)
+
+
+RESULTS = """\
+cores,grid,seed,wall (s),setup (s),user,sys,CPU %,comm %,MPI time %,load,iterations,fill %
+4,100,1,100.5,3.1,380.1,2.2,99,5.2,4.9,1.31,37,10
+8,100,2,52.3,3.2,390.2,2.5,97,9.8,9.1,2.21,38,10
+16,100,1,28.9,3.3,402.0,3.2,91,17.1,15.5,1.71,39,20
+8,200,2,205.1,12.1,1588.0,3.1,98,7.1,6.6,1.92,71,20
+16,200,1,110.4,12.3,1612.2,4.4,96,12.0,11.1,1.44,72,40
+32,200,2,60.2,12.6,1703.3,6.2,89,21.3,20.1,0.93,73,40
+"""
+
+
+def test_what_came_out_of_a_run_is_no_parameter(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text(RESULTS)
+    found = scan(path)
+    assert found.runs[""].parameters == ["cores", "grid", "fill %"]
+    roles = {column.name: column.role for column in found.columns}
+    assert {roles[name] for name in ("sys", "CPU %", "comm %", "MPI time %", "load", "iterations")} == {"outcome"}
+    assert (roles["seed"], roles["user"], roles["setup (s)"]) == ("identifier", "identifier", "quantity")
+    named = scan(path, parameters=["cores", "iterations", "load"])
+    assert named.runs[""].parameters == ["cores", "iterations", "load"]
+
+
+def test_numbers_of_iterations_that_were_chosen_are_a_parameter(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("cores,iterations,load,seconds\n1,100,1,9.1\n2,100,2,4.6\n2,200,1,9.3\n4,400,2,9.2\n")
+    assert scan(path).runs[""].parameters == ["cores", "iterations", "load"]

@@ -117,8 +117,12 @@ def measured(column: str) -> Measured | None:
     Measured(column='time_ms', base='time', unit='ms', certainty=2)
     >>> measured("SYPD").unit, measured("peak_memory [GiB]").unit, measured("cores")
     ('SYPD', 'GiB', None)
+    >>> measured("MPI time %") is None
+    True
     """
     name = column.strip()
+    if "%" in name:  # a share
+        return None
     if name.lower() in _WHOLE_NAME_UNITS:
         return Measured(column, "seconds", _UNIT_NAMES[name.lower()], 2)
     base, unit = _split_unit(name)

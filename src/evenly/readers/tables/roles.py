@@ -7,6 +7,7 @@ identifier (job, user, node list, date, path) and for a column with one value.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -91,12 +92,13 @@ _OUTCOME_NAMES = frozenset({
     "wait_time", "waiting_time", "waiting", "waited", "queued", "time_in_queue", "max_rss", "maxrss", "ave_rss",
     "total_cpu", "totalcpu", "cputime", "cpu_time", "cputimeraw", "cpu_time_raw", "consumed_energy", "gb_s", "mb_s",
     "gib_s", "flop_s", "scaling_efficiency", "steps_per_second", "iterations_per_second", "std_dev",
+    "sys", "sys_time", "system_time", "user_time", "utime", "stime", "loadavg", "load_avg", "load_average",
 })  # fmt: skip
 #: Words that results have, and sometimes parameters: they count where the values look measured.
 _MAYBE_OUTCOMES = frozenset({
     "cost", "costs", "energy", "power", "watts", "watt", "joules", "rate", "throughput", "bandwidth", "wait",
     "overhead", "loss", "performance", "perf", "speed", "gain", "ratio", "percent", "ideal", "latency", "fps", "ops",
-    "usage",
+    "usage", "load",
 })  # fmt: skip
 #: Statistics of a time beside a time.
 _STATISTIC_NAMES = frozenset({
@@ -107,11 +109,18 @@ _IDENTIFIERS = frozenset({
     "user", "username", "user_name", "uid", "gid", "account", "acct", "owner", "host", "hosts", "host_list", "hostlist",
     "node_list", "nodelist", "exec_host", "exec_hosts", "hostnames", "path", "file", "filename", "file_name", "dir",
     "directory", "folder", "workdir", "work_dir", "log", "logfile", "log_file", "uuid", "guid", "url", "email", "pid",
+    "seed", "random_seed", "rng_seed",
     "comment", "comments", "note", "notes", "remark", "remarks", "description", "job_id_raw", "jobidraw", "array_id",
     "array_job_id", "job_owner",
     "submit", "submitted", "submit_time", "eligible", "start", "end", "started", "ended", "start_time",
     "end_time", "job", "job_id", "jobid", "run_id", "date", "datetime", "timestamp",
 })  # fmt: skip
+#: Words that, with a per cent sign, are the share of a run's time, and no setting.
+_SHARES = frozenset({
+    "cpu", "comm", "communication", "mpi", "io", "idle", "wait", "user", "sys", "system", "busy", "time", "compute",
+    "gpu", "load", "total",
+})  # fmt: skip
+_ITERATIONS = frozenset({"iterations", "iters", "niter", "niters", "nits", "its"})
 _LIMIT_NAMES = frozenset({"req_walltime", "walltime_req", "req_time", "reqtime"})
 _NUMBERINGS = frozenset({"id", "index", "idx", "#", "no", "nr", "row", "line", "number"})
 _COUNT_WORDS = frozenset({
@@ -164,6 +173,10 @@ def is_outcome(column: str, values: NDArray[np.float64]) -> str:
         return ""
     if is_rate(column) or words & _OUTCOMES or key in _OUTCOME_NAMES or (words >= {"speed", "up"}):
         return "its name is that of a result"
+    if "%" in column and (words & _SHARES or _look_measured(values)):
+        return "a share in per cent"
+    if words & _ITERATIONS and _are_counted(values):
+        return "numbers of iterations that nobody would choose: they came out of the runs"
     if words & _MAYBE_OUTCOMES and _look_measured(values):
         return "its name is that of a result, and its values look measured"
     return ""
@@ -199,6 +212,19 @@ def _look_measured(values: NDArray[np.float64]) -> bool:
     found = values[np.isfinite(values)]
     differ = len(found) >= 3 and len(np.unique(found)) >= 0.7 * len(found)
     return bool(differ) and not _are_round(found)
+
+
+def _are_counted(values: NDArray[np.float64]) -> bool:
+    """Tell whether most whole numbers are neither multiples of 5 nor powers of 2, as people choose them.
+
+    Examples
+    --------
+    >>> _are_counted(np.array([37, 41, 71.0])), _are_counted(np.array([10, 100, 64.0]))
+    (True, False)
+    """
+    found = np.unique(values[np.isfinite(values)])
+    chosen = [value % 5 == 0 or (value > 0 and math.log2(value) % 1 == 0) for value in found.tolist()]
+    return len(found) > 1 and 2 * sum(chosen) < len(found)
 
 
 def _are_round(values: NDArray[np.float64]) -> bool:
