@@ -10,7 +10,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # The lower bounds: what Debian 12 ships, where it ships it.
 OLDEST := numpy==1.24.* scipy==1.10.* pandas==1.5.3 scikit-learn==1.2.* numba==0.57.* matplotlib==3.6.* pyarrow==15.*
 
-.PHONY: demo test test-fast test-oldest lint format clean
+.PHONY: demo docs test test-fast test-oldest lint format clean
 
 $(VENV)/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "evenly needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -31,7 +31,11 @@ demo: $(VENV)/installed $(VENV)/installed-mpi
 	$(BIN)/evenly allocate demo/gaussian-pulse --cores 280,336,392,448,504,560 --plot demo/plots
 	$(BIN)/evenly demo demo
 
-test: lint
+# The site: open docs/_build/html/index.html. Warnings are errors.
+docs: $(VENV)/installed-dev
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+
+test: lint docs
 	$(PYTEST) --cov --cov-report=term
 
 test-fast: $(VENV)/installed-dev
@@ -53,4 +57,4 @@ format: $(VENV)/installed-dev
 	$(BIN)/ruff format
 
 clean:
-	rm -rf $(VENV) .venv-oldest demo build dist .coverage
+	rm -rf $(VENV) .venv-oldest demo docs/_build docs/generated build dist .coverage

@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from evenly.cli import commands
-from evenly.cli.app import _PANELS, app
+from evenly.cli.app import PANELS, app
 
 _LISTED: dict[str, Any] = dict(typer.main.get_group(app).commands)
 _HEAVY = ("numpy", "pandas", "numba", "matplotlib", "scipy", "sklearn", "evenly.cli.commands", "evenly.models")
@@ -31,7 +31,7 @@ def test_help_shows_what_each_command_says_of_itself(name: str) -> None:
 
 def test_each_command_stands_in_one_section_of_the_help() -> None:
     modules = {path.stem for path in Path(commands.__path__[0]).glob("[a-z]*.py")}
-    listed = [name for names in _PANELS.values() for name in names]
+    listed = [name for names in PANELS.values() for name in names]
     assert sorted(listed) == sorted(modules)
     assert set(_LISTED) == modules
 

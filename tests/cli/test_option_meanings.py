@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evenly.cli.app import _COMMANDS, _GROUPS, _RENAMED, _load
+from evenly.cli.app import _COMMANDS, _GROUPS, _RENAMED, load_command
 from tests.cli.conftest import Evenly
 
 #: Names whose help differs from command to command, and the one meaning that all of these helps are examples of.
@@ -42,7 +42,7 @@ MEANINGS = {
 
 def commands() -> Iterator[tuple[str, Any]]:
     for name in [*_COMMANDS, *_GROUPS]:
-        found = _load(name)
+        found = load_command(name)
         if name in _COMMANDS:
             yield name, found
         else:

@@ -22,7 +22,7 @@ from typer.core import TyperCommand, TyperGroup
 from evenly.cli.interruptions import INTERRUPTED
 from evenly.errors import EvenlyError, InfeasibleError, InputError
 
-__all__ = ["app", "main"]
+__all__ = ["PANELS", "app", "load_command", "main"]
 
 DONE, NO_ANSWER, BAD_INPUT = 0, 1, 2
 
@@ -75,7 +75,7 @@ _GROUPS = {
     ),
 }
 #: The sections of ``evenly --help``, by what a person wants to know or do.
-_PANELS = {
+PANELS = {
     "Ask your measurements": ("read", "fit", "predict", "allocate", "limits", "advise", "sensitivity", "plot"),
     "Measure and search": ("measure", "tune", "runs", "sort", "init", "example"),
     "Cut a simulation": ("partition", "rebalance", "fdtd", "train", "demo"),
@@ -91,7 +91,7 @@ class _Commands(TyperGroup):
         helps = _COMMANDS | {name: text for name, (text, _) in _GROUPS.items()}
         self.commands.update({
             name: TyperCommand(name, help=helps[name], rich_help_panel=panel)
-            for panel, names in _PANELS.items()
+            for panel, names in PANELS.items()
             for name in names
         })  # fmt: skip
 
@@ -104,7 +104,7 @@ class _Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
-        return name, _load(name) if name and command else command, rest
+        return name, load_command(name) if name and command else command, rest
 
 
 #: Options that had another name: for each command, the old name and the new one.
@@ -172,21 +172,28 @@ class _Command(TyperCommand):
             raise InputError(f"{option.opts[0]} may be given once, but is given {len(given)} times{hint}")
 
 
-def _load(name: str) -> Any:
-    """Import a command, or a group of commands, and return it as typer runs it."""
+def load_command(name: str) -> Any:
+    """Import a command, or a group of commands, and return it as typer runs it.
+
+    Examples
+    --------
+    >>> load_command("doctor").name, sorted(load_command("machine").commands)
+    ('doctor', ['list', 'measure', 'show'])
+    """
+    from evenly.cli.command_examples import epilog
     from evenly.cli.option_groups import as_command
 
     module = importlib.import_module(f"evenly.cli.commands.{name}")
     if name in _COMMANDS:
         single = typer.Typer(add_completion=False, rich_markup_mode="rich")
-        single.command(name, cls=_Command)(as_command(getattr(module, name)))
+        single.command(name, cls=_Command, epilog=epilog(name))(as_command(getattr(module, name)))
         return typer.main.get_command(single)
     text, first = _GROUPS[name]
     group = typer.Typer(
         name=name, help=text, epilog=f"Start with: {first}", no_args_is_help=True, rich_markup_mode="rich"
     )
     for word, function in module.COMMANDS.items():
-        group.command(word, cls=_Command)(as_command(function))
+        group.command(word, cls=_Command, epilog=epilog(f"{name} {word}"))(as_command(function))
     return typer.main.get_group(group)
 
 

@@ -154,7 +154,7 @@ class Bloch(_Sides):
     axes : str
         Letters, e.g. ``"xy"``.
     k : three floats
-        Bloch vector in 2π/a. In these units, |k| of a plane wave in vacuum equals its frequency.
+        Bloch vector in 2π/a. In these units, ``|k|`` of a plane wave in vacuum equals its frequency.
     """
 
     k: Vector = (0.0, 0.0, 0.0)

@@ -167,7 +167,7 @@ class Medium:
     electric_conductivity, magnetic_conductivity : float or three floats
         Normalised conductivity σ in c/a: the current is σ ε∞ E (σ μ∞ H), and a uniform field decays as exp(-σ t).
     chi2, chi3 : float or three floats
-        Nonlinear susceptibilities of second order (with E_c²) and third order (with |E|² E_c).
+        Nonlinear susceptibilities of second order (with E_c²) and third order (with ``|E|² E_c``).
     index : float, optional
         Refractive index, instead of `epsilon`: ε∞ = index² / μ.
     name : str

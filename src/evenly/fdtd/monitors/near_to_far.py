@@ -46,7 +46,7 @@ def directions(theta: ArrayLike, phi: ArrayLike = 0.0) -> NDArray[np.float64]:
 
     Returns
     -------
-    array of shape (*shape of the angles, 3)
+    array of the shape of the angles, and an axis of 3
 
     Examples
     --------

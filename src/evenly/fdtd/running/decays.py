@@ -126,7 +126,7 @@ class _Peak:
 
 @explained
 class FieldsDecayed(_Windowed):
-    """Over when |field|² at a point has stayed below `by` of its peak for a window.
+    """Over when ``|field|²`` at a point has stayed below `by` of its peak for a window.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class FieldsDecayed(_Windowed):
     point : up to three floats
         In a. Not where a mode that matters has a node.
     by : float
-        Share of the peak of |field|².
+        Share of the peak of ``|field|²``.
     window : float, optional
         In a/c: long enough that no wave is still on its way to the point. By default ten periods of the sources, or
         the time that light takes across the cell's diagonal if that is longer.

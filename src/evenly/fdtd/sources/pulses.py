@@ -48,7 +48,7 @@ class Pulse(ABC):
 
     @abstractmethod
     def band(self, tolerance: float = 1e-6) -> tuple[float, float]:
-        """Lowest and highest frequency, in c/a, where |S(f)| exceeds `tolerance` times its maximum."""
+        """Lowest and highest frequency, in c/a, where ``|S(f)|`` exceeds `tolerance` times its maximum."""
 
     @abstractmethod
     def _inside(self, times: NDArray[np.float64]) -> NDArray[np.complex128]:

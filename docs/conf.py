@@ -1,0 +1,77 @@
+"""How Sphinx builds the documentation site: `make docs`."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from pathlib import Path
+
+from pygments.lexers.special import TextLexer
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+from reference import write
+
+write(HERE / "generated")
+
+project = "evenly"
+author = "The evenly developers"
+copyright = author  # noqa: A001
+release = importlib.metadata.version("evenly")
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "gallery"]
+templates_path = ["_templates"]
+
+myst_enable_extensions = ["deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+default_role = "py:obj"  # names in single backticks become links where the reference has them
+autodoc_typehints = "none"  # the docstrings say types, shapes and units
+autosummary_generate = ["generated/python.rst"]
+autosummary_imported_members = True
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "generated/gallery",
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "min_reported_time": 1e9,
+    "write_computation_times": False,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "evenly"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "show_nav_level": 1,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+
+
+def _pages_outside(_app: object, page: str, source: list[str]) -> None:
+    """Pages link to files beside this folder, which are pages of the site under other names."""
+    for file, name in {"../CONTRIBUTING.md": "contributing.md", "../CHANGELOG.md": "changelog.md"}.items():
+        if not page.startswith(name[:-3]):
+            source[0] = source[0].replace(f"]({file}", f"]({name}")
+
+
+def setup(app) -> None:  # noqa: ANN001, D103
+    app.connect("source-read", _pages_outside)
+    app.add_lexer("csv", TextLexer)
