@@ -34,6 +34,7 @@ templates_path = ["_templates"]
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
 
+smartquotes = False  # quotes and dashes of commands stay as they are typed
 default_role = "py:obj"  # names in single backticks become links where the reference has them
 autodoc_typehints = "none"  # the docstrings say types, shapes and units
 autosummary_generate = ["generated/python.rst"]
@@ -44,6 +45,7 @@ numpydoc_class_members_toctree = False
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "generated/gallery",
+    "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_memory": False,
@@ -55,6 +57,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "evenly"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_sidebars = {"index": [], "start": [], "compared": []}
 html_show_sourcelink = False
 html_theme_options = {
     "show_toc_level": 2,

@@ -115,5 +115,5 @@ def _python_page() -> str:
         names = [name for name, value in values.items() if not inspect.ismodule(value) and id(value) not in seen]
         seen.update(id(value) for value in values.values())
         lines += [title, "-" * len(title), "", f".. currentmodule:: {module}", ""]
-        lines += [".. autosummary::", "   :toctree: api", "", *(f"   {name}" for name in names), ""]
+        lines += [".. autosummary::", "   :toctree: api", "   :nosignatures:", "", *(f"   {name}" for name in names), ""]
     return "\n".join(lines)
