@@ -11,6 +11,7 @@ import pytest
 import evenly
 from evenly.core_counts.goal import Goal
 from evenly.errors import InfeasibleError, InputError
+from evenly.report.tables.recommendation import recommendation_table
 
 COUNTS = (1, 2, 4, 8, 16, 32, 64)
 
@@ -146,3 +147,11 @@ def test_counts_that_a_label_was_never_measured_on_are_marked() -> None:
     found = evenly.recommend(model, [1, 8], at={"mode": "serial"})
     assert found.curve["extrapolated"].tolist() == [False, True]
     assert evenly.recommend(model, [1, 8], at={"mode": "parallel"}).curve["extrapolated"].tolist() == [False, False]
+
+
+@pytest.mark.parametrize(("slope", "said"), [(1.2, True), (0.9, False)])
+def test_an_efficiency_above_all_is_explained(slope: float, said: bool) -> None:
+    cores = np.array([1, 2, 4, 8, 16, 32])
+    model = evenly.fit(pd.DataFrame({"cores": cores, "seconds": 100.0 / cores**slope}), parameters=["cores"])
+    table = recommendation_table(evenly.recommend(model, [1, 2, 4, 8]))
+    assert ("above 100 %" in str(table.caption)) is said

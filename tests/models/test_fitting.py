@@ -10,6 +10,7 @@ import pytest
 
 from evenly.errors import InputError
 from evenly.models.fitting import fit
+from evenly.readers import read
 from evenly.runs.runs import Runs
 from evenly.space.parameters import Categorical
 from evenly.space.space import Space
@@ -84,3 +85,27 @@ def test_labels_choose_a_method_that_takes_them() -> None:
     model = fit(Runs.from_frame(table, ["cores", "solver"]))
     assert model.method == "log-quadratic"
     assert model.predict({"cores": [4], "solver": ["mg"]})[0] == pytest.approx(1.0, rel=1e-6)
+
+
+def test_durations_in_a_table_are_read() -> None:
+    numbers = pd.DataFrame({"cores": [1, 2, 4, 8], "seconds": [80.0, 41.0, 20.5, 10.25]})
+    texts = numbers.assign(seconds=["00:01:20", "41 s", "20.5 s", "PT10.25S"])
+    differences = numbers.assign(seconds=pd.to_timedelta(numbers["seconds"], unit="s"))
+    expected = fit(numbers, parameters=["cores"], method="power-law").predict({"cores": [3]})
+    for table in (texts, differences, differences.astype({"seconds": object})):
+        assert fit(table, parameters=["cores"], method="power-law").predict({"cores": [3]}) == expected
+    with pytest.raises(InputError, match="row 0 holds '12:30'"):  # minutes and seconds, or hours and minutes?
+        fit(numbers.assign(seconds="12:30"), parameters=["cores"])
+
+
+def test_numbers_as_text_are_no_labels_in_silence() -> None:
+    table = pd.DataFrame({"cores": ["1", "2", "4"], "mesh": ["a", "b", "a"], "seconds": [80.0, 41.0, 20.5]})
+    with pytest.raises(InputError, match=r"'cores' holds numbers as text.*astype\(\{'cores': float\}\)"):
+        fit(table, parameters=["cores", "mesh"])
+
+
+def test_files_and_tables_are_told_apart() -> None:
+    with pytest.raises(InputError, match=r"got str: read the file first, as in evenly.fit\(evenly.read\('a.csv'\)\)"):
+        fit("a.csv")  # type: ignore[call-overload]
+    with pytest.raises(InputError, match="a table in memory isn't read"):
+        read(pd.DataFrame({"cores": [1]}))  # type: ignore[arg-type]

@@ -185,3 +185,14 @@ def test_a_second_label_needs_no_option_of_its_own() -> None:
     ]  # fmt: skip
     runs = evenly.Runs.from_frame(pd.DataFrame(rows), ["region", "kind", "p"])
     assert set(evenly.fit(runs, each="region", asked={"p": (4, 64)})) == {"f", "g"}
+
+
+def test_inclusive_times_are_shares_of_the_largest_region() -> None:
+    p = np.array([4, 8, 16, 32, 64])
+    parts = {"main": 100 / p + 1, "main->solve": 90 / p}
+    table = pd.concat([
+        pd.DataFrame({"region": name, "ranks": p, "seconds": 1.0, "inclusive": times}) for name, times in parts.items()
+    ])  # fmt: skip
+    runs = evenly.Runs.from_frame(table, ["region", "ranks"], quantities={"inclusive": "s"})
+    found = evenly.ranking(evenly.fit(runs, each="region", response="inclusive"), {"ranks": [8]})
+    assert found["share"].tolist() == pytest.approx([1, 11.25 / 13.5], rel=0.02)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
@@ -122,9 +123,9 @@ def fit(
         shared = {"method": method, "effort": effort, "statistic": statistic, "response": response, **options}
         return {solver: _named(solver, one, shared) for solver, one in runs.items()}
     if not isinstance(runs, Runs):
-        raise InputError(
-            f"evenly.fit learns from Runs, a DataFrame, or a dict of Runs by solver, but got {type(runs).__name__}"
-        )
+        is_file, kind = isinstance(runs, str | Path), type(runs).__name__
+        hint = f": read the file first, as in evenly.fit(evenly.read({str(runs)!r}))" if is_file else ""
+        raise InputError(f"evenly.fit learns from Runs, a DataFrame, or a dict of Runs by solver, but got {kind}{hint}")
     check_effort(effort)
     chosen = runs if response is None else runs.learning(response)
     table = chosen.evidence(statistic)
@@ -196,7 +197,19 @@ def _runs_of(table: pd.DataFrame, time: str, parameters: Sequence[str] | None, u
                 EvenlyWarning,
                 stacklevel=4,
             )
+    for name in parameters:
+        if name in table.columns and table[name].dtype == object and _are_numbers(table[name]):
+            raise InputError(
+                f"{name!r} holds numbers as text, which would be labels: convert them, as in "
+                f"table.astype({{{name!r}: float}}), or make labels of them that are no numbers"
+            )
     return Runs.from_frame(table, parameters, time, unit=unit)
+
+
+def _are_numbers(column: pd.Series[Any]) -> bool:
+    """Tell whether all entries are texts that hold numbers."""
+    texts = [value for value in column if isinstance(value, str)]
+    return len(texts) == len(column) > 0 and bool(pd.to_numeric(pd.Series(texts), errors="coerce").notna().all())
 
 
 def default_method(runs: Runs) -> str:

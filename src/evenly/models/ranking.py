@@ -1,7 +1,8 @@
 """Which regions of a program will take the time at a scale, and which grow faster than expected.
 
 The models are those of ``evenly.fit(runs, each="region")``. A region's share is its part of the sum over all regions,
-so times must be exclusive of called regions, as all readers of profiles give them.
+so times must be exclusive of called regions, as all readers of profiles give them. Of inclusive times, it is the part
+of the largest region, which contains the others.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from evenly.space.expressions import Expression
 from evenly.space.parameters import Categorical
 from evenly.space.space import Configurations
 
-__all__ = ["Verdict", "largest_measured", "ranking"]
+__all__ = ["Verdict", "largest_measured", "ranking", "whole_of"]
 
 Verdict = Literal["faster", "not faster", "can't be told"]
 
@@ -57,7 +58,8 @@ def ranking(
     DataFrame
         One row per scale and region, the region that takes longest first. Columns: the region (named as the column that
         `evenly.fit` was given), the scale, the predicted time with ``lower`` and ``upper``, ``share`` of the sum over
-        all regions, ``law``, ``error`` (mean absolute log error on left-out runs), and ``growth``, the factor from the
+        all regions (of the largest for ``"inclusive"``),
+        ``law``, ``error`` (mean absolute log error on left-out runs), and ``growth``, the factor from the
         largest measured values to the scale (from the smallest if the scale was measured), with ``growth_lower`` and
         ``growth_upper`` over all credible laws. With `expect`, also ``expected`` growth and ``verdict``: ``"faster"``
         only if all credible laws grow faster than expected, ``"not faster"`` if none does, else ``"can't be told"``.
@@ -88,11 +90,22 @@ def ranking(
     rows = [row for name, model in models.items() for row in _rows(each, name, model, asked, wanted, level)]
     table = pd.DataFrame(rows)
     response = next(iter(models.values())).response_["name"]
-    table["share"] = table[response] / table.groupby("_scale")[response].transform("sum")
+    table["share"] = table[response] / table.groupby("_scale")[response].transform(whole_of(response))
     table = table.sort_values(["_scale", response], ascending=[True, False], kind="stable").reset_index(drop=True)
     behind = [name for name in table.columns if name not in (each, *asked.columns, response, "lower", "upper", "share")]
     first = [each, *(n for n in asked.columns if n in table), response, "lower", "upper", "share"]
     return table[[*first, *(name for name in behind if name != "_scale")]]
+
+
+def whole_of(response: str) -> Literal["sum", "max"]:
+    """Return how the whole follows from the times of regions, by what was learned of them.
+
+    Examples
+    --------
+    >>> whole_of("seconds"), whole_of("inclusive")
+    ('sum', 'max')
+    """
+    return "max" if response == "inclusive" else "sum"
 
 
 def largest_measured(models: Mapping[str, Model]) -> pd.DataFrame:

@@ -161,6 +161,8 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     >>> list(scan(folder).runs)
     ['atmosphere', 'ocean']
     """
+    if hasattr(path, "columns"):
+        raise InputError("a table in memory isn't read: give it to evenly.fit, or to evenly.Runs.from_frame")
     collector = _Collector(build_all(options, format), forced=format is not None)
     roots = _roots([path] if isinstance(path, str | Path) else path)
     for root in roots:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, get_args
 
@@ -10,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.runs.durations import parse
 from evenly.runs.units import to_base
 from evenly.space.configurations import label_order, plain, to_floats
 
@@ -93,10 +95,12 @@ def measured(
 
     Examples
     --------
+    >>> measured(pd.Series(["01:02:03", 80.5]), "s", np.array([True, True]), must_be_positive=True).tolist()
+    [3723.0, 80.5]
     >>> measured(pd.Series([80, "lost"]), "ms", np.array([True, False]), must_be_positive=True)
     array([0.08,  nan])
     """
-    values = to_base(to_floats(column), unit)
+    values = to_base(_seconds(column) if must_be_positive and unit == "s" else to_floats(column), unit)
     allowed = np.isfinite(values) & ((values > 0) if must_be_positive else (values >= 0))
     if not must_be_positive:
         allowed |= column.isna().to_numpy(dtype=np.bool_)
@@ -108,6 +112,21 @@ def measured(
             f"{plain(column.iloc[int(bad[0])])}: correct it, or mark the run in a 'status' column"
         )
     return np.where(np.isfinite(values), values, np.nan)
+
+
+def _seconds(column: pd.Series[Any]) -> NDArray[np.float64]:
+    """Return seconds, shape (n,), from numbers, from time differences, or from texts as ``01:02:03``."""
+    if pd.api.types.is_timedelta64_dtype(column.dtype):
+        return np.asarray(column.dt.total_seconds(), dtype=np.float64)
+    seconds = to_floats(column)
+    if column.dtype == object:
+        for row in np.flatnonzero(np.isnan(seconds)):
+            value = column.iloc[int(row)]
+            if isinstance(value, datetime.timedelta):
+                seconds[row] = value.total_seconds()
+            elif isinstance(value, str):
+                seconds[row] = parse(value)
+    return seconds
 
 
 def add_bookkeeping(table: pd.DataFrame, source: pd.DataFrame, parameters: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evenly.arguments import explained
 from evenly.errors import InputError, did_you_mean
 from evenly.models.uncertainty.single_runs import ENOUGH, quantile
 from evenly.readers.jobs.jobs import Jobs
@@ -52,6 +53,7 @@ class Advice:
     from_others: bool
 
 
+@explained
 def next_limit(
     jobs: Jobs, *, user: str, name: str | None = None, cores: float | None = None, kill: float = 0.05
 ) -> Advice:

@@ -27,6 +27,8 @@ PATH = "->"
 WHOLE = "(whole)"
 
 _TIME = re.compile(r"(wall|elapsed|run|cpu)?[-_ .]*(time|clock|seconds|walltime|runtime)([-_ .]*(total|sum))?", re.I)
+#: So many regions are named in a note.
+_NAMED = 3
 _RESERVED = {*BOOKKEEPING, "count", "spread", "seconds"}
 _REPETITION = re.compile(r"[.]r(?P<number>\d+)$")
 _PARAMETER = re.compile(r"(?P<name>[A-Za-z_-]+)(?P<value>\d+(?:[.,]\d+)?)[._-]*")
@@ -137,6 +139,10 @@ class Profile:
         """
         if not self.rows:
             raise ReadError(self.path, "the profile has no region with a value")
+        names = {self._column(metric) for metric in self.units}
+        given = [value for row in self.rows for name, value in row.items() if name in names]
+        if nothing := sum(value != value for value in given):
+            self.notes.append(f"{nothing:,} of {len(given):,} values are no number (NaN) and left out")
         table = pd.DataFrame(self.rows)
         columns = {self._column(metric): unit for metric, unit in self.units.items()}
         columns = {name: unit for name, unit in columns.items() if name in table}
@@ -175,7 +181,12 @@ class Profile:
             zero = (table["seconds"] == 0).to_numpy(dtype=np.bool_)
             if zero.any():
                 table = table.assign(seconds=np.where(zero, np.nan, table["seconds"]))
-                self.notes.append(f"{zero.sum():,} of {len(zero):,} times are zero and left out: no time was measured")
+                whose = table[REGION][zero].drop_duplicates().tolist()
+                more = f" and {len(whose) - _NAMED} more" if len(whose) > _NAMED else ""
+                self.notes.append(
+                    f"{zero.sum():,} of {len(zero):,} times are zero and left out, as if they had not been measured: "
+                    f"{', '.join(map(str, whose[:_NAMED]))}{more}"
+                )
         kept = table[list(columns)].notna().any(axis=1).to_numpy(dtype=np.bool_)
         if not kept.any():
             raise ReadError(self.path, "all times are zero")

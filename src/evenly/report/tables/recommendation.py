@@ -11,6 +11,9 @@ from evenly.report.tables.run import add_numbers, add_row, new_table
 
 __all__ = ["choice_lines", "recommendation_table"]
 
+#: An efficiency above it isn't rounding.
+_MORE_THAN_ALL = 1.02
+
 
 def recommendation_table(found: Recommendation, *, level: float = 0.9) -> Table:
     """Return a table with a row per number of cores. An arrow marks the recommended number, a star extrapolations.
@@ -26,6 +29,8 @@ def recommendation_table(found: Recommendation, *, level: float = 0.9) -> Table:
     caption = (
         "used: efficiency against the fewest measured cores" if starred else "used: efficiency against the first row"
     )
+    if (curve["efficiency"] > _MORE_THAN_ALL).any():
+        caption += "; above 100 %: more cores also work faster each, as where their data fit into caches"
     title = "" if found.steps == 1 else f"{value_text(found.steps)} steps"
     table = new_table(
         title, f"{percent(level)}: intervals; {caption}" + ("\n* outside the range learned on" if starred else "")

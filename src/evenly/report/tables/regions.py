@@ -11,7 +11,7 @@ from rich.table import Table
 
 from evenly.errors import InputError
 from evenly.models.base import Model
-from evenly.models.ranking import largest_measured
+from evenly.models.ranking import largest_measured, whole_of
 from evenly.report.formatting import compact, percent, quantity
 from evenly.report.tables.run import add_numbers, add_row, add_texts, new_table
 
@@ -54,7 +54,7 @@ def _table(scale: dict[str, Any], rows: pd.DataFrame, models: Mapping[str, Model
     name, unit = response["name"], response["unit"]
     each = str(rows.columns[0])
     shown = _shown(rows)
-    total = quantity(float(rows[name].sum()), unit)
+    total = quantity(float(rows[name].agg(whole_of(name))), unit)
     at = ", ".join(f"{key} = {compact(value) if _is_number(value) else value}" for key, value in scale.items())
     table = new_table(f"{at}: {total} in all", "\n".join(_below(rows, shown, models, expect)))
     add_texts(table, f"{each}\nits law")
@@ -85,10 +85,17 @@ def _shown(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _below(rows: pd.DataFrame, shown: pd.DataFrame, models: Mapping[str, Model], expect: str | None) -> list[str]:
     lines = []
-    if rest := len(rows) - len(shown):
+    contained = whole_of(_response(models)["name"]) == "max"
+    if (rest := len(rows) - len(shown)) and contained:
+        lines.append(f"{rest} more (--json lists all)")
+    elif rest:
         share = percent(1.0 - float(shown["share"].sum()), 2)
         lines.append(f"{rest} more with {share} of the sum together (--json lists all)")
-    lines.append("share: of the sum over all regions, so times must be exclusive of called regions")
+    lines.append(
+        "share: of the largest region; times include those of called regions, so shares overlap"
+        if contained
+        else "share: of the sum over all regions, so times must be exclusive of called regions"
+    )
     lines.append(f"growth: since the largest values measured{_largest(models)}; else since the smallest")
     if expect:
         counts = rows["verdict"].value_counts().to_dict()
