@@ -75,6 +75,6 @@ def _pages_outside(_app: object, page: str, source: list[str]) -> None:
             source[0] = source[0].replace(f"]({file}", f"]({name}")
 
 
-def setup(app) -> None:  # noqa: ANN001, D103
+def setup(app) -> None:
     app.connect("source-read", _pages_outside)
     app.add_lexer("csv", TextLexer)

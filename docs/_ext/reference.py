@@ -50,8 +50,8 @@ def _commands_page() -> str:
     lines = [
         "# Commands",
         "",
-        "`evenly --help` and `evenly COMMAND --help` show the same texts. The exit status is 0 for success, 1 if there is no "
-        "answer, and 2 for bad input or an open question. `--json` prints everything as JSON.",
+        "`evenly --help` and `evenly COMMAND --help` show the same texts. `--json` prints everything as JSON.",
+        "The exit status is 0 for success, 1 if there is no answer, and 2 for bad input or an open question.",
         "",
     ]
     for title, names in PANELS.items():
@@ -115,5 +115,12 @@ def _python_page() -> str:
         names = [name for name, value in values.items() if not inspect.ismodule(value) and id(value) not in seen]
         seen.update(id(value) for value in values.values())
         lines += [title, "-" * len(title), "", f".. currentmodule:: {module}", ""]
-        lines += [".. autosummary::", "   :toctree: api", "   :nosignatures:", "", *(f"   {name}" for name in names), ""]
+        lines += [
+            ".. autosummary::",
+            "   :toctree: api",
+            "   :nosignatures:",
+            "",
+            *(f"   {name}" for name in names),
+            "",
+        ]
     return "\n".join(lines)

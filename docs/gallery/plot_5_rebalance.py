@@ -11,7 +11,8 @@ from evenly.decomposition.rebalancing import CostBalancer, Rebalance
 simulation = fdtd.Simulation(cell=(2, 2, 2), resolution=10, boundaries=[fdtd.PML(0.5, "z")])
 
 # %%
-# A decision every 20 steps. Here is one rank alone, so there is nothing to move; with ``mpirun -n 4 python SCRIPT`` there is.
+# A decision every 20 steps. Here is one rank alone, so there is nothing to move. Start it with
+# ``mpirun -n 4 python SCRIPT`` to see cuts move.
 rebalance = Rebalance(CostBalancer.of(simulation), every=20)
 simulation.run(until=3, callbacks=[rebalance])
 

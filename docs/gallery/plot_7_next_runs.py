@@ -10,11 +10,13 @@ import pandas as pd
 import evenly
 from evenly.tuning.advisor import advise
 
-measured = pd.DataFrame({
-    "cells": [1000, 1000, 8000, 8000, 64000],
-    "cores": [1, 4, 1, 4, 4],
-    "seconds": [1.02, 0.31, 8.3, 2.2, 17.9],
-})
+measured = pd.DataFrame(
+    {
+        "cells": [1000, 1000, 8000, 8000, 64000],
+        "cores": [1, 4, 1, 4, 4],
+        "seconds": [1.02, 0.31, 8.3, 2.2, 17.9],
+    }
+)
 space = evenly.Space(cells=evenly.Ordinal(1000, 8000, 64000), cores=evenly.Ordinal(1, 4, 16))
 runs = evenly.Runs.from_frame(measured, ["cells", "cores"], space=space)
 

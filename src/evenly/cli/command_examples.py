@@ -56,11 +56,7 @@ def epilog(command: str) -> str:
 
     Examples
     --------
-    >>> print(epilog("doctor"))
-    Examples:
-    <BLANKLINE>
-    evenly doctor
-    <BLANKLINE>
-    evenly doctor --json
+    >>> epilog("doctor").split("\n\n")
+    ['Examples:', 'evenly doctor', 'evenly doctor --json']
     """
     return "\n\n".join(["Examples:", *(line.replace("[", "\\[") for line in EXAMPLES[command])])
