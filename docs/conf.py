@@ -6,6 +6,10 @@ import importlib.metadata
 import sys
 from pathlib import Path
 
+from typing import Any
+
+from docutils.nodes import SkipNode
+from docutils.utils.math.latex2mathml import tex2mathml
 from pygments.lexers.special import TextLexer
 
 HERE = Path(__file__).parent
@@ -24,7 +28,6 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
@@ -53,6 +56,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
 }
 
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "evenly"
 html_static_path = ["_static"]
@@ -75,6 +79,17 @@ def _pages_outside(_app: object, page: str, source: list[str]) -> None:
             source[0] = source[0].replace(f"]({file}", f"]({name}")
 
 
+def _inline(writer: Any, node: Any) -> None:
+    writer.body.append(tex2mathml(node.astext(), as_block=False))
+    raise SkipNode
+
+
+def _block(writer: Any, node: Any) -> None:
+    writer.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
+    raise SkipNode
+
+
 def setup(app) -> None:
     app.connect("source-read", _pages_outside)
     app.add_lexer("csv", TextLexer)
+    app.add_html_math_renderer("mathml", (_inline, None), (_block, None))  # needs neither scripts nor a network

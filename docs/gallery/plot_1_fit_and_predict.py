@@ -25,7 +25,7 @@ warnings.simplefilter("ignore", evenly.errors.ExtrapolationWarning)  # beyond 12
 asked = np.array([8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256])
 predicted = model.predict({"cores": asked})
 lower, upper = model.interval({"cores": asked}, level=0.9)
-print(model)
+print(model.formula_)
 
 # %%
 # The interval becomes wider beyond 128 cores, where nothing was measured.
