@@ -15,7 +15,8 @@ from evenly.errors import InputError
 
 def limits(
     path: Annotated[
-        list[Path], typer.Argument(metavar="JOBS", help="Tables of jobs: sacct -P, sacct --json, seff, or .swf files.")
+        list[Path],
+        typer.Argument(metavar="JOBS", help="Tables of jobs: of sacct, seff, PBS, or .swf."),
     ],
     kill: Annotated[
         str | None, typer.Option("--kill", metavar="SHARE", help="Share of jobs that limits may kill: 5% by default.")

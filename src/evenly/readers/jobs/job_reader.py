@@ -63,7 +63,7 @@ class JobReader(Reader):
 
 
 def read_jobs(paths: Sequence[Path | str] | Path | str, *, format: str | None = None, **options: object) -> Jobs:  # noqa: A002
-    r"""Read job tables from files: Slurm's sacct or seff, or the Standard Workload Format.
+    r"""Read job tables from files: Slurm's sacct or seff, PBS's accounting, or the Standard Workload Format.
 
     Parameters
     ----------
