@@ -83,3 +83,10 @@ def test_memory_is_bounded_on_cores_of_several_parameters(evenly: Evenly) -> Non
     assert enough.code == 0, enough.err
     # Eight ranks of n have 8 · 64 / n GiB on a node: 17 hold those of 32.
     assert evenly("allocate", "a.csv", *LAW, *asked, "--cores", "24").code == 1
+
+
+def test_who_waits_for_whom_is_said(evenly: Evenly, pulse: Path) -> None:
+    """Without a layout and a preCICE configuration, that solvers run side by side is an assumption."""
+    told = "taken to run side by side, max(inner, outer): --layout says otherwise"
+    assert told in evenly("allocate", pulse, "--cores", "560").err
+    assert told not in evenly("allocate", pulse, "--cores", "560", "--layout", "parallel").err

@@ -274,6 +274,8 @@ def _layout(layout: str | None, learned: Learned) -> str:
     if found is not None and found.coupling is not None and set(found.coupling.participants) == set(learned.models):
         note(f"layout {found.layout}, from the preCICE configuration found")
         return str(found.layout)
+    if len(learned.models) > 1:
+        note(f"the solvers are taken to run side by side, max({', '.join(learned.models)}): --layout says otherwise")
     return "parallel"
 
 
