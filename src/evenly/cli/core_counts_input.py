@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from evenly.cli import parsing
 from evenly.cli.console import note, out, print_json, save_table
@@ -90,8 +90,9 @@ def looked_at(text: str, option: str, most: int | None = None) -> Sequence[int]:
 
 
 def predict_counts(
-    learned: Learned, counts: Counts, at: list[str] | None, level: float, save: Path | None, *, json: bool
-) -> None:
+    learned: Learned, counts: Counts, at: list[str] | None, level: float, save: Path | None, *,
+    times: Literal["unit", "hms"], json: bool,
+) -> None:  # fmt: skip
     """Recommend a number of cores for a program, and show it.
 
     Raises
@@ -126,7 +127,7 @@ def predict_counts(
         return
     for text in found.notes:
         note(text)
-    out.print(recommendation_table(found, level=level))
+    out.print(recommendation_table(found, level=level, times=times))
     for line in choice_lines(found.choice, "cores", level):
         out.print(line, soft_wrap=True)
 

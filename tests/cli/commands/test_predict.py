@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -131,3 +132,12 @@ def test_a_table_of_strangers_needs_no_option_but_the_question(evenly: Evenly, s
     assert [row["extrapolated"] for row in rows] == [False, False, True]
     # 3.27 simulated years per day on 48 processes: a year takes 7.34 h, 352 core-hours.
     assert rows[0]["core_hours_lower"] < 352.3 < rows[0]["core_hours_upper"]
+
+
+def test_times_of_counts_as_a_clock_shows_them(evenly: Evenly) -> None:
+    Path("runs.csv").write_text("cores,seconds\n4,4000\n8,2010\n16,1020\n32,530\n")
+    done = evenly("predict", "runs.csv", "--cores", "4,16", "--times", "hms")
+    assert done.code == 0
+    assert re.search(r"4 +01:0\d:\d\d +01:0\d:\d\d … 01:\d\d:\d\d", done.out)
+    days = evenly("predict", "runs.csv", "--cores", "4,16", "--steps", "100", "--times", "hms")
+    assert re.search(r"4 +4-1\d:\d\d ", days.out)

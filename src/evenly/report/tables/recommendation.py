@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rich.table import Table
 
 from evenly.core_counts.goal import Choice
 from evenly.core_counts.recommendation import Recommendation
 from evenly.report.formatting import common_prefix, compact, percent, value_text
+from evenly.report.tables.model import TimeFormat
 from evenly.report.tables.run import add_numbers, add_row, new_table
+from evenly.runs.durations import format_hms
 
 __all__ = ["choice_lines", "recommendation_table"]
 
+_DAY_S = 86_400.0
 #: An efficiency above it isn't rounding.
 _MORE_THAN_ALL = 1.02
 
 
-def recommendation_table(found: Recommendation, *, level: float = 0.9) -> Table:
+def recommendation_table(found: Recommendation, *, level: float = 0.9, times: TimeFormat = "unit") -> Table:
     """Return a table with a row per number of cores. An arrow marks the recommended number, a star extrapolations.
 
     Parameters
@@ -23,6 +28,8 @@ def recommendation_table(found: Recommendation, *, level: float = 0.9) -> Table:
     found : Recommendation
     level : float
         The probability of its intervals.
+    times : {"unit", "hms"}
+        How times are written: as numbers in one unit, or as ``HH:MM:SS``.
     """
     curve, best = found.curve, found.best
     starred = bool(curve["extrapolated"].any())
@@ -40,21 +47,34 @@ def recommendation_table(found: Recommendation, *, level: float = 0.9) -> Table:
     priced = [found.machine.currency] if "money" in curve else []
     factor, unit = common_prefix(curve["run_s"], "s", float(best["run_s"]))
     within = percent(level)
-    add_numbers(table, "cores", *others, f"time {unit}", within, "used", "core-h", within, *priced)
+    hms = times == "hms"
+    written: Callable[[float, int], str] = lambda s, n: _clock(s) if hms else compact(s / factor, n)  # noqa: E731
+    add_numbers(table, "cores", *others, "time" if hms else f"time {unit}", within, "used", "core-h", within, *priced)
     for row in curve.to_dict("records"):
         beyond = ("*" if row["extrapolated"] else " ") if starred else ""
         add_row(
             table,
             f"{'→ ' if row['cores'] == found.cores else ''}{int(row['cores'])}",
             *(value_text(row[name]) for name in others),
-            f"{compact(row['run_s'] / factor)}{beyond}",
-            f"{compact(row['run_lower_s'] / factor, 3)} … {compact(row['run_upper_s'] / factor, 3)}",
+            f"{written(row['run_s'], 4)}{beyond}",
+            f"{written(row['run_lower_s'], 3)} … {written(row['run_upper_s'], 3)}",
             percent(row["efficiency"], 2),
             compact(row["core_hours"], 3),
             f"{compact(row['core_hours_lower'], 3)} … {compact(row['core_hours_upper'], 3)}",
             *([compact(row["money"], 3)] if priced else []),
         )
     return table
+
+
+def _clock(seconds: float) -> str:
+    """Write a time as ``HH:MM:SS``, and from a day on as ``D-HH:MM``, which Slurm reads, too.
+
+    Examples
+    --------
+    >>> _clock(3723.4), _clock(90_000.0)
+    ('01:02:03', '1-01:00')
+    """
+    return format_hms(seconds) if seconds < _DAY_S else format_hms(round(seconds / 60) * 60)[:-3]
 
 
 def choice_lines(choice: Choice, noun: str, level: float) -> list[str]:
