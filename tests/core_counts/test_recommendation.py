@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import re
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 
 import evenly
 from evenly.core_counts.goal import Goal
@@ -155,3 +158,23 @@ def test_an_efficiency_above_all_is_explained(slope: float, said: bool) -> None:
     model = evenly.fit(pd.DataFrame({"cores": cores, "seconds": 100.0 / cores**slope}), parameters=["cores"])
     table = recommendation_table(evenly.recommend(model, [1, 2, 4, 8]))
     assert ("above 100 %" in str(table.caption)) is said
+
+
+def test_counts_made_of_several_parameters_fit_into_80_columns() -> None:
+    names = ["nodes", "tasks_per_node", "cpus_per_task"]
+    grid = pd.MultiIndex.from_product([[1, 2, 4], [4, 8], [2, 4]], names=names)
+    table = grid.to_frame(index=False)
+    table["seconds"] = 2000 / table.prod(axis=1) ** 0.9 + 3
+    model = evenly.fit(table, parameters=names, method="power-law")
+    product = "nodes * tasks_per_node * cpus_per_task"
+    found = evenly.recommend(model, [8, 16, 32, 64, 128], cores_are=product, measured=evenly.Runs.from_frame(
+        table, names))  # fmt: skip
+    console = Console(width=80, file=io.StringIO())
+    console.print(recommendation_table(found))
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    rows = [line for line in shown.splitlines() if re.match(r" (→ )? *\d+ ", line)]
+    assert len(rows) == len(found.curve)
+    for line, (_, row) in zip(rows, found.curve.iterrows(), strict=True):
+        assert f" {int(row['cores'])} " in line
+        # The one … of each interval, and no cut cell.
+        assert line.count("…") == 2

@@ -39,23 +39,37 @@ def recommendation_table(found: Recommendation, *, level: float = 0.9, times: Ti
     if (curve["efficiency"] > _MORE_THAN_ALL).any():
         caption += "; above 100 %: more cores also work faster each, as where their data fit into caches"
     title = "" if found.steps == 1 else f"{value_text(found.steps)} steps"
-    table = new_table(
-        title, f"{percent(level)}: intervals; {caption}" + ("\n* outside the range learned on" if starred else "")
-    )
     parts = list(curve.columns[1 : curve.columns.get_loc("step_s")])
     others = [name for name in parts if curve[name].nunique() > 1]
+    joined = len(others) > 1  # several columns would leave no room for the others
+    told = [
+        f"{percent(level)}: intervals; {caption}",
+        *([f"at: {', '.join(others)}"] if joined else []),
+        *(["* outside the range learned on"] if starred else []),
+    ]
+    table = new_table(title, "\n".join(told))
     priced = [found.machine.currency] if "money" in curve else []
     factor, unit = common_prefix(curve["run_s"], "s", float(best["run_s"]))
     within = percent(level)
     hms = times == "hms"
     written: Callable[[float, int], str] = lambda s, n: _clock(s) if hms else compact(s / factor, n)  # noqa: E731
-    add_numbers(table, "cores", *others, "time" if hms else f"time {unit}", within, "used", "core-h", within, *priced)
+    add_numbers(
+        table,
+        "cores",
+        *(["at"] if joined else others),
+        "time" if hms else f"time {unit}",
+        within,
+        "used",
+        "core-h",
+        within,
+        *priced,
+    )
     for row in curve.to_dict("records"):
         beyond = ("*" if row["extrapolated"] else " ") if starred else ""
         add_row(
             table,
             f"{'→ ' if row['cores'] == found.cores else ''}{int(row['cores'])}",
-            *(value_text(row[name]) for name in others),
+            *([", ".join(value_text(row[name]) for name in others)] if others else []),
             f"{written(row['run_s'], 4)}{beyond}",
             f"{written(row['run_lower_s'], 3)} … {written(row['run_upper_s'], 3)}",
             percent(row["efficiency"], 2),
