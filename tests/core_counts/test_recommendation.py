@@ -178,3 +178,19 @@ def test_counts_made_of_several_parameters_fit_into_80_columns() -> None:
         assert f" {int(row['cores'])} " in line
         # The one … of each interval, and no cut cell.
         assert line.count("…") == 2
+
+
+def test_off_the_measured_line_of_weak_scaling_all_is_extrapolated() -> None:
+    ranks = np.array([1, 2, 4, 8])
+    frame = pd.DataFrame({"ranks": ranks, "cells": 1000 * ranks, "seconds": 5 + 0.1 * ranks})
+    model, _ = learned(frame, "ranks", "cells")
+    found = evenly.recommend(model, [1, 2, 4, 8], at={"cells": 4000})
+    assert found.curve["extrapolated"].tolist() == [True, True, False, True]
+    # Between measured pairs, the line is followed.
+    assert not model.extrapolates({"ranks": [3, 6, 8], "cells": [3000, 6000, 8000]}).any()
+
+
+def test_a_size_that_was_varied_alone_makes_no_line() -> None:
+    frame = pd.DataFrame({"ranks": [1, 2, 4, 4], "cells": [1, 2, 4, 1], "seconds": [5.0, 5.1, 5.4, 1.3]})
+    model, _ = learned(frame, "ranks", "cells")
+    assert not evenly.recommend(model, [1, 2, 4], at={"cells": 1}).curve["extrapolated"].any()

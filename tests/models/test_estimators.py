@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from typing import Any
 
@@ -54,6 +55,12 @@ def test_scikit_learn_takes_it(method: str) -> None:
     failed = [(one["check_name"], one["exception"]) for one in results if one["status"] == "failed"]
     assert not failed
     assert sum(one["status"] == "passed" for one in results) > (10 if method in SLOW else 50)
+
+
+def test_fitted_boosting_can_be_pickled() -> None:
+    cores = np.tile(2.0 ** np.arange(6), 5)[:, None]
+    model = _model("boosting").fit(cores, 8 / cores[:, 0] + 0.1)
+    assert pickle.loads(pickle.dumps(model)).predict(cores) == pytest.approx(model.predict(cores), rel=1e-12)  # noqa: S301
 
 
 @pytest.mark.parametrize("method", ONE)

@@ -24,6 +24,7 @@ from evenly.arguments import explained
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.models.array_types import Flags, Floats
 from evenly.models.arrays import as_features, one_column
+from evenly.runs.weak_scaling import off_the_line
 from evenly.space.configurations import as_table
 from evenly.space.ranges import outside
 from evenly.space.space import Configurations, Space
@@ -348,7 +349,8 @@ class Model(Estimator, ABC):
         """Tell which configurations lie outside what was measured, shape (n,).
 
         Outside the range of a parameter, or, for a model that `evenly.fit` learned from runs with labels, outside the
-        range in which the runs with this label lie: eight cores of a serial variant, say.
+        range in which the runs with this label lie: eight cores of a serial variant, say. Where a size grew with
+        the ranks in all runs (weak scaling), other sizes for these ranks lie outside, too.
 
         Examples
         --------
@@ -368,7 +370,7 @@ class Model(Estimator, ABC):
                 of_label = table[name].astype(str) == label
                 for number, (low, high) in bounds.items():
                     beyond |= np.asarray(of_label & ((table[number] < low) | (table[number] > high)))
-        return beyond
+        return beyond | off_the_line(self.training_.get("weak_scaling", {}), table)
 
     def _asked(self, X: Configurations) -> pd.DataFrame:
         if not hasattr(self, "space_"):

@@ -21,6 +21,7 @@ from evenly.models.uncertainty.single_runs import SingleRuns
 from evenly.runs.columns import BOOKKEEPING
 from evenly.runs.grouping import by_value, constants
 from evenly.runs.runs import Runs, Statistic
+from evenly.runs.weak_scaling import weak_scaling
 from evenly.space.parameters import Categorical
 
 __all__ = ["Effort", "default_method", "fit", "new_model"]
@@ -166,6 +167,8 @@ def fit(
             vars(model)["_conformal"] = conformal.knowing(noise)
     if ranges := _label_ranges(good):
         model.training_["label_ranges"] = ranges
+    if lines := weak_scaling(good.configurations):
+        model.training_["weak_scaling"] = lines
     return model
 
 

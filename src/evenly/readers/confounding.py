@@ -14,11 +14,9 @@ import numpy as np
 from evenly.readers.tables.roles import NAMED, Column, only
 from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
+from evenly.runs.weak_scaling import WORKERS, weak_scaling
 
 __all__ = ["confounded", "without_multiples"]
-
-#: Kinds of parameters that say how many work together, the one that is kept first; the others are sizes of the problem.
-_WORKERS = ("cores", "ranks", "nodes", "gpus")
 
 
 def without_multiples(
@@ -75,7 +73,7 @@ def _multiples(runs: Runs) -> dict[str, str]:
     table = runs.configurations
     counts = [
         name
-        for kind in _WORKERS
+        for kind in WORKERS
         for name in table.columns
         if kind_of(str(name)) == kind and table[name].dtype != object and table[name].nunique() > 1
     ]
@@ -101,22 +99,8 @@ def confounded(runs: Runs) -> str:
     >>> confounded(Runs.from_frame(table.assign(atoms=32), ["ranks", "atoms"]))
     ''
     """
-    table = runs.configurations.drop_duplicates()
-    counting = [str(name) for kind in _WORKERS for name in table if kind_of(str(name)) == kind]
-    workers = next((name for name in counting if table[name].nunique() > 1), None)
-    if workers is None:
-        return ""
-    ordered = table.sort_values(workers)
-    grown = []
-    for name in table.columns:
-        if kind_of(str(name)) or ordered[name].dtype == object:
-            continue
-        pairs = ordered[[workers, name]].drop_duplicates().to_numpy(dtype=np.float64)
-        if len(pairs) > 1 and (np.diff(pairs, axis=0) > 0).all():
-            grown.append(str(name))
-    if not grown:
-        return ""
-    verb = "grows" if len(grown) == 1 else "grow"
-    return (
-        f"{' and '.join(grown)} {verb} with {workers} in all runs (weak scaling): what either does alone can't be told"
-    )
+    for workers, sizes in weak_scaling(runs.configurations).items():
+        verb = "grows" if len(sizes) == 1 else "grow"
+        together = f"{' and '.join(sizes)} {verb} with {workers}"
+        return f"{together} in all runs (weak scaling): what either does alone can't be told"
+    return ""

@@ -6,7 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
@@ -77,13 +77,12 @@ class LightGBMFitter(Fitter):
     _BEND = 0.5
 
     def __init__(self) -> None:
-        try:
-            import lightgbm
-        except ImportError:
-            raise MissingExtraError("boosting with LightGBM", extra="boost") from None
-        self._lightgbm: Any = lightgbm
+        if find_spec("lightgbm") is None:
+            raise MissingExtraError("boosting with LightGBM", extra="boost")
 
     def grow(self, x: Singles, y: Floats, weights: Floats, settings: Settings, rounds: int) -> TreeEnsemble:
+        import lightgbm
+
         # Gradient tree boosting with the Huber loss [Friedman 2001, algorithm 4]. Each tree sees a random subset of the
         # runs [Friedman 2002] and of the columns. Leaves may be linear [Shi, Li and Li 2019].
         linear = settings.leaf == "linear"
@@ -97,8 +96,8 @@ class LightGBMFitter(Fitter):
             "bagging_fraction": 0.8, "bagging_freq": 1, "extra_trees": settings.splits == "random", "seed": 1,
             "deterministic": True, "force_row_wise": True,
         }  # fmt: skip
-        rows = self._lightgbm.Dataset(x.astype(np.float64), y, weight=weights, params=data)
-        return TreeEnsemble.of(trees_of(self._lightgbm.train(options, rows, num_boost_round=rounds)))
+        rows = lightgbm.Dataset(x.astype(np.float64), y, weight=weights, params=data)
+        return TreeEnsemble.of(trees_of(lightgbm.train(options, rows, num_boost_round=rounds)))
 
 
 @final

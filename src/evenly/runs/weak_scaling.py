@@ -1,0 +1,76 @@
+"""Weak scaling: sizes of the problem that were always enlarged together with the ranks.
+
+Such runs tell nothing about more ranks for the same problem, nor about a larger problem on the same ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.runs.count_names import kind_of
+
+__all__ = ["WORKERS", "off_the_line", "weak_scaling"]
+
+#: Kinds of parameters that say how many work together, the one that is kept first; the others are sizes of the problem.
+WORKERS = ("cores", "ranks", "nodes", "gpus")
+#: Sizes on the line may be rounded so much, to whole cells per edge, say.
+_ROUNDED = 0.1
+
+#: A count of workers, and the measured pairs of it and of each size that grows with it, in ascending order.
+Lines = Mapping[str, Mapping[str, Sequence[Sequence[float]]]]
+
+
+def weak_scaling(configurations: pd.DataFrame) -> dict[str, dict[str, list[list[float]]]]:
+    """Return the count of workers with which sizes grow in all runs, and the measured pairs of both; {} without.
+
+    Parameters
+    ----------
+    configurations : DataFrame (n_runs, n_parameters)
+
+    Examples
+    --------
+    >>> weak_scaling(pd.DataFrame({"ranks": [8, 1, 4], "atoms": [256, 32, 128]}))
+    {'ranks': {'atoms': [[1.0, 32.0], [4.0, 128.0], [8.0, 256.0]]}}
+    >>> weak_scaling(pd.DataFrame({"ranks": [8, 1, 4], "atoms": [32, 32, 128]}))
+    {}
+    """
+    counting = [str(name) for kind in WORKERS for name in configurations if kind_of(str(name)) == kind]
+    workers = next((name for name in counting if configurations[name].nunique() > 1), None)
+    if workers is None:
+        return {}
+    grown: dict[str, list[list[float]]] = {}
+    for name in map(str, configurations):
+        if kind_of(name) or not all(pd.api.types.is_numeric_dtype(configurations[n].dtype) for n in (workers, name)):
+            continue
+        pairs = np.unique(configurations[[workers, name]].to_numpy(dtype=np.float64), axis=0)
+        if len(pairs) > 1 and (np.diff(pairs, axis=0) > 0).all():
+            grown[name] = pairs.tolist()
+    return {workers: grown} if grown else {}
+
+
+def off_the_line(lines: Lines, table: pd.DataFrame) -> NDArray[np.bool_]:
+    """Tell which configurations (n,) have another size for their workers than the measured line of weak scaling.
+
+    Between measured pairs, the line is straight in logarithms, if all are above zero.
+
+    Examples
+    --------
+    >>> lines = {"ranks": {"atoms": [[1.0, 32.0], [8.0, 256.0]]}}
+    >>> off_the_line(lines, pd.DataFrame({"ranks": [4, 4, 8], "atoms": [128, 256, 256]}))
+    array([False,  True, False])
+    """
+    found = np.zeros(len(table), dtype=np.bool_)
+    for workers, sizes in lines.items():
+        for name, pairs in sizes.items():
+            xy, asked = np.array(pairs), table[[workers, name]].to_numpy(dtype=np.float64)
+            if (xy > 0).all() and (asked > 0).all():
+                xy, asked = np.log(xy), np.log(asked)
+                allowed = np.full(len(asked), np.log1p(_ROUNDED))
+            else:
+                allowed = _ROUNDED * np.abs(asked[:, 1])
+            found |= np.abs(np.interp(asked[:, 0], xy[:, 0], xy[:, 1]) - asked[:, 1]) > allowed
+    return found
