@@ -14,7 +14,7 @@ from evenly.decomposition.cells.fdtd.cell import cell_of
 from evenly.decomposition.costs.cost_model import Coefficient, CostModel
 from evenly.decomposition.forecasting.features import workload_of
 from evenly.demo import loop, stages
-from evenly.demo.comparing import comparison, gain_sentence, steps_sentence
+from evenly.demo.comparing import comparison, gain_sentence, ranks_sentence, steps_sentence
 from evenly.demo.extent import NORMAL, QUICK
 from evenly.demo.findings import BALANCED, EVEN, ONE, Compared, Findings
 from evenly.demo.narration import page_of
@@ -83,6 +83,43 @@ def test_a_gain_is_claimed_only_where_the_runs_show_it(
     assert words in gain_sentence(one, other)
 
 
+@pytest.mark.parametrize(("alone", "several", "words"), [
+    ((2.0, 2.2), (1.0, 1.1), "Every run on 2 ranks was faster"),
+    ((1.0, 1.1), (2.0, 2.2), "2 ranks did not pay here"),
+    ((1.0, 1.3), (0.9, 1.2), "can't tell whether 2 ranks pay"),
+    ((1.3,), (1.2,), "can't tell how sure"),
+])  # fmt: skip
+def test_one_rank_is_compared_with_several(
+    alone: tuple[float, ...], several: tuple[float, ...], words: str, tmp_path: Path
+) -> None:
+    one = compared(1, 2.0, 1.9, 2.1, *map(run_of, alone))
+    both = compared(2, 1.0, 0.9, 1.1, *(run_of(time, time) for time in several))
+    assert words in ranks_sentence(one, both)
+    slower = compared(2, 1.0, 0.9, 1.1, run_of(9.0, 9.0), run_of(9.1, 9.0))
+    parts = comparison(findings(tmp_path, compared={ONE: one, EVEN: slower, BALANCED: both}))
+    assert ranks_sentence(one, both) in [part.text for part in parts if isinstance(part, Remark)]
+
+
+def test_the_ratio_on_top_says_where_the_measurement_lies(tmp_path: Path) -> None:
+    slow = compared(2, 1.0, 0.9, 1.1, run_of(1.43, 1.0))
+    numbers = page_of(findings(tmp_path, compared={BALANCED: slow})).numbers
+    assert numbers["measured over predicted, above its interval"] == "1.43"
+
+
+def test_a_disturbed_run_is_made_again_and_the_page_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def clocked(wall: float) -> Measurement:
+        rank = RankRecord(0, {"fused": wall}, {"fused": 1.0}, points=10)
+        return Measurement("box", steps=1, size=1, ranks=(rank,), cores=2)
+
+    walls = iter([1.0, 1.6, 1.02, 1.3, 1.5])
+    monkeypatch.setattr(stages, "_run", lambda *_: clocked(next(walls)))
+    found = findings(tmp_path, compared={ONE: compared(1, 1.0, 0.9, 1.1)}, extent=dataclasses.replace(QUICK, repeats=3))
+    stages.run(found, lambda _fraction: None)
+    assert found.compared[ONE].steps_s == [1.0, 1.02, 1.3]
+    assert len(list((tmp_path / "runs").glob("disturbed-*"))) == 2
+    assert "2 more runs, whose own work took 1.6 times, 1.5 times as much wall time" in page_of(found).html()
+
+
 def test_reasons_for_a_difference_are_told_where_they_were_measured(tmp_path: Path) -> None:
     one = compared(2, 1.0, 0.9, 1.1, run_of(1.0, 1.0), run_of(1.0, 1.0))
     both = {EVEN: one, BALANCED: one}
@@ -114,6 +151,8 @@ def test_a_stage_that_fails_leaves_the_others_and_says_why(tmp_path: Path, monke
     assert "This stage failed: no such <code>thing</code>" in html
     assert "ZeroDivisionError: by &lt;zero&gt;" in html
     assert "Nothing ran, so nothing can be compared" in html
+    headings = "Measure what grid points take here, Measure this machine&#x27;s messages"
+    assert f"Failed, each says why: {headings}." in html
     assert "the costs that came with evenly" in html
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenly.demo.findings import BALANCED, EVEN, Compared, Findings
+from evenly.demo.findings import BALANCED, EVEN, ONE, SHARED, Compared, Findings
 from evenly.demo.pictures import plot_ranks, plot_steps
 from evenly.report.formatting import common_prefix, compact, percent, quantity
 from evenly.report.html_page import Part, Picture, Remark, Table, Text
 
-__all__ = ["comparison", "gain_sentence", "steps_sentence"]
+__all__ = ["comparison", "gain_sentence", "ranks_sentence", "steps_sentence"]
 
 #: A ratio that differs from 1 by less is reported as equal.
 _ALIKE = 0.01
-#: Least ratio that is reported as a slowdown: wall over CPU time, or a fixed piece of work now over its time before.
-_SHARED = 1.1
 
 
 def comparison(found: Findings) -> list[Part]:
@@ -35,6 +33,10 @@ def comparison(found: Findings) -> list[Part]:
         even, balanced = several[EVEN], several[BALANCED]
         faster = max(balanced.steps_s) < min(even.steps_s)
         parts.append(Remark(gain_sentence(even, balanced), "finding" if faster else "warning"))
+    if ONE in ran and several:
+        fastest = min(several.values(), key=lambda one: one.measured_s)
+        paid = max(fastest.steps_s) < min(ran[ONE].steps_s)
+        parts.append(Remark(ranks_sentence(ran[ONE], fastest), "finding" if paid else "warning"))
     parts += [
         Text("Rank by rank: what it was predicted to compute, and its own work and waiting as its clocks say."),
         _ranks_table(ran),
@@ -66,13 +68,38 @@ def gain_sentence(even: Compared, balanced: Compared) -> str:
         f"The balanced cut was predicted to be {compact(predicted, 3)} times as fast as equal volumes; in the medians "
         f"of the runs it is {compact(measured, 3)} times as fast."
     )
-    if len(even.runs) < 2 or len(balanced.runs) < 2:
-        return f"{text} One run each can't tell how sure that is."
-    if max(balanced.steps_s) < min(even.steps_s):
-        return f"{text} Every balanced run was faster than every run with equal volumes."
-    if min(balanced.steps_s) > max(even.steps_s):
-        return f"{text} Every balanced run was slower than every run with equal volumes: the cut did not pay here."
-    return f"{text} The runs of the two overlap, so these few can't tell which cut is faster."
+    return f"{text} " + _how_sure(
+        even, balanced,
+        "Every balanced run was faster than every run with equal volumes.",
+        "Every balanced run was slower than every run with equal volumes: the cut did not pay here.",
+        "The runs of the two overlap, so these few can't tell which cut is faster.",
+    )  # fmt: skip
+
+
+def ranks_sentence(one: Compared, several: Compared) -> str:
+    """Return a sentence on the predicted and measured speedup of several ranks over one."""
+    ranks = several.seen.ranks
+    predicted = one.predicted["step_s"] / several.predicted["step_s"]
+    measured = one.measured_s / several.measured_s
+    text = (
+        f"{ranks} ranks were predicted to be {compact(predicted, 3)} times as fast as one; in the medians of the runs, "
+        f"with the faster cut, they are {compact(measured, 3)} times as fast."
+    )
+    return f"{text} " + _how_sure(
+        one, several,
+        f"Every run on {ranks} ranks was faster than every run on one.",
+        f"Every run on one rank was faster: {ranks} ranks did not pay here.",
+        f"The runs overlap, so these few can't tell whether {ranks} ranks pay.",
+    )  # fmt: skip
+
+
+def _how_sure(old: Compared, new: Compared, faster: str, slower: str, unsure: str) -> str:
+    """Return the sentence that the runs of two layouts allow."""
+    if len(old.runs) < 2 or len(new.runs) < 2:
+        return "One run each can't tell how sure that is."
+    if max(new.steps_s) < min(old.steps_s):
+        return faster
+    return slower if min(new.steps_s) > max(old.steps_s) else unsure
 
 
 def _headline(ran: dict[str, Compared]) -> str:
@@ -146,17 +173,17 @@ def _reasons(found: Findings, ran: dict[str, Compared]) -> list[str]:
     """Return known reasons why measured times differ from predictions."""
     reasons = [_work_sentence(ran)]
     wall, cpu = (sum(float(np.sum(one.busy_s(clock))) for one in ran.values()) for clock in ("wall", "cpu"))
-    if wall > _SHARED * cpu:
+    if wall > SHARED * cpu:
         reasons.append(
             f"Ranks' own work took {compact(wall / cpu, 3)} times as much wall time as CPU time: something else used "
             "the cores meanwhile, which no prediction knows of."
         )
-    if found.slowdown > _SHARED:
+    if found.slowdown > SHARED:
         reasons.append(
             f"Between the runs, a fixed piece of work took {compact(found.slowdown, 3)} times the CPU time that it "
             f"took while costs were measured: the cores themselves were slower then. {_at_that_speed(found, ran)}"
         )
-    if found.slowdown < 1 / _SHARED:
+    if found.slowdown < 1 / SHARED:
         reasons.append(
             f"Between the runs, a fixed piece of work took {percent(found.slowdown)} of the CPU time that it took "
             f"while costs were measured: the cores themselves were faster then. {_at_that_speed(found, ran)}"

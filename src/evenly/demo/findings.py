@@ -20,11 +20,20 @@ from evenly.demo.extent import Extent
 from evenly.fdtd.measurement.measurement import Clock, Measurement
 from evenly.machine.machine import Machine
 
-__all__ = ["BALANCED", "EVEN", "ONE", "Compared", "Findings"]
+__all__ = ["BALANCED", "EVEN", "ONE", "SHARED", "Compared", "Findings", "wall_over_cpu"]
 
 Array = NDArray[np.float64]
 #: Names of the layouts that run.
 ONE, EVEN, BALANCED = "one rank", "equal volumes", "balanced"
+
+#: Least ratio that is reported as a slowdown: wall over CPU time, or a fixed piece of work now over its time before.
+SHARED = 1.1
+
+
+def wall_over_cpu(run: Measurement) -> float:
+    """Return how many times longer the ranks' own work took by the wall clock than by CPU time: 1 on quiet cores."""
+    cpu = sum(rank.busy("cpu") for rank in run.ranks)
+    return sum(rank.busy("wall") for rank in run.ranks) / cpu if cpu > 0 else 1.0
 
 
 @dataclass(frozen=True)
@@ -103,6 +112,7 @@ class Findings:
     cloud: Forecast | None = None
     compared: dict[str, Compared] = field(default_factory=dict)
     failed_runs: list[Measurement] = field(default_factory=list)
+    disturbed_runs: list[Measurement] = field(default_factory=list)
     paces: list[float] = field(default_factory=list)
 
     def note(self, stage: str, text: str) -> None:

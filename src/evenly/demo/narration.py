@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 
 from evenly.decomposition.costs.locations import unmeasured_terms
 from evenly.demo.comparing import comparison
-from evenly.demo.findings import BALANCED, EVEN, Findings
-from evenly.demo.stages import CLOUD, CORES, costs
+from evenly.demo.findings import BALANCED, EVEN, Findings, wall_over_cpu
+from evenly.demo.stages import CLOUD, CORES, STAGES, costs
 from evenly.report.formatting import compact, interval, percent, quantity, ranks_text
 from evenly.report.html_page import Command, Fold, Page, Part, Picture, Remark, Section, Table, Text
 from evenly.report.plots.allocation import plot_plan as plot_coupled
@@ -38,11 +38,12 @@ def page_of(found: Findings) -> Page:
         Section("Compare", comparison(found)),
     ]
     total = sum(found.seconds.values())
-    failed = f" {len(found.failures)} of {len(found.seconds)} stages failed; each says why." if found.failures else ""
+    failed = [section.title for section, stage in zip(sections, STAGES, strict=False) if stage in found.failures]
+    without = f" Failed, each says why: {', '.join(failed)}." if failed else ""
     return Page(
         "evenly on this machine",
         "Measure, learn, decide, run, compare: the whole loop, as it went here a moment ago, with the commands that do "
-        f"the same for your own programs.{failed}",
+        f"the same for your own programs.{without}",
         _numbers(found),
         sections,
         f"Made by `evenly demo` in {compact(total, 3)} s, stages: "
@@ -58,7 +59,8 @@ def _numbers(found: Findings) -> dict[str, str]:
         numbers[f"predicted per step, {ranks_text(main.seen.ranks)}"] = quantity(main.predicted["step_s"], digits=3)
         if main.runs:
             numbers["measured per step, median"] = quantity(main.measured_s, digits=3)
-            numbers["measured over predicted"] = compact(main.measured_s / main.predicted["step_s"], 3)
+            ratio = compact(main.measured_s / main.predicted["step_s"], 3)
+            numbers[f"measured over predicted, {main.side} its interval"] = ratio
     if found.cloud is not None:
         best = found.cloud.best
         numbers[f"predicted per step, {found.cloud.ranks} ranks of {CLOUD}"] = quantity(best["step_s"], digits=3)
@@ -236,11 +238,21 @@ def _ran(found: Findings) -> list[Part]:
         heads = ["layout", "ranks", "fastest", *[""] * (most - 4), "slowest"][:most]
         padded = [[*row, *[""] * (most - len(row))] for row in rows]
         parts.append(Table(heads, padded, "wall time per step of the slowest rank, one column for each run"))
+    if found.disturbed_runs:
+        parts.append(Remark(_disturbed(found), "warning"))
     failed = [f"A run on {ranks_text(run.size)} {run.status}: {run.message}" for run in found.failed_runs]
     parts += [Remark(text, "warning") for text in failed]
     if EVEN in found.compared and found.plan is not None and found.plan.chosen == "even":
         parts.append(Text("The balanced cut wasn't the answer, but runs all the same, to be compared."))
     return parts
+
+
+def _disturbed(found: Findings) -> str:
+    times = ", ".join(f"{compact(wall_over_cpu(run), 3)} times" for run in found.disturbed_runs)
+    return (
+        f"Other processes used the cores during {len(found.disturbed_runs)} more run{'s' * (len(found.disturbed_runs) != 1)}, "
+        f"whose own work took {times} as much wall time as CPU time. They were made again, and aren't counted."
+    )
 
 
 def _what(found: Findings) -> str:

@@ -27,7 +27,7 @@ from evenly.errors import InputError, MissingExtraError
 from evenly.fdtd.ranks.watching import Job, follow
 from evenly.memory import check_room
 
-__all__ = ["Job", "Launcher", "find_launcher", "launch", "launch_python"]
+__all__ = ["Job", "Launcher", "find_launcher", "launch", "launch_python", "root_variables"]
 
 
 #: What a rank takes before it has any fields: Python with NumPy and MPI.
@@ -99,6 +99,17 @@ class Launcher:
             f"Ranks can be placed on hosts by MPICH's, Intel MPI's and Open MPI's mpiexec and by srun, but {self.path} "
             "is none of them: set EVENLY_MPIEXEC to one that is."
         )
+
+
+def root_variables() -> dict[str, str]:
+    """Return variables without which Open MPI refuses to start ranks for root, as in containers; none for other users.
+
+    Examples
+    --------
+    >>> set(root_variables().values()) <= {"1"}
+    True
+    """
+    return {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if os.geteuid() == 0 else {}
 
 
 def find_launcher() -> Launcher:
@@ -235,4 +246,5 @@ def launch(
     if not hosts and launcher.kind != "srun":
         _check_room(ranks)
     command = launcher.command(ranks, program, hosts=hosts)
+    environment = {**root_variables(), **(environment or {})}
     return follow(command, timeout_s=timeout_s, environment=environment, folder=folder, echo=echo)
