@@ -6,6 +6,8 @@ BIN    := $(VENV)/bin
 WORKERS ?= auto
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Says every four seconds that the command after it still runs.
+SAYING = (while sleep 4; do echo "… installing"; done) & dots=$$!; trap "kill $$dots" EXIT;
 
 # The lower bounds: what Debian 12 ships, where it ships it.
 OLDEST := numpy==1.24.* scipy==1.10.* pandas==1.5.3 scikit-learn==1.2.* numba==0.57.* matplotlib==3.6.* pyarrow==15.*
@@ -14,8 +16,8 @@ OLDEST := numpy==1.24.* scipy==1.10.* pandas==1.5.3 scikit-learn==1.2.* numba==0
 
 $(VENV)/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "evenly needs Python 3.11 or newer: make PYTHON=python3.11 …")'
-	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --editable .
+	@echo "installing evenly and what it needs into $(VENV): about 40 s where pip has kept the packages"
+	@$(SAYING) $(PYTHON) -m venv $(VENV) && $(PIP) install --editable .
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed
@@ -24,7 +26,7 @@ $(VENV)/installed-dev: $(VENV)/installed
 
 # Without an MPI the demo says so and goes on with one rank.
 $(VENV)/installed-mpi: $(VENV)/installed
-	@$(PIP) install --editable '.[mpi]' && touch $@ || echo "no MPI could be installed: the demo runs one rank only"
+	@$(SAYING) $(PIP) install --editable '.[mpi]' && touch $@ || echo "no MPI could be installed: the demo runs one rank only"
 
 demo: $(VENV)/installed $(VENV)/installed-mpi
 	$(BIN)/evenly example gaussian-pulse demo --force

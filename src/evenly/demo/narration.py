@@ -248,10 +248,11 @@ def _ran(found: Findings) -> list[Part]:
 
 
 def _disturbed(found: Findings) -> str:
+    number = len(found.disturbed_runs)
     times = ", ".join(f"{compact(wall_over_cpu(run), 3)} times" for run in found.disturbed_runs)
     return (
-        f"Other processes used the cores during {len(found.disturbed_runs)} more run{'s' * (len(found.disturbed_runs) != 1)}, "
-        f"whose own work took {times} as much wall time as CPU time. They were made again, and aren't counted."
+        f"Other processes used the cores during {number} more run{'s' * (number != 1)}, whose own work took {times} as "
+        "much wall time as CPU time. They were made again, and aren't counted."
     )
 
 

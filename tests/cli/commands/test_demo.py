@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event
 
 import pytest
 
+from evenly.cli.commands import demo as command
 from evenly.demo import loop
 from evenly.demo.extent import QUICK
 from evenly.demo.findings import BALANCED, EVEN, ONE
@@ -30,7 +32,8 @@ def test_the_whole_loop_on_real_ranks(evenly: Evenly, tmp_path: Path, monkeypatc
     assert not home.exists()
     folder = tmp_path / "shown"
     assert (folder / "cmos-2.json").exists()
-    assert len(list((folder / "runs").iterdir())) == 3 * QUICK.repeats
+    counted = [path for path in (folder / "runs").iterdir() if not path.name.startswith("disturbed-")]
+    assert len(counted) == 3 * QUICK.repeats
     html = (folder / "index.html").read_text(encoding="utf-8")
     assert html.count("<img") >= 5
     # What the page tells to type is what evenly takes.
@@ -47,3 +50,24 @@ def test_a_folder_with_other_files_is_refused(evenly: Evenly, tmp_path: Path) ->
     assert shown.code == 2
     assert "own holds other.txt, which may be yours" in shown.err
     assert [path.name for path in (tmp_path / "own").iterdir()] == ["other.txt"]
+
+
+def test_a_long_stage_says_in_a_pipe_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spoken = Event()
+    lines: list[str] = []
+
+    def note(text: str) -> None:
+        lines.append(text)
+        if "50 %" in text:
+            spoken.set()
+
+    monkeypatch.setattr(command, "_SILENT_S", 0.001)
+    monkeypatch.setattr(command, "note", note)
+    with command._shown("measuring") as told:
+        told(0.5)
+        assert spoken.wait(60), lines
+    assert lines[0] == "measuring …"
+    assert lines[-1].startswith("measuring: ")
+    assert capsys.readouterr().err == ""

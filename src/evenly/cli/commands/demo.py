@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli.console import err, note, out, print_json, progress
 from evenly.errors import InputError
+from evenly.report.formatting import percent
 
 if TYPE_CHECKING:
     from evenly.demo.stages import Told
@@ -21,6 +23,8 @@ __all__ = ["demo"]
 
 #: Tells a folder of the demo, whose files may be replaced.
 _MARK = ".evenly-demo"
+#: Seconds after which a stage says how far it is where no bar can be shown.
+_SILENT_S = 4.0
 
 
 def demo(
@@ -68,7 +72,34 @@ def _check_folder(folder: Path) -> None:
 
 @contextmanager
 def _shown(text: str) -> Iterator[Told]:
+    """Show how far a stage is: as a bar on a terminal, elsewhere as a line at its begin and every few seconds."""
     begin = perf_counter()
-    with progress(text) as told:
-        yield told
+    if err.is_terminal:
+        with progress(text) as told:
+            yield told
+    else:
+        with _lines(text) as told:
+            yield told
     note(f"{text}: {perf_counter() - begin:.0f} s")
+
+
+@contextmanager
+def _lines(text: str) -> Iterator[Told]:
+    done, begin, ended = [0.0], perf_counter(), Event()
+
+    def told(fraction: float | str) -> None:
+        if not isinstance(fraction, str):
+            done[0] = fraction
+
+    def speak() -> None:
+        while not ended.wait(_SILENT_S):
+            note(f"{text}: {percent(min(done[0], 1.0))} after {perf_counter() - begin:.0f} s")
+
+    note(f"{text} …")
+    speaker = Thread(target=speak, daemon=True)
+    speaker.start()
+    try:
+        yield told
+    finally:
+        ended.set()
+        speaker.join()
