@@ -14,7 +14,7 @@ from evenly.decomposition.cells.fdtd.cell import cell_of
 from evenly.decomposition.costs.cost_model import Coefficient, CostModel
 from evenly.decomposition.forecasting.features import workload_of
 from evenly.demo import loop, stages
-from evenly.demo.comparing import comparison, gain_sentence, ranks_sentence, steps_sentence
+from evenly.demo.comparing import agreement, comparison, gain_sentence, ranks_sentence, steps_sentence
 from evenly.demo.extent import NORMAL, QUICK
 from evenly.demo.findings import BALANCED, EVEN, ONE, Compared, Findings
 from evenly.demo.narration import page_of
@@ -98,6 +98,22 @@ def test_one_rank_is_compared_with_several(
     slower = compared(2, 1.0, 0.9, 1.1, run_of(9.0, 9.0), run_of(9.1, 9.0))
     parts = comparison(findings(tmp_path, compared={ONE: one, EVEN: slower, BALANCED: both}))
     assert ranks_sentence(one, both) in [part.text for part in parts if isinstance(part, Remark)]
+
+
+@pytest.mark.parametrize(("times", "verdict"), [
+    ((1.0, 1.05, 1.5), "it agrees with the prediction"),
+    ((1.0, 1.3, 1.5), "it can't be told from the prediction"),
+    ((1.3, 1.4, 1.5), "it doesn't agree with the prediction"),
+])  # fmt: skip
+@pytest.mark.parametrize("pace", [1.0, 2.0])
+def test_work_is_judged_by_cpu_time_at_the_pace_of_the_moment(
+    times: tuple[float, ...], verdict: str, pace: float, tmp_path: Path
+) -> None:
+    one = compared(1, 1.0, 0.9, 1.1)
+    work = float(one.seen.load.seconds.sum())
+    one = dataclasses.replace(one, runs=tuple(run_of(time * pace * work) for time in times))
+    found = findings(tmp_path, compared={ONE: one}, cost=dataclasses.replace(COST, pace_s=1.0), paces=[pace])
+    assert verdict in agreement(found, found.compared)
 
 
 def test_the_ratio_on_top_says_where_the_measurement_lies(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from evenly.demo.pictures import plot_ranks, plot_steps
 from evenly.report.formatting import common_prefix, compact, percent, quantity
 from evenly.report.html_page import Part, Picture, Remark, Table, Text
 
-__all__ = ["comparison", "gain_sentence", "ranks_sentence", "steps_sentence"]
+__all__ = ["agreement", "comparison", "gain_sentence", "ranks_sentence", "steps_sentence"]
 
 #: A ratio that differs from 1 by less is reported as equal.
 _ALIKE = 0.01
@@ -141,13 +141,25 @@ def _ranks_table(several: dict[str, Compared]) -> Table:
     return Table(header, rows, "per step, medians of the runs; CPU and wall: of a rank's own work, without waiting")
 
 
-def _work_sentence(ran: dict[str, Compared]) -> str:
-    predicted = sum(float(one.seen.load.seconds.sum()) for one in ran.values())
-    cpu = sum(float(one.busy_s("cpu").sum()) for one in ran.values())
-    return (
-        f"By CPU time, which runs on only while a rank has a core, the work of all ranks took "
-        f"{compact(cpu / predicted, 3)} times what was predicted of them alone on the machine."
-    )
+def agreement(found: Findings, ran: dict[str, Compared]) -> str:
+    """Return sentences on each layout's CPU time at the pace of the moment: where it agrees with the prediction."""
+    pace = found.slowdown if np.isfinite(found.slowdown) else 1.0
+    lines = ["By CPU time, which runs on only while a rank has a core, and at the pace that the cores had then:"]
+    for name, one in ran.items():
+        busy = [sum(rank.busy("cpu") for rank in run.ranks) / run.steps for run in one.runs]
+        ratios = np.array(busy) / float(one.seen.load.seconds.sum()) / pace
+        low, high = (one.predicted[key] / one.predicted["step_s"] for key in ("lower_s", "upper_s"))
+        if low <= np.median(ratios) <= high:
+            verdict = "agrees with the prediction"
+        elif ratios.min() <= high and ratios.max() >= low:
+            verdict = "can't be told from the prediction, so much do the runs differ"
+        else:
+            verdict = "doesn't agree with the prediction: the clocks don't explain the difference"
+        lines.append(
+            f"{name.capitalize()}: all ranks' work {compact(float(np.median(ratios)), 3)} times the predicted (runs "
+            f"{_between(ratios.min(), ratios.max())}, predicted within {_between(low, high)}); it {verdict}."
+        )
+    return "\n".join(lines)
 
 
 def _balance(several: dict[str, Compared]) -> str:
@@ -171,7 +183,7 @@ def _at_that_speed(found: Findings, ran: dict[str, Compared]) -> str:
 
 def _reasons(found: Findings, ran: dict[str, Compared]) -> list[str]:
     """Return known reasons why measured times differ from predictions."""
-    reasons = [_work_sentence(ran)]
+    reasons = [agreement(found, ran)]
     wall, cpu = (sum(float(np.sum(one.busy_s(clock))) for one in ran.values()) for clock in ("wall", "cpu"))
     if wall > SHARED * cpu:
         reasons.append(

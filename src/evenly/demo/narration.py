@@ -25,6 +25,12 @@ from evenly.report.tables.plan import plan_table
 
 __all__ = ["page_of"]
 
+#: Why the same cut has two predicted times.
+_ALONE = (
+    "The section above cuts by what each rank takes alone. These times add messages, waiting, and the memory bandwidth "
+    "that ranks share."
+)
+
 
 def page_of(found: Findings) -> Page:
     """Return the page of a demo, finished or not."""
@@ -199,6 +205,8 @@ def _predicted(found: Findings) -> list[Part]:
     ]
     if found.here is not None:
         parts += [Text("On this machine:"), Table.of(forecast_table(found.here))]
+        if not found.mpi:
+            parts.append(Remark(f"Recommended here: {ranks_text(found.here.ranks)}, {found.here.why}.\n{_ALONE}"))
     if found.cloud is None:
         return parts
     best = found.cloud.best
