@@ -38,9 +38,7 @@ def cores() -> Finding:
         return Finding("cores", "note", f"{found}, of which this process may use {usable}", "")
     busy = node.busy_cores()
     if busy > _BUSY * all_of_them:
-        return Finding(
-            "cores", "note", f"{found}; {busy:.1f} were busy in the last minute", "measure when others have ended"
-        )
+        return Finding("cores", "note", f"{found}; {busy:.1f} are busy now", "measure when others have ended")
     return Finding("cores", "good", found)
 
 

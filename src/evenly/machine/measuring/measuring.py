@@ -150,7 +150,7 @@ def _remarks(cores: int) -> list[str]:
     busy = node.busy_cores()
     if busy <= _BUSY * cores:
         return []
-    return [f"{busy:.1f} of {cores} cores were busy with other things in the last minute: measure again when they rest"]
+    return [f"{busy:.1f} of {cores} cores were busy with other things at the start: measure again when they rest"]
 
 
 def _links(

@@ -10,10 +10,14 @@ import platform
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from time import perf_counter, sleep
 
 from evenly.fdtd.measurement.measure import available_cores
 
 __all__ = ["busy_cores", "cache_bytes", "core_numbers", "memory_bytes", "processor"]
+
+#: Seconds during which busy cores are counted.
+_LOOK_S = 0.5
 
 _CPUS = Path("/sys/devices/system/cpu")
 _UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
@@ -79,17 +83,33 @@ def memory_bytes(limits: Sequence[Path] = (Path("/sys/fs/cgroup/memory.max"),)) 
 
 
 def busy_cores() -> float:
-    """Return the mean number of busy cores in the last minute (load average); 0 where it isn't reported.
+    """Return the mean number of cores that other processes use during half a second.
+
+    The load average counts what this process did in the last minute, too. It is returned where nothing else is known,
+    and 0 where it isn't known either.
 
     Examples
     --------
     >>> busy_cores() >= 0
     True
     """
-    try:
-        return os.getloadavg()[0]
-    except (AttributeError, OSError):
+    before, begin = _used_s(), perf_counter()
+    if before is None:
+        with suppress(AttributeError, OSError):
+            return os.getloadavg()[0]
         return 0.0
+    sleep(_LOOK_S)
+    return ((_used_s() or before) - before) / (perf_counter() - begin)
+
+
+def _used_s(stat: Path = Path("/proc/stat")) -> float | None:
+    """Return the seconds that all cores together have worked since the machine was started; None if it isn't known."""
+    try:
+        ticks = stat.read_text(encoding="ascii").splitlines()[0].split()[1:9]
+        user, nice, system, _idle, _waiting, interrupts, soft_interrupts, stolen = map(int, ticks)
+    except (OSError, ValueError, IndexError):
+        return None
+    return (user + nice + system + interrupts + soft_interrupts + stolen) / os.sysconf("SC_CLK_TCK")
 
 
 def processor(lines: Iterable[str] | None = None) -> str:
