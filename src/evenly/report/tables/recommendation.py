@@ -115,11 +115,7 @@ def choice_lines(choice: Choice, noun: str, level: float) -> list[str]:
 def limit_line(found: Recommendation, probability: float) -> str:
     """Return the time limits to ask for on the recommended count and on the runner-up, in one line."""
     enough = dict(zip(found.curve["cores"], found.curve["limit_s"], strict=True))
-    counts = [found.cores, *([found.runner_up] if found.runner_up else [])]
-    told = [
-        f"{time_limit(enough[count]) if np.isfinite(enough[count]) else 'not known'} on {count}" for count in counts
-    ]
-    unknown = (
-        "; too many runs were stopped at their limit" if not np.isfinite([enough[n] for n in counts]).all() else ""
-    )
+    limits = {n: float(enough[n]) for n in (found.cores, found.runner_up) if n is not None}
+    told = [f"{time_limit(limit) if np.isfinite(limit) else 'not known'} on {n}" for n, limit in limits.items()]
+    unknown = "" if np.isfinite(list(limits.values())).all() else "; too many runs were stopped at their limit"
     return f"time limit, enough in {percent(probability)}: {', '.join(told)} cores{unknown}"
