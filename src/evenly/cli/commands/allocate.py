@@ -204,6 +204,8 @@ def allocate(
         raise InputError(
             f"{goal.as_typed()} picks the number of cores itself: give --cores only the most there are, {max(totals)}"
         )
+    if len(totals) > 1 and (against.current or against.degrees_of_freedom):
+        raise InputError("--current and --dof are compared with one plan: give --cores one number")
     most, steps = max(totals, default=None), steps_in(against.steps, against.steps_time)
 
     def accept(solvers: list[str]) -> None:
