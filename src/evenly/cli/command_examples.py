@@ -17,6 +17,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "evenly allocate my-case/ --cores 560",
         "evenly allocate runs.csv --cores 128 --layout 'max(fluid, solid)'",
     ),
+    "report": (
+        "evenly report runs.csv -o page.html",
+        "evenly report my-case/ --cores 560 -o page.html",
+    ),
     "plot": ("evenly plot runs.csv --into pictures", "evenly plot models.evenly --into pictures"),
     "sort": ("evenly sort logs/ --into case", "evenly sort logs/ --into case --order inner,outer --dry-run"),
     "init": ("evenly init --pattern solver.log", "evenly init solver.toml --pattern solver.log"),

@@ -25,6 +25,7 @@ from evenly.machine.machine import Machine
 from evenly.models.base import Model
 from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
+from evenly.showing import Shown
 from evenly.space.parameters import Categorical
 from evenly.space.ranges import ends
 
@@ -32,7 +33,7 @@ __all__ = ["Recommendation", "recommend"]
 
 
 @dataclass(frozen=True, repr=False)
-class Recommendation:
+class Recommendation(Shown):
     """The recommended number of cores, what it takes, and what speaks for others.
 
     Parameters

@@ -24,6 +24,7 @@ from evenly.decomposition.forecasting.replay import replay
 from evenly.decomposition.forecasting.step_model import StepModel
 from evenly.errors import InputError
 from evenly.machine.machine import Machine
+from evenly.showing import Shown
 
 if TYPE_CHECKING:
     from evenly.fdtd.simulation import Simulation
@@ -37,7 +38,7 @@ UNKNOWN_ERROR = 0.2
 
 
 @dataclass(frozen=True, repr=False)
-class Forecast:
+class Forecast(Shown):
     """Predicted time and cost of a simulation for several numbers of ranks, and the recommended number.
 
     Parameters
