@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -146,13 +146,20 @@ def _learned(
         tell_about(found)
         runs = _paired(found.runs, models)
     if found is not None:
-        notes += found.notes
+        # On the page, a file's name is enough.
+        notes += [_shortened(text, [path for path, _ in found.sources]) for text in found.notes]
     for campaign in campaigns:
         name = campaign.study.name
         runs[name] = campaign.runs()
         if name not in models:
             models[name] = _fitted(runs[name], learning)
     return Learned(models, runs, test, found)
+
+
+def _shortened(text: str, paths: Sequence[Path]) -> str:
+    for path in paths:
+        text = text.replace(str(path), path.name)
+    return text
 
 
 def _asks_for_nothing(_runs: Runs, _known: Collection[str]) -> dict[str, Any]:

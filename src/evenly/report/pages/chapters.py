@@ -34,6 +34,8 @@ __all__ = ["Asked", "Chapter", "campaign", "cut", "forecast", "measured", "model
 
 #: Rows of the tables of runs.
 _MOST_ROWS = 200
+#: More configurations than this are so many that proposing another would take long, and teach little.
+_MOST_ADVISED = 500
 #: Explorers on a page.
 _MOST_EXPLORERS = 8
 
@@ -257,6 +259,10 @@ def _next(runs: Mapping[str, Runs], count: int) -> Iterator[Chapter]:
     proposed = {}
     for name, one in runs.items():
         whose = f"{name}: " if len(runs) > 1 else ""
+        tried = len(one.configurations.drop_duplicates())
+        if tried > _MOST_ADVISED:
+            parts.append(Text(f"{whose}With {tried:,} configurations, a few more would teach little."))
+            continue
         try:
             table = advise(one, count)
         except EvenlyError as error:
