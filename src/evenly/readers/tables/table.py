@@ -202,7 +202,9 @@ def _only_table(path: Path, content: list[str]) -> list[str]:
     if len(found) > 1:
         at = " and ".join(str(one.start + 1) for one in found)
         raise ReadError(path, f"the text holds {len(found)} tables, at the lines {at}: save the one to read as a file")
-    return [_BOLD.sub("", line) if found and number in found[0] else "" for number, line in enumerate(content)]
+    if not found:
+        return content
+    return [_BOLD.sub("", line) if number in found[0] else "" for number, line in enumerate(content)]
 
 
 def _load_runs(path: Path) -> Runs:
