@@ -69,8 +69,22 @@ def test_unknown_iterations_are_said() -> None:
     whole = Runs.from_frame(pd.DataFrame({"cores": [2], "seconds": [9.0], "run": ["r"]}), ["cores"])
     found = steps_per_window(partitioned(15), {"A": whole, "B": whole, "S": whole}, None)
     assert found.counts == {}
-    assert "the layout counts one iteration" in found.note
-    assert steps_per_window(one(), {}, None).note == ""
+    assert "don't count steps" in found.note
+    found = steps_per_window(partitioned(15), dict.fromkeys("ABS", runs_of(15)), 20)
+    assert (found.counts, "20 time windows were logged" in found.note) == ({}, True)
+    alike = Coupling.of(("A", "B", "S"), [Scheme(s.kind, s.implicit, s.participants) for s in partitioned(9).schemes])
+    assert "counts one iteration" in steps_per_window(alike, dict.fromkeys("ABS", runs_of(15)), None).note
+
+
+def test_repeated_runs_of_a_table_are_no_steps(tmp_path: Path, samples: Path) -> None:
+    config = samples / "precice-v3" / "parallel-explicit" / "2_2" / "precice-config.xml"
+    (tmp_path / "precice-config.xml").write_text(config.read_text())
+    for name, repeats in (("Inner", 5), ("Outer", 2)):
+        rows = "".join(f"{p},{10 / p + 0.1 * r}\n" for p in (1, 2, 4) for r in range(repeats))
+        (tmp_path / f"{name}.csv").write_text(f"cores,seconds\n{rows}")
+    found = scan(tmp_path)
+    assert found.layout == "max(Inner, Outer)"
+    assert any("taken to make one step" in note for note in found.notes)
 
 
 def test_logs_of_iterations_are_read_and_damaged_ones_told(tmp_path: Path) -> None:

@@ -20,7 +20,10 @@ from evenly.readers.precice.schemes import Coupling
 from evenly.readers.registry import Skipped
 from evenly.runs.runs import Runs
 
-__all__ = ["WindowSteps", "logged_windows", "steps_per_window"]
+__all__ = ["STEP_FORMATS", "WindowSteps", "logged_windows", "steps_per_window"]
+
+#: Formats whose files hold each step that a participant made.
+STEP_FORMATS = frozenset({"precice-profiling", "precice-events-json", "precice-events-csv"})
 
 #: Counts of steps that differ by less are equal: the last steps of a killed run are missing, some steps are averaged.
 _SAME = 0.02
@@ -70,7 +73,7 @@ def steps_per_window(coupling: Coupling, runs: Mapping[str, Runs], logged: float
     coupling : Coupling
         The schemes.
     runs : mapping of str to Runs
-        The steps of each participant.
+        Of participants whose files hold each step: their steps.
     logged : float, optional
         The number of windows that preCICE logged.
 
@@ -87,8 +90,11 @@ def steps_per_window(coupling: Coupling, runs: Mapping[str, Runs], logged: float
     {'Fluid': 3.0, 'Solid': 12.0}
     """
     made = {name: _steps(runs[name]) for name in coupling.participants if name in runs}
-    if not made or max(made.values()) <= 1:  # sums of whole runs, whose steps nobody counted
-        return WindowSteps({}, _unknown(coupling))
+    made = {name: count for name, count in made.items() if count > 1}
+    if len(made) < len(coupling.participants):  # tables and summaries don't tell steps
+        return WindowSteps(
+            {}, "each participant is taken to make one step in a time window: these files don't count steps"
+        )
     fewest = min(made.values())
     windows = logged if logged is not None else coupling.windows
     if windows is not None and windows <= fewest * (1 + _SAME):
@@ -118,7 +124,7 @@ def _unknown(coupling: Coupling) -> str:
 def _steps(runs: Runs) -> float:
     """Return the median number of steps of a run, including the warm-up step that readers drop."""
     last = runs.to_frame().groupby("run")["repetition"].max()
-    return float(np.median(last)) + 1
+    return float(np.median(last[last > 0])) + 1 if (last > 0).any() else 1.0
 
 
 def _rounded(counts: Mapping[str, float]) -> dict[str, float]:
