@@ -167,7 +167,8 @@ def forecast(
             told(done, len(counts))
     curve = _finished(pd.DataFrame(rows), machine, steps)
     choice = (goal or Goal()).choose(curve, currency=machine.currency, level=level)
-    return Forecast(curve, choice, machine, steps, _notes(known, outside), first.name)
+    far = "" if isinstance(known, StepModel) else cost.extrapolation(float(curve["computation_s"].max()))
+    return Forecast(curve, choice, machine, steps, (*_notes(known, outside), *([far] if far else [])), first.name)
 
 
 def _cells(simulation: Any) -> Callable[[int], Cell]:

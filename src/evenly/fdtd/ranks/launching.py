@@ -34,6 +34,8 @@ __all__ = ["Job", "Launcher", "find_launcher", "launch", "launch_python"]
 _RANK_BYTES = 60 << 20
 #: How many ranks are started whatever memory is free.
 _MOST = "EVENLY_MOST_RANKS"
+#: Variables that allow root to start ranks of Open MPI.
+_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 #: Variables of schedulers, which give MPI launchers other machines too.
 _ALLOCATIONS = ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_HOSTS", "LSB_DJOB_HOSTFILE", "PE_HOSTFILE", "COBALT_NODEFILE")
 
@@ -163,6 +165,17 @@ def _check_room(ranks: int) -> None:
         check_room(f"{ranks:,} ranks on this machine", ranks * _RANK_BYTES, f"start fewer, or set {_MOST}={ranks}")
 
 
+def _check_root(launcher: Launcher, environment: Mapping[str, str]) -> None:
+    """Say what Open MPI wants before it starts ranks for root, as in containers."""
+    given = {**os.environ, **environment}
+    if launcher.kind == "openmpi" and os.geteuid() == 0 and not all(given.get(name) for name in _ROOT):
+        settings = " and ".join(f"{name}=1" for name in _ROOT)
+        raise InputError(
+            f"Open MPI ({launcher.path}) starts no ranks for root: set {settings}, as is usual in a container, or be "
+            "another user."
+        )
+
+
 def launch_python(arguments: Sequence[str], ranks: int, **options: Any) -> Job:
     r"""Run a Python script, or a module after ``-m``, on `ranks` ranks; see `launch` for `options`.
 
@@ -234,5 +247,6 @@ def launch(
     launcher = find_launcher()
     if not hosts and launcher.kind != "srun":
         _check_room(ranks)
+    _check_root(launcher, environment or {})
     command = launcher.command(ranks, program, hosts=hosts)
     return follow(command, timeout_s=timeout_s, environment=environment, folder=folder, echo=echo)
