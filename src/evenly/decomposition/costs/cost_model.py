@@ -135,14 +135,14 @@ class CostModel:
         >>> cost.extrapolation(0.02)
         ''
         >>> cost.extrapolation(0.2)
-        'an extrapolation: a step of a rank takes 20 times as long as any that was calibrated, ...'
+        'an extrapolation: a step of a rank takes 20 times as long as any calibrated one, ...'
         """
         longest = max((float(one["seconds"]) for one in self.measured), default=math.inf)
         if seconds <= _FAR * longest:
             return ""
         return (
-            f"an extrapolation: a step of a rank takes {seconds / longest:.0f} times as long as any that was calibrated, and "
-            "may take twice that where its data leave the caches"
+            f"an extrapolation: a step of a rank takes {seconds / longest:.0f} times as long as any calibrated one, "
+            "and it may take twice that where its data leave the caches"
         )
 
     def chunk_seconds(self, cell: Cell, low: Ints, high: Ints) -> Array:
