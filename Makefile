@@ -15,6 +15,7 @@ OLDEST := numpy==1.24.* scipy==1.10.* pandas==1.5.3 scikit-learn==1.2.* numba==0
 $(VENV)/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "evenly needs Python 3.11 or newer: make PYTHON=python3.11 …")'
 	$(PYTHON) -m venv $(VENV)
+	@echo "installing evenly and what it needs: about half a minute"
 	$(PIP) install --editable .
 	@touch $@
 
@@ -26,9 +27,11 @@ $(VENV)/installed-dev: $(VENV)/installed
 $(VENV)/installed-mpi: $(VENV)/installed
 	@$(PIP) install --editable '.[mpi]' && touch $@ || echo "no MPI could be installed: the demo runs one rank only"
 
-demo: $(VENV)/installed $(VENV)/installed-mpi
+# The first answer comes before MPI is installed, which only the rest needs.
+demo: $(VENV)/installed
 	$(BIN)/evenly example gaussian-pulse demo --force
 	$(BIN)/evenly allocate demo/gaussian-pulse --cores 280,336,392,448,504,560 --plot demo/plots
+	@$(MAKE) --no-print-directory $(VENV)/installed-mpi
 	$(BIN)/evenly demo demo
 
 # The site: open docs/_build/html/index.html. Warnings are errors.

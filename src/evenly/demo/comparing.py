@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenly.demo.findings import BALANCED, EVEN, Compared, Findings
+from evenly.demo.findings import BALANCED, EVEN, ONE, Compared, Findings
 from evenly.demo.pictures import plot_ranks, plot_steps
 from evenly.report.formatting import common_prefix, compact, percent, quantity
 from evenly.report.html_page import Part, Picture, Remark, Table, Text
 
-__all__ = ["comparison", "gain_sentence", "steps_sentence"]
+__all__ = ["comparison", "gain_sentence", "ranks_sentence", "steps_sentence"]
 
 #: A ratio that differs from 1 by less is reported as equal.
 _ALIKE = 0.01
 #: Least ratio that is reported as a slowdown: wall over CPU time, or a fixed piece of work now over its time before.
 _SHARED = 1.1
+
+
+_MEANING = (
+    "wall time per step; measured: the median of the runs; ratio: measured over predicted, at the pace of the "
+    "calibration; agrees: the runs and the interval have times in common"
+)
 
 
 def comparison(found: Findings) -> list[Part]:
@@ -35,6 +41,10 @@ def comparison(found: Findings) -> list[Part]:
         even, balanced = several[EVEN], several[BALANCED]
         faster = max(balanced.steps_s) < min(even.steps_s)
         parts.append(Remark(gain_sentence(even, balanced), "finding" if faster else "warning"))
+    if several and ONE in ran:
+        best = min(several.values(), key=lambda each: each.measured_s)
+        faster = max(best.steps_s) < min(ran[ONE].steps_s)
+        parts.append(Remark(ranks_sentence(ran[ONE], best), "finding" if faster else "warning"))
     parts += [
         Text("Rank by rank: what it was predicted to compute, and its own work and waiting as its clocks say."),
         _ranks_table(ran),
@@ -44,18 +54,34 @@ def comparison(found: Findings) -> list[Part]:
 
 
 def steps_sentence(name: str, one: Compared) -> str:
-    """Return a sentence that compares a layout's measured median with its prediction."""
-    ratio = one.measured_s / one.predicted["step_s"]
-    where = {
-        "inside": "inside the predicted interval",
-        "above": "above the predicted interval: slower than predicted",
-        "below": "below the predicted interval: faster than predicted",
-    }[one.side]
+    """Return a sentence that compares a layout's runs with its prediction, at the pace of the calibration."""
+    ratio = one.measured_s / one.pace / one.predicted["step_s"]
     said = f"{compact(ratio, 3)} times the prediction" if abs(ratio - 1) >= _ALIKE else "as predicted"
+    slow = f", {quantity(one.measured_s / one.pace, digits=3)} at the pace of the calibration" if one.pace != 1 else ""
+    where = {
+        "inside": "the runs and the predicted interval agree",
+        "above": "every run was slower than the predicted interval",
+        "below": "every run was faster than the predicted interval",
+    }[one.side]
     return (
         f"{name.capitalize()}: predicted {quantity(one.predicted['step_s'], digits=3)}, measured "
-        f"{quantity(one.measured_s, digits=3)}, {said}, {where}."
+        f"{quantity(one.measured_s, digits=3)}{slow}: {said}; {where}."
     )
+
+
+def ranks_sentence(one: Compared, several: Compared) -> str:
+    """Return a sentence on the predicted and measured speedup of several ranks over one."""
+    predicted = one.predicted["step_s"] / several.predicted["step_s"]
+    measured = one.measured_s / several.measured_s
+    text = (
+        f"{several.seen.ranks} ranks were predicted to be {compact(predicted, 3)} times as fast as one; in the medians "
+        f"of the runs they are {compact(measured, 3)} times as fast."
+    )
+    if min(several.steps_s) > max(one.steps_s):
+        return f"{text} So one rank is faster here: ranks that share memory and messages cost more than they bring."
+    if max(several.steps_s) < min(one.steps_s):
+        return text
+    return f"{text} The runs of the two overlap, so these few can't tell which is faster."
 
 
 def gain_sentence(even: Compared, balanced: Compared) -> str:
@@ -77,7 +103,7 @@ def gain_sentence(even: Compared, balanced: Compared) -> str:
 
 def _headline(ran: dict[str, Compared]) -> str:
     inside = sum(one.side == "inside" for one in ran.values())
-    return f"{inside} of {len(ran)} measured medians lie inside the predicted interval"
+    return f"{inside} of {len(ran)} layouts agree with their prediction, at the pace of the moment"
 
 
 def _steps_table(ran: dict[str, Compared]) -> Table:
@@ -90,11 +116,12 @@ def _steps_table(ran: dict[str, Compared]) -> Table:
                 name, str(one.seen.ranks), compact(one.predicted["step_s"] / factor, 3),
                 _between(low / factor, high / factor),
                 compact(one.measured_s / factor, 3), _between(min(one.steps_s) / factor, max(one.steps_s) / factor),
-                compact(one.measured_s / one.predicted["step_s"], 3), one.side,
+                compact(one.measured_s / one.pace / one.predicted["step_s"], 3),
+                {"inside": "agrees", "above": "slower", "below": "faster"}[one.side],
             ]
         )  # fmt: skip
-    header = ["layout", "ranks", f"predicted {unit}", "interval", f"measured {unit}", "all runs", "ratio", "lies"]
-    return Table(header, rows, "wall time per step; measured: the median of the runs", (0, 7))
+    header = ["layout", "ranks", f"predicted {unit}", "interval", f"measured {unit}", "all runs", "ratio", ""]
+    return Table(header, rows, _MEANING, (0, 7))
 
 
 def _between(low: float, high: float) -> str:
@@ -135,13 +162,6 @@ def _imbalance(one: Compared) -> float:
     return float(cpu.max() / cpu.mean())
 
 
-def _at_that_speed(found: Findings, ran: dict[str, Compared]) -> str:
-    """Return measured over predicted times, corrected for the cores' own change of speed."""
-    ratios = [one.measured_s / one.predicted["step_s"] / found.slowdown for one in ran.values()]
-    ratios_text = ", ".join(f"{name} {compact(ratio, 3)}" for name, ratio in zip(ran, ratios, strict=True))
-    return f"Times over predictions without that: {ratios_text}."
-
-
 def _reasons(found: Findings, ran: dict[str, Compared]) -> list[str]:
     """Return known reasons why measured times differ from predictions."""
     reasons = [_work_sentence(ran)]
@@ -154,11 +174,11 @@ def _reasons(found: Findings, ran: dict[str, Compared]) -> list[str]:
     if found.slowdown > _SHARED:
         reasons.append(
             f"Between the runs, a fixed piece of work took {compact(found.slowdown, 3)} times the CPU time that it "
-            f"took while costs were measured: the cores themselves were slower then. {_at_that_speed(found, ran)}"
+            "took while costs were measured: the cores themselves were slower then, which the ratios take into account."
         )
     if found.slowdown < 1 / _SHARED:
         reasons.append(
             f"Between the runs, a fixed piece of work took {percent(found.slowdown)} of the CPU time that it took "
-            f"while costs were measured: the cores themselves were faster then. {_at_that_speed(found, ran)}"
+            f"while costs were measured: the cores themselves were faster then, which the ratios take into account."
         )
     return reasons

@@ -110,6 +110,6 @@ def test_open_mpi_as_root_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     other = launching.Launcher("/usr/bin/mpirun", "openmpi")
     with pytest.raises(InputError, match="OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"):
-        launching._check_root(other, {})
-    launching._check_root(other, dict.fromkeys(launching._ROOT, "1"))
-    launching._check_root(launching.Launcher("mpiexec", "hydra"), {})
+        launching.check_root(other, {})
+    launching.check_root(other, dict.fromkeys(launching._ROOT, "1"))
+    launching.check_root(launching.Launcher("mpiexec", "hydra"), {})

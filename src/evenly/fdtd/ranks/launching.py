@@ -27,7 +27,7 @@ from evenly.errors import InputError, MissingExtraError
 from evenly.fdtd.ranks.watching import Job, follow
 from evenly.memory import check_room
 
-__all__ = ["Job", "Launcher", "find_launcher", "launch", "launch_python"]
+__all__ = ["Job", "Launcher", "check_root", "find_launcher", "launch", "launch_python"]
 
 
 #: What a rank takes before it has any fields: Python with NumPy and MPI.
@@ -165,9 +165,16 @@ def _check_room(ranks: int) -> None:
         check_room(f"{ranks:,} ranks on this machine", ranks * _RANK_BYTES, f"start fewer, or set {_MOST}={ranks}")
 
 
-def _check_root(launcher: Launcher, environment: Mapping[str, str]) -> None:
-    """Say what Open MPI wants before it starts ranks for root, as in containers."""
-    given = {**os.environ, **environment}
+def check_root(launcher: Launcher, environment: Mapping[str, str] | None = None) -> None:
+    """Raise an error that says what Open MPI wants before it starts ranks for root, as in containers.
+
+    Parameters
+    ----------
+    launcher : Launcher
+    environment : mapping, optional
+        Environment variables for the ranks, besides those of this process.
+    """
+    given = {**os.environ, **(environment or {})}
     if launcher.kind == "openmpi" and os.geteuid() == 0 and not all(given.get(name) for name in _ROOT):
         settings = " and ".join(f"{name}=1" for name in _ROOT)
         raise InputError(
@@ -247,6 +254,6 @@ def launch(
     launcher = find_launcher()
     if not hosts and launcher.kind != "srun":
         _check_room(ranks)
-    _check_root(launcher, environment or {})
+    check_root(launcher, environment)
     command = launcher.command(ranks, program, hosts=hosts)
     return follow(command, timeout_s=timeout_s, environment=environment, folder=folder, echo=echo)
