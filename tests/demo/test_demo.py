@@ -132,7 +132,7 @@ def test_a_stage_that_fails_leaves_the_others_and_says_why(tmp_path: Path, monke
     assert "ZeroDivisionError" in (tmp_path / "machine-error.txt").read_text(encoding="utf-8")
     assert found.plan is not None
     html = page_of(found).html()
-    assert 'Not all went well: &quot;Measure what grid points take here&quot; and' in html
+    assert "Not all went well: &quot;Measure what grid points take here&quot; and" in html
     assert "This stage failed: no such <code>thing</code>" in html
     assert "ZeroDivisionError: by &lt;zero&gt;" in html
     assert "Nothing ran, so nothing can be compared" in html

@@ -67,7 +67,9 @@ def test_coupled_solvers_share_cores(evenly: Evenly, scaling: str) -> None:
     assert "side by side" in shown.err or "side by side" in str(shown.json)
     in_turn = ("--layout", "a + b", "--cores", "8", "--next", "0", "-o", "page.md")
     assert evenly("report", scaling, "b.csv", *LAW, *in_turn).code == 0
-    assert "How many cores for each solver" in Path("page.md").read_text()
+    text = Path("page.md").read_text()
+    assert "How many cores for each solver" in text
+    assert "They wait for each other as `a + b`" in text
 
 
 def test_a_study_with_its_failures(evenly: Evenly) -> None:

@@ -299,7 +299,10 @@ def plan(found: Plan) -> Chapter:
     from evenly.report.plots.allocation import plot_curve, plot_plan
     from evenly.report.tables.plan import comparison_table, plan_as_dict, plan_table
 
-    parts: list[Part] = [Table.of(plan_table(found), copied=True)]
+    parts: list[Part] = [
+        Text(f"They wait for each other as `{found.problem.layout}`."),
+        Table.of(plan_table(found), copied=True),
+    ]
     if found.versus or found.runner_up:
         parts.append(Table.of(comparison_table(found)))
     parts.append(Picture(plot_plan(found), "the solvers' work and waiting over a few steps"))
