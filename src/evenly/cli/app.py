@@ -40,7 +40,7 @@ _COMMANDS = {
     "measured.",
     "sort": "Sort loose log files into a case folder: one folder per measurement, named by core counts, and a "
     "case.ini.",
-    "init": "Propose how logs of a program are read, from an example: a pattern for --pattern of read, fit and others.",
+    "init": "Propose a file of your own: how logs of a program are read (--pattern), or a study (--command, --table).",
     "example": "Copy a shipped example: a folder of measured run times to try things on.",
     "partition": "Cut the cell of a simulation so that all ranks finish together, and predict what a step will take.",
     "rebalance": "Say whether another layout would make a measured run faster, and save it.",

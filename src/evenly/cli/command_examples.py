@@ -23,7 +23,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "plot": ("evenly plot runs.csv --into pictures", "evenly plot models.evenly --into pictures"),
     "sort": ("evenly sort logs/ --into case", "evenly sort logs/ --into case --order inner,outer --dry-run"),
-    "init": ("evenly init --pattern solver.log", "evenly init solver.toml --pattern solver.log"),
+    "init": (
+        "evenly init solver.toml --pattern solver.log",
+        "evenly init study.toml --command 'mpirun -n 16 ./solver --cells 512'",
+    ),
     "example": ("evenly example gaussian-pulse", "evenly example gaussian-pulse folder --force"),
     "partition": (
         "evenly partition cmos --resolution 20 --ranks 4 --save layout.json",

@@ -32,7 +32,7 @@ def test_the_whole_loop_on_real_ranks(evenly: Evenly, tmp_path: Path, monkeypatc
     assert (folder / "cmos-2.json").exists()
     assert len(list((folder / "runs").iterdir())) == 3 * QUICK.repeats
     html = (folder / "index.html").read_text(encoding="utf-8")
-    assert html.count("<img") >= 5
+    assert html.count("<figure") >= 5
     # What the page tells to type is what evenly takes.
     assert (
         evenly("fdtd", "run", "cmos", *QUICK.typed.split(), "--steps", "2", "--chunks", folder / "cmos-2.json").code

@@ -20,10 +20,10 @@ from evenly.readers.precice.schemes import Coupling
 from evenly.readers.registry import Skipped
 from evenly.runs.runs import Runs
 
-__all__ = ["STEP_FORMATS", "WindowSteps", "logged_windows", "steps_per_window"]
+__all__ = ["WindowSteps", "holds_steps", "logged_windows", "steps_per_window"]
 
 #: Formats whose files hold each step that a participant made.
-STEP_FORMATS = frozenset({"precice-profiling", "precice-events-json", "precice-events-csv"})
+_STEP_FORMATS = frozenset({"precice-profiling", "precice-events-json", "precice-events-csv"})
 
 #: Counts of steps that differ by less are equal: the last steps of a killed run are missing, some steps are averaged.
 _SAME = 0.02
@@ -43,6 +43,16 @@ class WindowSteps:
 
     counts: Mapping[str, float]
     note: str = ""
+
+
+def holds_steps(format_name: str, runs: Runs) -> bool:
+    """Tell whether a file holds each step that a participant made, as a table of repeated runs doesn't.
+
+    A case folder holds files of any format, so their names tell.
+    """
+    if format_name != "case-folder":
+        return format_name in _STEP_FORMATS
+    return all("precice-" in Path(name).name or "profiling" in Path(name).name for name in runs.to_frame()["source"])
 
 
 def logged_windows(files: Iterable[Path]) -> tuple[float | None, list[Path], list[Skipped]]:
