@@ -109,6 +109,8 @@ def test_fit_takes_a_data_frame_and_says_what_it_takes_as_parameters() -> None:
     assert named.predict({"cores": [2]})[0] == pytest.approx(40, rel=0.05)
     with pytest.raises(InputError, match="there is no column 'seconds'"):
         evenly.fit(table)
+    with pytest.raises(InputError, match="pass time='wall_ms', unit='ms'"):
+        evenly.fit(table.rename(columns={"wall": "wall_ms"}))
     with pytest.raises(InputError, match="are for a table"):
         evenly.fit(evenly.Runs.from_frame(table, ["cores"], "wall"), time="wall")
 
