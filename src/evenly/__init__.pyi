@@ -50,3 +50,5 @@ from evenly.time_limits.replay import replay as replay
 from evenly.tuning.search import Search as Search
 from evenly.tuning.sensitivity import sensitivity as sensitivity
 from evenly.tuning.tuning import tune as tune
+
+__version__: str

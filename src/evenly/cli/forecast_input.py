@@ -37,7 +37,7 @@ class Unrun:
 
     simulation: Annotated[
         str | None,
-        _unrun("--simulation", help="A structure (`evenly fdtd list`), your script.py[:function] or a cell.npz."),
+        _unrun("--simulation", help="A structure (`evenly fdtd list`), your script.py, of Meep too, or a cell.npz."),
     ] = None
     ranks: Annotated[
         str | None, _unrun("--ranks", "-n", help="Numbers of ranks to look at: 8,16,32, or 1..512 (some of these).")

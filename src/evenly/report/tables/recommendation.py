@@ -109,7 +109,8 @@ def choice_lines(choice: Choice, noun: str, level: float) -> list[str]:
     else:
         between = f"between {knee.lower} and {knee.upper}" if knee.lower < knee.upper else f"at {knee.count}"
         pays = f"more {noun} stop paying at {knee.count} ({percent(level)}: {between})"
-    return [f"recommended: {choice.count} {noun}, {choice.why}", pays, f"runner-up: {choice.trade}"]
+    many = noun if choice.count != 1 else noun.removesuffix("s")
+    return [f"recommended: {choice.count} {many}, {choice.why}", pays, f"runner-up: {choice.trade}"]
 
 
 def limit_line(found: Recommendation, probability: float) -> str:
