@@ -10,7 +10,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # The lower bounds: what Debian 12 ships, where it ships it.
 OLDEST := numpy==1.24.* scipy==1.10.* pandas==1.5.3 scikit-learn==1.2.* numba==0.57.* matplotlib==3.6.* pyarrow==15.*
 
-.PHONY: demo docs test test-fast test-oldest lint format clean
+.PHONY: demo docs links test test-fast test-oldest lint format clean
 
 $(VENV)/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "evenly needs Python 3.11 or newer: make PYTHON=python3.11 …")'
@@ -37,6 +37,10 @@ demo: $(VENV)/installed
 # The site: open docs/_build/html/index.html. Warnings are errors.
 docs: $(VENV)/installed-dev
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+
+# Asks for every address in the documents; it needs a network, so it is no part of the tests.
+links: $(VENV)/installed-dev
+	$(BIN)/sphinx-build -q -b linkcheck docs docs/_build/links
 
 test: lint docs
 	$(PYTEST) --cov --cov-report=term
