@@ -551,5 +551,5 @@ def test_quantum_espresso_that_did_not_converge_is_told_apart(tmp_path: Path) ->
 def test_all_lines_that_may_say_a_missing_value_are_named(tmp_path: Path) -> None:
     text = ":-) GROMACS - gmx mdrun, 2024.3 (-:\nUsing 4 MPI processes\nUsing 2 OpenMP threads per MPI process\n"
     (tmp_path / "md.log").write_text(f"{text}       Time:     80.0      10.0    800.0\nFinished mdrun on rank 0\n")
-    with pytest.raises(ReadError, match="'override' or 'nsteps'.*nsteps = "):
+    with pytest.raises(ReadError, match=r"'override' or 'nsteps'.*nsteps = "):
         LogReader().read(tmp_path / "md.log")
