@@ -12,11 +12,11 @@ SAYING = (while sleep 4; do echo "… installing"; done) & dots=$$!; trap "kill 
 # The lower bounds: what Debian 12 ships, where it ships it.
 OLDEST := numpy==1.24.* scipy==1.10.* pandas==1.5.3 scikit-learn==1.2.* numba==0.57.* matplotlib==3.6.* pyarrow==15.*
 
-.PHONY: demo docs test test-fast test-oldest lint format clean
+.PHONY: demo docs links test test-fast test-oldest lint format clean
 
 $(VENV)/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "evenly needs Python 3.11 or newer: make PYTHON=python3.11 …")'
-	@echo "installing evenly and what it needs into $(VENV): about 40 s where pip has kept the packages"
+	@echo "installing evenly and what it needs: about half a minute"
 	@$(SAYING) $(PYTHON) -m venv $(VENV) && $(PIP) install --editable .
 	@touch $@
 
@@ -28,14 +28,20 @@ $(VENV)/installed-dev: $(VENV)/installed
 $(VENV)/installed-mpi: $(VENV)/installed
 	@$(SAYING) $(PIP) install --editable '.[mpi]' && touch $@ || echo "no MPI could be installed: the demo runs one rank only"
 
-demo: $(VENV)/installed $(VENV)/installed-mpi
+# The first answer comes before MPI is installed, which only the rest needs.
+demo: $(VENV)/installed
 	$(BIN)/evenly example gaussian-pulse demo --force
 	$(BIN)/evenly allocate demo/gaussian-pulse --cores 280,336,392,448,504,560 --plot demo/plots
+	@$(MAKE) --no-print-directory $(VENV)/installed-mpi
 	$(BIN)/evenly demo demo
 
 # The site: open docs/_build/html/index.html. Warnings are errors.
 docs: $(VENV)/installed-dev
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+
+# Asks for every address in the documents; it needs a network, so it is no part of the tests.
+links: $(VENV)/installed-dev
+	$(BIN)/sphinx-build -q -b linkcheck docs docs/_build/links
 
 test: lint docs
 	$(PYTEST) --cov --cov-report=term

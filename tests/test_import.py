@@ -68,3 +68,9 @@ def test_every_public_name_is_there() -> None:
     assert evenly.metrics.mape([1.0], [1.0]) == 0
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         getattr(evenly, "nothing")  # noqa: B009
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    from importlib.metadata import version
+
+    assert evenly.__version__ == version("evenly")

@@ -21,6 +21,8 @@ MODULES = {
     "evenly.allocation": "Allocation",
     "evenly.space": "Parameters and spaces",
     "evenly.readers": "Readers",
+    "evenly.campaign": "Measuring",
+    "evenly.launch": "Starting runs",
     "evenly.decomposition.rebalancing": "Balancing while a simulation runs",
     "evenly.adapters.meep": "Meep",
     "evenly.examples": "Examples",

@@ -12,4 +12,12 @@ from __future__ import annotations
 
 from evenly._lazy import lazy
 
-__all__, __getattr__, __dir__ = lazy(__name__)
+__all__, _named, __dir__ = lazy(__name__)
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("evenly")
+    return _named(name)

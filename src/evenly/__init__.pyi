@@ -36,6 +36,8 @@ from evenly.models.storage import save as save
 from evenly.readers import read as read
 from evenly.readers.jobs.job_reader import read_jobs as read_jobs
 from evenly.readers.jobs.jobs import Jobs as Jobs
+from evenly.report.pages.page import page as page
+from evenly.report.pages.pictures import plot as plot
 from evenly.runs.runs import Runs as Runs
 from evenly.space.parameters import Categorical as Categorical
 from evenly.space.parameters import Integer as Integer
@@ -48,3 +50,5 @@ from evenly.time_limits.replay import replay as replay
 from evenly.tuning.search import Search as Search
 from evenly.tuning.sensitivity import sensitivity as sensitivity
 from evenly.tuning.tuning import tune as tune
+
+__version__: str

@@ -11,6 +11,7 @@ import pytest
 
 from evenly.machine.link import Link
 from evenly.machine.machine import Machine
+from tests.cli.commands.test_partition import lopsided
 from tests.cli.conftest import Evenly
 from tests.decomposition.forecasting.planted import COST, learned
 
@@ -95,6 +96,17 @@ def test_what_does_not_fit_is_said_in_a_line(here: Evenly, arguments: tuple[str,
     assert found.code == 2
     assert said in found.err
     assert "Traceback" not in found.err
+
+
+def test_a_deadline_needs_the_number_of_steps(here: Evenly) -> None:
+    lopsided().save("cell.npz")
+    asked = ("predict", "--simulation", "cell.npz", *ON, "--ranks", "1,2", "--model", "cost.json")
+    for goal in (("--deadline", "90s"), ("--budget", "3")):
+        found = here(*asked, *goal)
+        assert found.code == 2
+        assert "--steps" in found.err
+    assert here(*asked, "--deadline", "90s", "--steps", "50").code == 0
+    assert any("1000 steps" in note for note in here(*asked, "--json").json["notes"])
 
 
 def test_a_machine_without_links_says_what_is_missing(here: Evenly) -> None:

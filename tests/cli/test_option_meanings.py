@@ -22,6 +22,7 @@ MEANINGS = {
     "--details": "all that is known of each one",
     "--draw": "draw pictures beside the results",
     "--into": "the folder that is made",
+    "--layout": "how coupled solvers wait for each other",
     "--limit": "the probability with which a time limit is enough",
     "--machine": "a machine: a file or a name",
     "--name": "the name of a machine or a job",

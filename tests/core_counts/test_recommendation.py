@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import re
 from typing import Any
@@ -14,7 +15,7 @@ from rich.console import Console
 import evenly
 from evenly.core_counts.goal import Goal
 from evenly.errors import InfeasibleError, InputError
-from evenly.report.tables.recommendation import recommendation_table
+from evenly.report.tables.recommendation import limit_line, recommendation_table
 
 COUNTS = (1, 2, 4, 8, 16, 32, 64)
 
@@ -194,3 +195,28 @@ def test_a_size_that_was_varied_alone_makes_no_line() -> None:
     frame = pd.DataFrame({"ranks": [1, 2, 4, 4], "cells": [1, 2, 4, 1], "seconds": [5.0, 5.1, 5.4, 1.3]})
     model, _ = learned(frame, "ranks", "cells")
     assert not evenly.recommend(model, [1, 2, 4], at={"cells": 1}).curve["extrapolated"].any()
+
+
+def test_time_limits_of_all_counts_stand_beside_the_recommended_one() -> None:
+    noise = np.random.default_rng(5)
+    rows = [(p, 3600 / p * noise.lognormal(0, 0.1)) for p in COUNTS for _ in range(20)]
+    model, _ = learned(pd.DataFrame(rows, columns=["cores", "seconds"]), "cores")
+    found = evenly.recommend(model, COUNTS, limit=0.95)
+    curve = found.curve
+    assert curve["limit_s"].to_numpy() == pytest.approx(model.upper({"cores": list(COUNTS)}, 0.95))
+    # 95 % of log-normal scatter with 10 % stay below exp(1.645 × 0.1) = 1.18 times the median.
+    assert (curve["limit_s"] / (3600 / curve["cores"])).between(1.05, 1.45).all()
+    assert limit_line(found, 0.95).startswith("time limit, enough in 95 %: 00:02:00 on 64")
+    ten = evenly.recommend(model, COUNTS, limit=0.95, steps=10)
+    assert ten.curve["limit_s"].to_numpy() == pytest.approx(10 * curve["limit_s"])
+    assert any("times their number" in note for note in ten.notes)
+    assert "limit_s" not in evenly.recommend(model, COUNTS).curve
+
+
+def test_an_unknown_time_limit_is_said_and_null_in_json() -> None:
+    model, _ = learned(pd.DataFrame({"cores": COUNTS, "seconds": 3600 / np.array(COUNTS)}), "cores")
+    found = evenly.recommend(model, COUNTS, limit=0.95)
+    unknown = dataclasses.replace(found, curve=found.curve.assign(limit_s=np.inf))
+    assert "not known on 64" in limit_line(unknown, 0.95)
+    assert "stopped at their limit" in limit_line(unknown, 0.95)
+    assert unknown.to_dict()["rows"][0]["limit_s"] is None

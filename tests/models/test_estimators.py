@@ -57,9 +57,10 @@ def test_scikit_learn_takes_it(method: str) -> None:
     assert sum(one["status"] == "passed" for one in results) > (10 if method in SLOW else 50)
 
 
-def test_fitted_boosting_can_be_pickled() -> None:
+@pytest.mark.parametrize("method", ["boosting", "sparse-grid", "gp", "cpr", "pmnf", "forest"])
+def test_fitted_models_can_be_pickled(method: str) -> None:
     cores = np.tile(2.0 ** np.arange(6), 5)[:, None]
-    model = _model("boosting").fit(cores, 8 / cores[:, 0] + 0.1)
+    model = _model(method).fit(cores, 8 / cores[:, 0] + 0.1)
     assert pickle.loads(pickle.dumps(model)).predict(cores) == pytest.approx(model.predict(cores), rel=1e-12)  # noqa: S301
 
 
@@ -108,6 +109,8 @@ def test_fit_takes_a_data_frame_and_says_what_it_takes_as_parameters() -> None:
     assert named.predict({"cores": [2]})[0] == pytest.approx(40, rel=0.05)
     with pytest.raises(InputError, match="there is no column 'seconds'"):
         evenly.fit(table)
+    with pytest.raises(InputError, match="pass time='wall_ms', unit='ms'"):
+        evenly.fit(table.rename(columns={"wall": "wall_ms"}))
     with pytest.raises(InputError, match="are for a table"):
         evenly.fit(evenly.Runs.from_frame(table, ["cores"], "wall"), time="wall")
 

@@ -139,7 +139,20 @@ def test_a_mesh_header_that_ends_within_a_number_is_refused(tmp_path: Path) -> N
 def test_iterations_that_may_be_cut_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "precice-Fluid-iterations.log"
     path.write_text("TimeWindow  Iterations\n1 6\n2 1")
-    with pytest.raises(ReadError, match="line 3: the last line has no line end"):
+    with pytest.raises(ReadError, match="line 3: the last line is not whole"):
+        read_iterations(path)
+
+
+def test_the_last_line_of_precices_own_logs_has_no_line_end(tmp_path: Path) -> None:
+    path = tmp_path / "precice-Fluid-iterations.log"
+    path.write_text(
+        "  TimeWindow  TotalIterations  Iterations  Convergence  \n     1     3     3     0\n     2     6     3     0"
+    )
+    assert read_iterations(path).tolist() == [3, 3]
+    path.write_text(
+        "  TimeWindow  TotalIterations  Iterations  Convergence  \n     1     3     3     0\n     2     6     3"
+    )
+    with pytest.raises(ReadError, match="line 3: the last line is not whole"):
         read_iterations(path)
 
 

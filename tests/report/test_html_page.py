@@ -15,9 +15,9 @@ from rich.table import Table as RichTable
 
 from evenly.errors import InputError
 from evenly.report.html_page import Command, Fold, Page, Part, Picture, Remark, Section, Table, Text
-from evenly.report.plots.style import new_figure
+from evenly.report.plots.style import PALETTE, new_figure
 
-_ALONE = {"meta", "img", "br"}
+_ALONE = {"meta", "img", "br"}  # svg closes its own
 
 
 class _Checker(HTMLParser):
@@ -55,7 +55,7 @@ def whole(*parts: Part) -> Page:
 
 def drawn(points: int) -> Picture:
     figure = new_figure(3, 2)
-    figure.subplots().plot(np.random.default_rng(0).uniform(size=points), "o")
+    figure.subplots().plot(np.random.default_rng(0).uniform(size=points), "o", color=PALETTE[0])
     return Picture(figure, 'a "quoted" picture')
 
 
@@ -65,10 +65,10 @@ def test_a_page_is_balanced_and_needs_nothing_from_elsewhere() -> None:
         Text("t"), Remark("r", "failure"), Command("evenly read x"), table, drawn(3), Fold("more", [table])
     ).html()
     checker = checked(html)
-    assert {"table", "pre", "img", "details", "nav", "dl"} <= checker.seen
+    assert {"table", "pre", "svg", "details", "nav", "dl"} <= checker.seen
     assert not {"script", "link", "iframe"} & checker.seen
     assert not re.findall(r'(?:src|href)=(?!"(?:data:|#))', html)
-    assert "url(" not in html
+    assert not re.findall(r"url\((?!#)", html)
     assert "prefers-color-scheme:dark" in html
     assert "width=device-width" in html
     assert 'href="#two-three"' in html
@@ -100,8 +100,9 @@ def test_a_number_keeps_its_unit_and_an_option_its_dashes() -> None:
 
 def test_small_pictures_are_lines_and_large_ones_pixels() -> None:
     small, large = drawn(5).html(), drawn(20_000).html()
-    assert "data:image/svg+xml;base64," in small
-    assert 'alt="a &#34;quoted&#34; picture"' in small
+    assert 'aria-label="a &quot;quoted&quot; picture"' in small
+    assert "var(--c0)" in small  # colours follow the page
+    assert 'alt="a &#34;quoted&#34; picture"' in large
     data = re.search(r"data:image/png;base64,([^\"]+)", large)
     assert data is not None
     assert base64.b64decode(data[1]).startswith(b"\x89PNG")
@@ -127,3 +128,22 @@ def test_saving_replaces_the_page_or_says_why_not(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="can't be written"):
         page.save(tmp_path / "file" / "index.html")
+
+
+def test_a_picture_of_other_colours_stays_a_light_card() -> None:
+    figure = new_figure(3, 2)
+    figure.subplots().plot([1, 2], color="#123456")
+    html = Picture(figure, "a map").html()
+    assert 'class="card"' in html
+    assert "var(--" not in html
+
+
+def test_markdown_holds_everything_but_pictures() -> None:
+    table = Table(["rank", "ms"], [["0|1", "4.1"]], "predicted")
+    text = whole(
+        Text("t"), Remark("r"), Command("evenly read x"), table, drawn(3), Fold("more", [Text("in it")])
+    ).markdown()
+    for found in ("# A page", "Its lead", "- found: 4.1 ms", "## One", "**r**", "```sh\nevenly read x\n```",
+                  "| 0\\|1 | 4.1 |", "in it", "by evenly"):  # fmt: skip
+        assert found in text
+    assert "svg" not in text

@@ -27,13 +27,14 @@ from evenly.allocation.scaling import best_total, curve_of
 from evenly.arguments import explained
 from evenly.errors import InfeasibleError
 from evenly.machine.machine import Machine
+from evenly.showing import Shown
 
 __all__ = ["Plan"]
 
 Ints = NDArray[np.int64]
 
 
-class Plan:
+class Plan(Shown):
     """An assignment of cores to solvers.
 
     Parameters

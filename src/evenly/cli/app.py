@@ -35,11 +35,12 @@ _COMMANDS = {
     "errors.",
     "predict": "Predict how long configurations take, with intervals, from saved models or straight from measurements.",
     "allocate": "Find how many cores each coupled solver gets, and how long a step will take.",
+    "report": "Write one page: what was measured, the model with sliders, what to do, what to measure next.",
     "plot": "Draw models with intervals beside the measurements: along parameters, over two, predicted against "
     "measured.",
     "sort": "Sort loose log files into a case folder: one folder per measurement, named by core counts, and a "
     "case.ini.",
-    "init": "Propose how logs of a program are read, from an example: a pattern for --pattern of read, fit and others.",
+    "init": "Propose a file of your own: how logs of a program are read (--pattern), or a study (--command, --table).",
     "example": "Copy a shipped example: a folder of measured run times to try things on.",
     "partition": "Cut the cell of a simulation so that all ranks finish together, and predict what a step will take.",
     "rebalance": "Say whether another layout would make a measured run faster, and save it.",
@@ -76,7 +77,17 @@ _GROUPS = {
 }
 #: The sections of ``evenly --help``, by what a person wants to know or do.
 PANELS = {
-    "Ask your measurements": ("read", "fit", "predict", "allocate", "limits", "advise", "sensitivity", "plot"),
+    "Ask your measurements": (
+        "read",
+        "fit",
+        "predict",
+        "allocate",
+        "limits",
+        "advise",
+        "sensitivity",
+        "report",
+        "plot",
+    ),
     "Measure and search": ("measure", "tune", "runs", "sort", "init", "example"),
     "Cut a simulation": ("partition", "rebalance", "fdtd", "train", "demo"),
     "Know a machine": ("doctor", "machine", "calibrate", "cost"),

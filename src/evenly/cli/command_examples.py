@@ -17,9 +17,16 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "evenly allocate my-case/ --cores 560",
         "evenly allocate runs.csv --cores 128 --layout 'max(fluid, solid)'",
     ),
+    "report": (
+        "evenly report runs.csv -o page.html",
+        "evenly report my-case/ --cores 560 -o page.html",
+    ),
     "plot": ("evenly plot runs.csv --into pictures", "evenly plot models.evenly --into pictures"),
     "sort": ("evenly sort logs/ --into case", "evenly sort logs/ --into case --order inner,outer --dry-run"),
-    "init": ("evenly init --pattern solver.log", "evenly init solver.toml --pattern solver.log"),
+    "init": (
+        "evenly init solver.toml --pattern solver.log",
+        "evenly init study.toml --command 'mpirun -n 16 ./solver --cells 512'",
+    ),
     "example": ("evenly example gaussian-pulse", "evenly example gaussian-pulse folder --force"),
     "partition": (
         "evenly partition cmos --resolution 20 --ranks 4 --save layout.json",

@@ -91,7 +91,7 @@ def looked_at(text: str, option: str, most: int | None = None) -> Sequence[int]:
 
 def predict_counts(
     learned: Learned, counts: Counts, at: list[str] | None, level: float, save: Path | None, *,
-    times: Literal["unit", "hms"], json: bool,
+    times: Literal["unit", "hms"], limit: float | None = None, json: bool,
 ) -> None:  # fmt: skip
     """Recommend a number of cores for a program, and show it.
 
@@ -103,7 +103,7 @@ def predict_counts(
         If no count meets the goal.
     """
     from evenly.core_counts.recommendation import recommend
-    from evenly.report.tables.recommendation import choice_lines, recommendation_table
+    from evenly.report.tables.recommendation import choice_lines, limit_line, recommendation_table
 
     if len(learned.models) > 1:
         raise InputError(
@@ -115,7 +115,7 @@ def predict_counts(
     found = recommend(
         model, looked_at(counts.cores or "", "--cores", machine.cores), cores_are=counts.cores_are,
         at=parsing.values(at, "--at") if at else None, measured=learned.runs.get(name), goal=goal,
-        steps=1 if counts.steps is None else counts.steps, machine=machine, level=level,
+        steps=1 if counts.steps is None else counts.steps, machine=machine, level=level, limit=limit,
     )  # fmt: skip
     if counts.steps is None and (goal.deadline_s or goal.core_hours or goal.money):
         unsaid = "the job is one run or step as measured: --steps says how many it has"
@@ -130,6 +130,8 @@ def predict_counts(
     out.print(recommendation_table(found, level=level, times=times))
     for line in choice_lines(found.choice, "cores", level):
         out.print(line, soft_wrap=True)
+    if limit is not None:
+        out.print(limit_line(found, limit), soft_wrap=True)
 
 
 def refuse_without_cores(counts: Counts) -> None:

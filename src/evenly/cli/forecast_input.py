@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from evenly.cli.cell_input import MeepScript, Sources, open_program
+from evenly.cli.cell_input import MeepScript, open_program
 from evenly.cli.console import note, out, print_json, progress, save_table
 from evenly.cli.core_counts_input import Counts, looked_at
 from evenly.cli.fdtd_options import What
@@ -36,7 +37,7 @@ class Unrun:
 
     simulation: Annotated[
         str | None,
-        _unrun("--simulation", help="A structure (`evenly fdtd list`), your script.py[:function] or a cell.npz."),
+        _unrun("--simulation", help="A structure (`evenly fdtd list`), your script.py, of Meep too, or a cell.npz."),
     ] = None
     ranks: Annotated[
         str | None, _unrun("--ranks", "-n", help="Numbers of ranks to look at: 8,16,32, or 1..512 (some of these).")
@@ -80,13 +81,21 @@ def predict_unrun(
     goal, counts = question.goal(machine.currency), unrun.counts(machine)
     known = _known(unrun.model)
     sources = open_program(unrun.simulation or "", what, MeepScript())
-    steps = int(question.steps or sources.steps or STEPS)
+    told = question.steps or sources.steps
+    if told is None and (goal.deadline_s or goal.core_hours or goal.money):
+        raise InputError(
+            "a deadline or a budget is for the whole job, but the number of its steps isn't known: give it with --steps"
+        )
+    steps = int(told or STEPS)
     with progress(f"cutting for {len(counts)} numbers of ranks") as show:
         found = forecast(
             sources.cell, counts, machine, model=known, steps=steps, goal=goal, level=level,
             told=lambda done, of: show(done / of),
         )  # fmt: skip
-    _tell(found, question, sources, level, json=json)
+    if told is None:
+        unsaid = f"the number of steps isn't known: costs are those of {STEPS} steps (--steps changes it)"
+        found = dataclasses.replace(found, notes=(unsaid, *found.notes))
+    _tell(found, level, json=json)
     if save is not None:
         save_table(found.curve, save, "the forecast")
     if pictures.plot is not None:
@@ -115,7 +124,7 @@ def _known(path: Path | None) -> StepModel | CostModel | None:
     return CostModel.load(path) if path.suffix == ".json" else StepModel.load(path)
 
 
-def _tell(found: Forecast, question: Counts, sources: Sources, level: float, *, json: bool) -> None:
+def _tell(found: Forecast, level: float, *, json: bool) -> None:
     from evenly.report.tables.forecast import forecast_headline, forecast_table
     from evenly.report.tables.recommendation import choice_lines
 
@@ -124,8 +133,6 @@ def _tell(found: Forecast, question: Counts, sources: Sources, level: float, *, 
         return
     for text in found.notes:
         note(text)
-    if question.steps is None and sources.steps is None:
-        note(f"the simulation doesn't say how long it runs: costs are those of {STEPS} steps (change it with --steps)")
     out.print(forecast_headline(found), soft_wrap=True)
     out.print(forecast_table(found, level=level))
     for line in choice_lines(found.choice, "ranks", level):

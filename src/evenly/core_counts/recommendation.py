@@ -25,6 +25,7 @@ from evenly.machine.machine import Machine
 from evenly.models.base import Model
 from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
+from evenly.showing import Shown
 from evenly.space.parameters import Categorical
 from evenly.space.ranges import ends
 
@@ -32,7 +33,7 @@ __all__ = ["Recommendation", "recommend"]
 
 
 @dataclass(frozen=True, repr=False)
-class Recommendation:
+class Recommendation(Shown):
     """The recommended number of cores, what it takes, and what speaks for others.
 
     Parameters
@@ -41,7 +42,8 @@ class Recommendation:
         A row for each number of cores. Columns: ``cores``; the parameters that make it, where they are others; seconds
         of one run or step as measured, ``step_s``, with its interval ``lower_s``, ``upper_s``; of the whole job
         ``run_s``, ``run_lower_s``, ``run_upper_s``; ``efficiency`` against the smallest measured count; ``core_hours``
-        with ``core_hours_lower``, ``core_hours_upper``; ``money`` if the machine has a price; ``extrapolated``.
+        with ``core_hours_lower``, ``core_hours_upper``; ``money`` if the machine has a price; ``extrapolated``; and
+        ``limit_s`` where a time limit was asked for: infinite where it isn't known.
     choice : Choice
         The recommended count and why, the knee, and the runner-up.
     steps : float
@@ -109,9 +111,13 @@ class Recommendation:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
         recommended = {"cores": self.cores, "why": self.why, "extrapolated": self.extrapolated}
+        rows = self.curve.to_dict("records")
+        for row in rows:
+            if not row.get("limit_s", 0) < np.inf:
+                row["limit_s"] = None
         return {
             "source": "model", "steps": self.steps, "recommended": recommended, **self.choice.to_dict(),
-            "notes": list(self.notes), "rows": self.curve.to_dict("records"),
+            "notes": list(self.notes), "rows": rows,
         }  # fmt: skip
 
 
@@ -127,6 +133,7 @@ def recommend(
     steps: float = 1,
     machine: Machine | None = None,
     level: float = 0.9,
+    limit: float | None = None,
 ) -> Recommendation:
     """Recommend a number of cores for the program that a model was learned from.
 
@@ -152,6 +159,9 @@ def recommend(
         For its price, and whether whole nodes are paid.
     level : float
         Probability of the intervals.
+    limit : float, optional
+        A probability above 0.5 and below 1: `curve` gets a column ``limit_s``, the time limit that is enough with it
+        (see `Model.upper`). The limit of several steps is that of one step times their number.
 
     Raises
     ------
@@ -180,9 +190,11 @@ def recommend(
     what = find_cores(model.space_, cores_are, measured=None if measured is None else measured.configurations)
     _check_varied(model, what)
     table, notes = _candidates(model, what, list(cores), cores, dict(at or {}), measured)
-    curve = _curve(model, table, what, float(steps), machine, level)
+    curve = _curve(model, table, what, float(steps), machine, level, limit)
     choice = (goal or Goal()).choose(curve, "cores", currency=machine.currency, level=level)
     said = [what.said] if what.said else []
+    if limit is not None and steps != 1:
+        said.append("the time limit is that of one run or step as measured, times their number")
     found = Recommendation(curve, choice, float(steps), machine, (*said, *notes))
     if not found.extrapolated:
         return found
@@ -317,13 +329,14 @@ def _of_one(
 
 
 def _curve(
-    model: Model, table: pd.DataFrame, what: Cores, steps: float, machine: Machine, level: float
+    model: Model, table: pd.DataFrame, what: Cores, steps: float, machine: Machine, level: float, limit: float | None
 ) -> pd.DataFrame:
     asked = table[model.space_.names]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExtrapolationWarning)
         seconds = model.predict(asked)
         lower, upper = model.interval(asked, level)
+        enough = None if limit is None else model.upper(asked, limit)
     beyond = model.extrapolates(asked)
     shown = [] if what.is_one_parameter else list(what.names)
     curve = table[["cores", *shown]].copy()
@@ -336,6 +349,8 @@ def _curve(
     if machine.price_per_core_hour is not None:
         curve["money"] = curve["core_hours"] * machine.price_per_core_hour
     curve["extrapolated"] = beyond
+    if enough is not None:
+        curve["limit_s"] = enough * steps
     # Of several configurations with as many cores, the fastest one counts.
     curve = curve.sort_values(["cores", "run_s"], kind="stable").drop_duplicates("cores").reset_index(drop=True)
     curve["efficiency"] = _least_work(model, table, what, curve) * steps / (curve["run_s"] * curve["cores"])

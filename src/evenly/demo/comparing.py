@@ -9,10 +9,16 @@ from evenly.demo.pictures import plot_ranks, plot_steps
 from evenly.report.formatting import common_prefix, compact, percent, quantity
 from evenly.report.html_page import Part, Picture, Remark, Table, Text
 
-__all__ = ["agreement", "comparison", "gain_sentence", "ranks_sentence", "steps_sentence"]
+__all__ = ["comparison", "gain_sentence", "ranks_sentence", "steps_sentence"]
 
 #: A ratio that differs from 1 by less is reported as equal.
 _ALIKE = 0.01
+
+
+_MEANING = (
+    "wall time per step; measured: the median of the runs; ratio: measured over predicted, at the pace of the "
+    "calibration; agrees: the runs and the interval have times in common"
+)
 
 
 def comparison(found: Findings) -> list[Part]:
@@ -33,10 +39,10 @@ def comparison(found: Findings) -> list[Part]:
         even, balanced = several[EVEN], several[BALANCED]
         faster = max(balanced.steps_s) < min(even.steps_s)
         parts.append(Remark(gain_sentence(even, balanced), "finding" if faster else "warning"))
-    if ONE in ran and several:
-        fastest = min(several.values(), key=lambda one: one.measured_s)
-        paid = max(fastest.steps_s) < min(ran[ONE].steps_s)
-        parts.append(Remark(ranks_sentence(ran[ONE], fastest), "finding" if paid else "warning"))
+    if several and ONE in ran:
+        best = min(several.values(), key=lambda each: each.measured_s)
+        faster = max(best.steps_s) < min(ran[ONE].steps_s)
+        parts.append(Remark(ranks_sentence(ran[ONE], best), "finding" if faster else "warning"))
     parts += [
         Text("Rank by rank: what it was predicted to compute, and its own work and waiting as its clocks say."),
         _ranks_table(ran),
@@ -46,18 +52,34 @@ def comparison(found: Findings) -> list[Part]:
 
 
 def steps_sentence(name: str, one: Compared) -> str:
-    """Return a sentence that compares a layout's measured median with its prediction."""
-    ratio = one.measured_s / one.predicted["step_s"]
-    where = {
-        "inside": "inside the predicted interval",
-        "above": "above the predicted interval: slower than predicted",
-        "below": "below the predicted interval: faster than predicted",
-    }[one.side]
+    """Return a sentence that compares a layout's runs with its prediction, at the pace of the calibration."""
+    ratio = one.measured_s / one.pace / one.predicted["step_s"]
     said = f"{compact(ratio, 3)} times the prediction" if abs(ratio - 1) >= _ALIKE else "as predicted"
+    slow = f", {quantity(one.measured_s / one.pace, digits=3)} at the pace of the calibration" if one.pace != 1 else ""
+    where = {
+        "inside": "the runs and the predicted interval agree",
+        "above": "every run was slower than the predicted interval",
+        "below": "every run was faster than the predicted interval",
+    }[one.side]
     return (
         f"{name.capitalize()}: predicted {quantity(one.predicted['step_s'], digits=3)}, measured "
-        f"{quantity(one.measured_s, digits=3)}, {said}, {where}."
+        f"{quantity(one.measured_s, digits=3)}{slow}: {said}; {where}."
     )
+
+
+def ranks_sentence(one: Compared, several: Compared) -> str:
+    """Return a sentence on the predicted and measured speedup of several ranks over one."""
+    predicted = one.predicted["step_s"] / several.predicted["step_s"]
+    measured = one.measured_s / several.measured_s
+    text = (
+        f"{several.seen.ranks} ranks were predicted to be {compact(predicted, 3)} times as fast as one; in the medians "
+        f"of the runs they are {compact(measured, 3)} times as fast."
+    )
+    if min(several.steps_s) > max(one.steps_s):
+        return f"{text} So one rank is faster here: ranks that share memory and messages cost more than they bring."
+    if max(several.steps_s) < min(one.steps_s):
+        return text
+    return f"{text} The runs of the two overlap, so these few can't tell which is faster."
 
 
 def gain_sentence(even: Compared, balanced: Compared) -> str:
@@ -68,43 +90,18 @@ def gain_sentence(even: Compared, balanced: Compared) -> str:
         f"The balanced cut was predicted to be {compact(predicted, 3)} times as fast as equal volumes; in the medians "
         f"of the runs it is {compact(measured, 3)} times as fast."
     )
-    return f"{text} " + _how_sure(
-        even, balanced,
-        "Every balanced run was faster than every run with equal volumes.",
-        "Every balanced run was slower than every run with equal volumes: the cut did not pay here.",
-        "The runs of the two overlap, so these few can't tell which cut is faster.",
-    )  # fmt: skip
-
-
-def ranks_sentence(one: Compared, several: Compared) -> str:
-    """Return a sentence on the predicted and measured speedup of several ranks over one."""
-    ranks = several.seen.ranks
-    predicted = one.predicted["step_s"] / several.predicted["step_s"]
-    measured = one.measured_s / several.measured_s
-    text = (
-        f"{ranks} ranks were predicted to be {compact(predicted, 3)} times as fast as one; in the medians of the runs, "
-        f"with the faster cut, they are {compact(measured, 3)} times as fast."
-    )
-    return f"{text} " + _how_sure(
-        one, several,
-        f"Every run on {ranks} ranks was faster than every run on one.",
-        f"Every run on one rank was faster: {ranks} ranks did not pay here.",
-        f"The runs overlap, so these few can't tell whether {ranks} ranks pay.",
-    )  # fmt: skip
-
-
-def _how_sure(old: Compared, new: Compared, faster: str, slower: str, unsure: str) -> str:
-    """Return the sentence that the runs of two layouts allow."""
-    if len(old.runs) < 2 or len(new.runs) < 2:
-        return "One run each can't tell how sure that is."
-    if max(new.steps_s) < min(old.steps_s):
-        return faster
-    return slower if min(new.steps_s) > max(old.steps_s) else unsure
+    if len(even.runs) < 2 or len(balanced.runs) < 2:
+        return f"{text} One run each can't tell how sure that is."
+    if max(balanced.steps_s) < min(even.steps_s):
+        return f"{text} Every balanced run was faster than every run with equal volumes."
+    if min(balanced.steps_s) > max(even.steps_s):
+        return f"{text} Every balanced run was slower than every run with equal volumes: the cut did not pay here."
+    return f"{text} The runs of the two overlap, so these few can't tell which cut is faster."
 
 
 def _headline(ran: dict[str, Compared]) -> str:
     inside = sum(one.side == "inside" for one in ran.values())
-    return f"{inside} of {len(ran)} measured medians lie inside the predicted interval"
+    return f"{inside} of {len(ran)} layouts agree with their prediction, at the pace of the moment"
 
 
 def _steps_table(ran: dict[str, Compared]) -> Table:
@@ -117,11 +114,12 @@ def _steps_table(ran: dict[str, Compared]) -> Table:
                 name, str(one.seen.ranks), compact(one.predicted["step_s"] / factor, 3),
                 _between(low / factor, high / factor),
                 compact(one.measured_s / factor, 3), _between(min(one.steps_s) / factor, max(one.steps_s) / factor),
-                compact(one.measured_s / one.predicted["step_s"], 3), one.side,
+                compact(one.measured_s / one.pace / one.predicted["step_s"], 3),
+                {"inside": "agrees", "above": "slower", "below": "faster"}[one.side],
             ]
         )  # fmt: skip
-    header = ["layout", "ranks", f"predicted {unit}", "interval", f"measured {unit}", "all runs", "ratio", "lies"]
-    return Table(header, rows, "wall time per step; measured: the median of the runs", (0, 7))
+    header = ["layout", "ranks", f"predicted {unit}", "interval", f"measured {unit}", "all runs", "ratio", ""]
+    return Table(header, rows, _MEANING, (0, 7))
 
 
 def _between(low: float, high: float) -> str:
@@ -141,25 +139,13 @@ def _ranks_table(several: dict[str, Compared]) -> Table:
     return Table(header, rows, "per step, medians of the runs; CPU and wall: of a rank's own work, without waiting")
 
 
-def agreement(found: Findings, ran: dict[str, Compared]) -> str:
-    """Return sentences on each layout's CPU time at the pace of the moment: where it agrees with the prediction."""
-    pace = found.slowdown if np.isfinite(found.slowdown) else 1.0
-    lines = ["By CPU time, which runs on only while a rank has a core, and at the pace that the cores had then:"]
-    for name, one in ran.items():
-        busy = [sum(rank.busy("cpu") for rank in run.ranks) / run.steps for run in one.runs]
-        ratios = np.array(busy) / float(one.seen.load.seconds.sum()) / pace
-        low, high = (one.predicted[key] / one.predicted["step_s"] for key in ("lower_s", "upper_s"))
-        if low <= np.median(ratios) <= high:
-            verdict = "agrees with the prediction"
-        elif ratios.min() <= high and ratios.max() >= low:
-            verdict = "can't be told from the prediction, so much do the runs differ"
-        else:
-            verdict = "doesn't agree with the prediction: the clocks don't explain the difference"
-        lines.append(
-            f"{name.capitalize()}: all ranks' work {compact(float(np.median(ratios)), 3)} times the predicted (runs "
-            f"{_between(ratios.min(), ratios.max())}, predicted within {_between(low, high)}); it {verdict}."
-        )
-    return "\n".join(lines)
+def _work_sentence(ran: dict[str, Compared]) -> str:
+    predicted = sum(float(one.seen.load.seconds.sum()) for one in ran.values())
+    cpu = sum(float(one.busy_s("cpu").sum()) for one in ran.values())
+    return (
+        f"By CPU time, which runs on only while a rank has a core, the work of all ranks took "
+        f"{compact(cpu / predicted, 3)} times what was predicted of them alone on the machine."
+    )
 
 
 def _balance(several: dict[str, Compared]) -> str:
@@ -174,16 +160,9 @@ def _imbalance(one: Compared) -> float:
     return float(cpu.max() / cpu.mean())
 
 
-def _at_that_speed(found: Findings, ran: dict[str, Compared]) -> str:
-    """Return measured over predicted times, corrected for the cores' own change of speed."""
-    ratios = [one.measured_s / one.predicted["step_s"] / found.slowdown for one in ran.values()]
-    ratios_text = ", ".join(f"{name} {compact(ratio, 3)}" for name, ratio in zip(ran, ratios, strict=True))
-    return f"Times over predictions without that: {ratios_text}."
-
-
 def _reasons(found: Findings, ran: dict[str, Compared]) -> list[str]:
     """Return known reasons why measured times differ from predictions."""
-    reasons = [agreement(found, ran)]
+    reasons = [_work_sentence(ran)]
     wall, cpu = (sum(float(np.sum(one.busy_s(clock))) for one in ran.values()) for clock in ("wall", "cpu"))
     if wall > SHARED * cpu:
         reasons.append(
@@ -193,11 +172,11 @@ def _reasons(found: Findings, ran: dict[str, Compared]) -> list[str]:
     if found.slowdown > SHARED:
         reasons.append(
             f"Between the runs, a fixed piece of work took {compact(found.slowdown, 3)} times the CPU time that it "
-            f"took while costs were measured: the cores themselves were slower then. {_at_that_speed(found, ran)}"
+            "took while costs were measured: the cores themselves were slower then, which the ratios take into account."
         )
     if found.slowdown < 1 / SHARED:
         reasons.append(
             f"Between the runs, a fixed piece of work took {percent(found.slowdown)} of the CPU time that it took "
-            f"while costs were measured: the cores themselves were faster then. {_at_that_speed(found, ran)}"
+            f"while costs were measured: the cores themselves were faster then, which the ratios take into account."
         )
     return reasons

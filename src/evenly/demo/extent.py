@@ -56,9 +56,7 @@ class Extent:
         return " ".join(words)
 
 
-NORMAL = Extent(
-    calibrate_s=40.0, machine_s=1.0, runs_s=40.0, parameters={"resolution": 40, "lens": 0.9}, steps=96, repeats=5
-)
+NORMAL = Extent(calibrate_s=30.0, machine_s=1.0, parameters={"resolution": 40, "lens": 0.9}, steps=96, repeats=5)
 QUICK = Extent(
     calibrate_s=2.0, machine_s=0.05, parameters={"resolution": 20, "lens": 0.9}, steps=10, repeats=2,
     cloud_ranks=(1, 4, 32),

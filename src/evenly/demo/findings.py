@@ -40,6 +40,8 @@ def wall_over_cpu(run: Measurement) -> float:
 class Compared:
     """The prediction and the measurements of one layout.
 
+    The measurements are judged at the machine's pace while costs were measured: their wall times are divided by `pace`.
+
     Parameters
     ----------
     seen : LayoutWorkload
@@ -48,11 +50,14 @@ class Compared:
         ``step_s``, ``lower_s``, ``upper_s`` and the other values of `forecast_step`.
     runs : tuple of Measurement
         The layout's runs, without failed ones.
+    pace : float
+        CPU time of a fixed piece of work between the runs over that while costs were measured.
     """
 
     seen: LayoutWorkload
     predicted: Mapping[str, float]
     runs: tuple[Measurement, ...] = ()
+    pace: float = 1.0
 
     @property
     def steps_s(self) -> list[float]:
@@ -66,12 +71,16 @@ class Compared:
 
     @property
     def side(self) -> str:
-        """Where the measured median lies: "inside", "above" or "below" the predicted interval; "" without runs."""
+        """Whether the runs agree with the prediction: "inside", "above" or "below" its interval; "" without runs.
+
+        The median of n runs lies between the fastest and the slowest with a probability of 1 - 2^(1-n) [David and
+        Nagaraja, Order Statistics, 2003, section 7.1]. The two intervals agree if they have a point in common.
+        """
         if not self.runs:
             return ""
-        if self.measured_s > self.predicted["upper_s"]:
+        if min(self.steps_s) / self.pace > self.predicted["upper_s"]:
             return "above"
-        return "below" if self.measured_s < self.predicted["lower_s"] else "inside"
+        return "below" if max(self.steps_s) / self.pace < self.predicted["lower_s"] else "inside"
 
     def busy_s(self, clock: Clock) -> Array:
         """Return the seconds per step of each rank's own work, (ranks,): medians over runs."""

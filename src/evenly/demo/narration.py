@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from evenly.decomposition.costs.locations import unmeasured_terms
 from evenly.demo.comparing import comparison
 from evenly.demo.findings import BALANCED, EVEN, Findings, wall_over_cpu
-from evenly.demo.stages import CLOUD, CORES, STAGES, costs
+from evenly.demo.stages import CLOUD, CORES, costs
 from evenly.report.formatting import compact, interval, percent, quantity, ranks_text
 from evenly.report.html_page import Command, Fold, Page, Part, Picture, Remark, Section, Table, Text
 from evenly.report.plots.allocation import plot_plan as plot_coupled
@@ -25,31 +25,29 @@ from evenly.report.tables.plan import plan_table
 
 __all__ = ["page_of"]
 
-#: Why the same cut has two predicted times.
-_ALONE = (
-    "The section above cuts by what each rank takes alone. These times add messages, waiting, and the memory bandwidth "
-    "that ranks share."
-)
+#: The heading of each stage, in order.
+_TITLES = {
+    "assign": "Assign cores to coupled solvers",
+    "calibrate": "Measure what grid points take here",
+    "machine": "Measure this machine's messages",
+    "cut": "Cut a structure",
+    "predict": "Predict, before anything runs",
+    "run": "Run it",
+}
 
 
 def page_of(found: Findings) -> Page:
     """Return the page of a demo, finished or not."""
-    sections = [
-        _section(found, "Assign cores to coupled solvers", "assign", _assigned),
-        _section(found, "Measure what grid points take here", "calibrate", _calibrated),
-        _section(found, "Measure this machine's messages", "machine", _measured),
-        _section(found, "Cut a structure", "cut", _cut),
-        _section(found, "Predict, before anything runs", "predict", _predicted),
-        _section(found, "Run it", "run", _ran),
-        Section("Compare", comparison(found)),
-    ]
+    tell = (_assigned, _calibrated, _measured, _cut, _predicted, _ran)
+    sections = [_section(found, stage, one) for stage, one in zip(_TITLES, tell, strict=True)]
+    sections.append(Section("Compare", comparison(found)))
     total = sum(found.seconds.values())
-    failed = [section.title for section, stage in zip(sections, STAGES, strict=False) if stage in found.failures]
-    without = f" Failed, each says why: {', '.join(failed)}." if failed else ""
+    names = " and ".join(f'"{_TITLES[name]}"' for name in found.failures)
+    failed = f" Not all went well: {names} failed and says why." if found.failures else ""
     return Page(
         "evenly on this machine",
         "Measure, learn, decide, run, compare: the whole loop, as it went here a moment ago, with the commands that do "
-        f"the same for your own programs.{without}",
+        f"the same for your own programs.{failed}",
         _numbers(found),
         sections,
         f"Made by `evenly demo` in {compact(total, 3)} s, stages: "
@@ -65,20 +63,21 @@ def _numbers(found: Findings) -> dict[str, str]:
         numbers[f"predicted per step, {ranks_text(main.seen.ranks)}"] = quantity(main.predicted["step_s"], digits=3)
         if main.runs:
             numbers["measured per step, median"] = quantity(main.measured_s, digits=3)
-            ratio = compact(main.measured_s / main.predicted["step_s"], 3)
-            numbers[f"measured over predicted, {main.side} its interval"] = ratio
+            ratio = main.measured_s / main.pace / main.predicted["step_s"]
+            at = ", at the pace of the calibration" if abs(main.pace - 1) > 0.01 else ""
+            numbers[f"measured over predicted{at}"] = compact(ratio, 3)
     if found.cloud is not None:
         best = found.cloud.best
         numbers[f"predicted per step, {found.cloud.ranks} ranks of {CLOUD}"] = quantity(best["step_s"], digits=3)
     return numbers
 
 
-def _section(found: Findings, title: str, stage: str, tell: Callable[[Findings], Sequence[Part]]) -> Section:
+def _section(found: Findings, stage: str, tell: Callable[[Findings], Sequence[Part]]) -> Section:
     parts = list(tell(found))
     if stage in found.failures:
         parts.append(Remark(f"This stage failed: {found.failures[stage]}", "failure"))
     parts += [Remark(text, "warning") for text in found.notes.get(stage, [])]
-    return Section(title, parts)
+    return Section(_TITLES[stage], parts)
 
 
 # ---- stages -------------------------------------------------------------------------------------------------
@@ -205,8 +204,6 @@ def _predicted(found: Findings) -> list[Part]:
     ]
     if found.here is not None:
         parts += [Text("On this machine:"), Table.of(forecast_table(found.here))]
-        if not found.mpi:
-            parts.append(Remark(f"Recommended here: {ranks_text(found.here.ranks)}, {found.here.why}.\n{_ALONE}"))
     if found.cloud is None:
         return parts
     best = found.cloud.best

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from evenly.allocation.allocate import allocate
 from evenly.decomposition.calibration.designs import Design
 from evenly.decomposition.calibration.fdtd_calibration import calibrate_fdtd
@@ -28,7 +30,7 @@ from evenly.errors import EvenlyError, EvenlyWarning, InputError, RunFailed
 from evenly.examples import copy
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.measurement.measurement import Measurement
-from evenly.fdtd.ranks.launching import find_launcher
+from evenly.fdtd.ranks.launching import check_root, find_launcher
 from evenly.fdtd.scaling.rank import run_task
 from evenly.fdtd.scaling.runs import run_once
 from evenly.fdtd.scaling.study import file_name
@@ -61,7 +63,7 @@ def why_no_ranks(cores: int) -> str:
     if cores < 2:
         return "this process may use one core only, and ranks on one core would take turns"
     try:
-        find_launcher()
+        check_root(find_launcher())
     except EvenlyError as error:
         return str(error)
     if importlib.util.find_spec("mpi4py") is None:
@@ -164,6 +166,8 @@ def run(found: Findings, told: Told) -> None:
                 found.failed_runs.append(measured)
             done += 1
             told(done / (found.extent.repeats * len(found.compared)))
+    if np.isfinite(found.slowdown):
+        found.compared = {name: dataclasses.replace(one, pace=found.slowdown) for name, one in found.compared.items()}
     if not any(one.runs for one in found.compared.values()):
         raise RunFailed(f"no run went well; the first: {found.failed_runs[0].message}")
 

@@ -25,6 +25,7 @@ from evenly.errors import ExtrapolationWarning, InputError
 from evenly.models.array_types import Flags, Floats
 from evenly.models.arrays import as_features, one_column
 from evenly.runs.weak_scaling import off_the_line
+from evenly.showing import Shown
 from evenly.space.configurations import as_table
 from evenly.space.ranges import outside
 from evenly.space.space import Configurations, Space
@@ -116,7 +117,7 @@ def _not_fitted() -> type[InputError]:
     return type("NotFittedError", (NotFittedError, InputError), {})
 
 
-class Model(Estimator, ABC):
+class Model(Shown, Estimator, ABC):
     """Base class of all models: learns from measured runs how long configurations take.
 
     A subclass is final, takes keyword-only arguments, sets `method`, and implements the five abstract methods below.

@@ -191,9 +191,16 @@ def _label_ranges(runs: Runs) -> dict[str, dict[str, dict[str, list[float]]]]:
 
 def _runs_of(table: pd.DataFrame, time: str, parameters: Sequence[str] | None, unit: str) -> Runs:
     """Return the runs of a table; where the parameters aren't named, warn which columns are taken."""
+    if time not in table.columns:
+        from evenly.readers.tables.columns import time_candidates
+
+        likely = time_candidates(map(str, table.columns))
+        hint = f": pass time={likely[0].column!r}" if likely else ""
+        hint += f", unit={likely[0].unit!r}" if likely and likely[0].unit else ""
+        raise InputError(f"there is no column {time!r}, but {', '.join(map(repr, table.columns))}{hint}")
     if parameters is None:
         parameters = [str(name) for name in table.columns if name != time and name not in BOOKKEEPING]
-        if time in table.columns and parameters:
+        if parameters:
             warnings.warn(
                 f"taken as parameters, since they aren't named: {', '.join(parameters)}; give parameters=[…] to change "
                 "or confirm this",

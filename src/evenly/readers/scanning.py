@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import glob
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from evenly.arguments import explained
 from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarning
@@ -22,6 +20,7 @@ from evenly.readers.confounding import confounded, without_multiples
 from evenly.readers.folder_walk import Walk
 from evenly.readers.merging import Part, merge
 from evenly.readers.precice.coupling import find_coupling
+from evenly.readers.precice.window_steps import WindowSteps, holds_steps, logged_windows, steps_per_window
 from evenly.readers.registry import Skipped, build_all, listing
 from evenly.readers.tables.roles import Column, columns_of, settle
 from evenly.runs.runs import Runs
@@ -46,6 +45,8 @@ class Measurements:
         Files and folders that were skipped completely or in part, with the reason.
     coupling : object or None
         The preCICE coupling found near the measurements, with ``.layout`` (str) and ``.participants``.
+    window_steps : mapping of str to float
+        How many steps each participant makes in a time window, where that is known.
     unknown : tuple of Path
         Files that no reader recognised; they are not errors.
     notes : tuple of str
@@ -58,6 +59,7 @@ class Measurements:
     sources: tuple[tuple[Path, str], ...] = ()
     skipped: tuple[Skipped, ...] = ()
     coupling: Any = None
+    window_steps: Mapping[str, float] = field(default_factory=dict)
     unknown: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
@@ -66,23 +68,9 @@ class Measurements:
     def layout(self) -> str | None:
         """The coupling of the solvers as an expression for `evenly.allocate`; None without a preCICE configuration.
 
-        The time of an implicit scheme is multiplied by its iterations per time window, if `iterations` is known.
+        A participant that makes several steps in a time window has their number as a factor.
         """
-        if self.coupling is None:
-            return None
-        text: str = self.coupling.expression(self.iterations)
-        return text
-
-    @property
-    def iterations(self) -> float | None:
-        """Iterations per time window of an implicit scheme, from the median of steps per run; None if unknown."""
-        if self.coupling is None or not self.coupling.implicit:
-            return None
-        steps = [
-            length for name in self.coupling.participants if name in self.runs for length in _steps(self.runs[name])
-        ]
-        found = self.coupling.iterations(float(np.median(steps))) if steps else None
-        return None if found is None or found < 1 else round(float(found), 3)
+        return None if self.coupling is None else str(self.coupling.expression(self.window_steps))
 
     @property
     def lost(self) -> tuple[Skipped, ...]:
@@ -171,6 +159,12 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     runs, columns = settle(runs, collector.columns or columns_of(runs))
     runs, columns, multiples = without_multiples(runs, columns)
     coupling, strays = find_coupling(collector.walk.xml)
+    logged, logs, damaged = logged_windows(collector.walk.unknown)
+    counted = {part.solver for part in collector.parts if holds_steps(part.format, part.runs)}
+    steps = {name: one for name, one in runs.items() if name in counted}
+    window = WindowSteps({}) if coupling is None else steps_per_window(coupling, steps, logged)
+    strays.used.extend(logs)
+    strays.skipped.extend(damaged)
     skipped = (*collector.skipped, *merged, *strays.skipped)
     weak = [f"{solver}: {said}" if solver else said for solver in runs if (said := confounded(runs[solver]))]
     if not runs:
@@ -180,6 +174,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         sources=tuple((part.path, part.format) for part in collector.first_parts()),
         skipped=skipped,
         coupling=coupling,
+        window_steps=window.counts,
         unknown=tuple(p for p in collector.walk.unknown if p not in strays.used),
         notes=(
             *collector.notes,
@@ -188,15 +183,10 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
             *weak,
             *strays.notes,
             *(() if coupling is None else coupling.notes),
+            *([window.note] if window.note else []),
         ),
         columns=tuple(columns),
     )
-
-
-def _steps(runs: Runs) -> list[int]:
-    """Return the number of steps of each run, including the warm-up step that readers drop."""
-    last = runs.to_frame().groupby("run")["repetition"].max()
-    return [int(index) + 1 for index in last]
 
 
 def _roots(paths: Iterable[Path | str]) -> list[Path]:

@@ -1,7 +1,7 @@
-"""A self-contained HTML page with texts, commands, tables and pictures; it needs no network and no scripts.
+"""A self-contained HTML page with texts, commands, tables and pictures; it needs no network.
 
 The page suits phones, printing and dark mode. All texts are escaped; the only markup is `backticks` for code. The
-HTML templates for jinja2 are in the folder ``templates``.
+HTML templates for jinja2 are in the folder ``templates``. A page is written as Markdown, too.
 
 >>> page = Page("Two ranks", sections=(Section("Cut", (Text("by `evenly partition`"), Command("evenly read"))),))
 >>> "<code>evenly partition</code>" in page.html()
@@ -13,11 +13,12 @@ from __future__ import annotations
 import base64
 import io
 import re
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import matplotlib as mpl
 from jinja2 import Environment, FileSystemLoader
@@ -27,6 +28,7 @@ from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
 from evenly.errors import InputError
+from evenly.report.plots.style import FAINT, GREY, INK, ON_DARK, ON_LIGHT, PALETTE
 from evenly.writing import replacing
 
 __all__ = ["Command", "Fold", "Page", "Part", "Picture", "Remark", "Section", "Table", "Text"]
@@ -35,15 +37,32 @@ __all__ = ["Command", "Fold", "Page", "Part", "Picture", "Remark", "Section", "T
 LARGEST_SVG = 300_000
 #: CSS pixels per inch of a picture below which its letters become too small to read.
 LEAST_SCALE = 60
+#: Colours of figures, and the variables of the page that take their place.
+_COLOURS = {
+    "#ffffff": "paper", "#000000": "ink", INK.lower(): "ink", GREY.lower(): "soft", FAINT.lower(): "line",
+    "#f1f1f1": "wash", "#dadada": "line", "#d0d0d0": "line", "#b0b0b0": "soft",
+    **{colour.lower(): f"c{n}" for n, colour in enumerate(PALETTE)},
+}  # fmt: skip
+_FIXED = tuple(colour.lower() for colour in (ON_DARK, ON_LIGHT))
+_SCRIPT = Path(__file__).with_name("templates") / "page.js"
 _UNITS = "%|×|ns|µs|ms|s|min|h|B|KiB|MiB|GiB|TiB|ranks?"
 
 
 class Part:
     """A part of a page. Law: `html` escapes each text of the part."""
 
+    @property
+    def moves(self) -> bool:
+        """Whether the part needs the page's script."""
+        return False
+
     def html(self) -> str:
         """Return the part as HTML. The template's macro with the name of the class makes it."""
         return str(getattr(_TEMPLATES.get_template("parts.html").module, type(self).__name__.lower())(self)).strip()
+
+    @abstractmethod
+    def markdown(self) -> str:
+        """Return the part as Markdown."""
 
     def __html__(self) -> str:
         # jinja2 calls this method, and does not escape the result a second time.
@@ -61,6 +80,9 @@ class Text(Part):
     """
 
     text: str
+
+    def markdown(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True)
@@ -81,6 +103,9 @@ class Remark(Part):
     text: str
     kind: Literal["finding", "warning", "failure"] = "finding"
 
+    def markdown(self) -> str:
+        return f"**{self.text}**"
+
 
 @dataclass(frozen=True)
 class Command(Part):
@@ -93,6 +118,9 @@ class Command(Part):
     """
 
     text: str
+
+    def markdown(self) -> str:
+        return f"```sh\n{self.text}\n```"
 
 
 @dataclass(frozen=True)
@@ -107,21 +135,32 @@ class Table(Part):
         A text below the table.
     words : sequence of int
         Indices of the columns with words, which are aligned left. All others hold numbers, and are aligned right.
+    copied : bool
+        Whether a button copies the table, for a spreadsheet.
 
     Examples
     --------
     >>> table = Table(["rank", "ms"], [["0", "4.1"]])
     >>> table.html().count("<td")
     1
+    >>> print(table.markdown())
+    | rank | ms |
+    |---|---:|
+    | 0 | 4.1 |
     """
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     caption: str = ""
     words: Sequence[int] = (0,)
+    copied: bool = False
+
+    @property
+    def moves(self) -> bool:
+        return self.copied
 
     @classmethod
-    def of(cls, table: RichTable) -> Table:
+    def of(cls, table: RichTable, *, copied: bool = False) -> Table:
         """Convert a table for the terminal to a table for a page.
 
         Examples
@@ -134,12 +173,19 @@ class Table(Part):
         columns = [[_plain(cell) for cell in column.cells] for column in table.columns]
         words = [n for n, column in enumerate(table.columns) if column.justify != "right"]
         header = [_plain(column.header) for column in table.columns]
-        return cls(header, [list(row) for row in zip(*columns, strict=True)], _plain(table.caption or ""), words)
+        return cls(
+            header, [list(row) for row in zip(*columns, strict=True)], _plain(table.caption or ""), words, copied
+        )
+
+    def markdown(self) -> str:
+        rule = "|".join("---" if n in self.words else "---:" for n in range(len(self.header)))
+        rows = [f"| {' | '.join(map(_cell, row))} |" for row in (self.header, *self.rows)]
+        return "\n".join([rows[0], f"|{rule}|", *rows[1:], *([f"\n{self.caption}"] if self.caption else [])])
 
 
 @dataclass(frozen=True)
 class Picture(Part):
-    """A figure embedded in the page: as SVG, or as PNG if the SVG is larger than `LARGEST_SVG` bytes.
+    """A figure embedded in the page: as SVG whose colours follow dark mode, or as PNG if that is too large.
 
     Parameters
     ----------
@@ -152,16 +198,23 @@ class Picture(Part):
     alternative: str
 
     @property
-    def source(self) -> str:
-        """Return the picture as a data URL."""
-        kind, data = _drawn(self.figure)
-        return f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"
+    def drawn(self) -> Markup:
+        """The picture as an element of the page."""
+        lines = _lines(self.figure)
+        if len(lines) <= LARGEST_SVG:
+            return Markup(_adapting(lines, self.alternative, self._style))  # noqa: S704 - made by matplotlib
+        pixels = io.BytesIO()
+        self.figure.savefig(pixels, format="png", dpi=160)
+        source = f"data:image/png;base64,{base64.b64encode(pixels.getvalue()).decode('ascii')}"
+        return Markup('<img src="{}" alt="{}" style="{}">').format(source, self.alternative, self._style)
 
     @property
-    def style(self) -> str:
-        """Return the width and the minimum width as CSS."""
+    def _style(self) -> str:
         width = self.figure.get_figwidth()
         return f"width:{96 * width:.0f}px;min-width:{LEAST_SCALE * width:.0f}px"
+
+    def markdown(self) -> str:
+        return f"*{self.alternative}*"
 
 
 @dataclass(frozen=True)
@@ -170,6 +223,13 @@ class Fold(Part):
 
     summary: str
     parts: Sequence[Part]
+
+    @property
+    def moves(self) -> bool:
+        return any(part.moves for part in self.parts)
+
+    def markdown(self) -> str:
+        return "\n\n".join([f"**{self.summary}**", *(part.markdown() for part in self.parts)])
 
 
 @dataclass(frozen=True)
@@ -205,6 +265,8 @@ class Page:
     sections : sequence of Section
         The sections are numbered. A list at the top links to them if there are several.
     footer : str
+    data : mapping
+        The results as plain values, for JSON. They don't stand on the page.
     """
 
     title: str
@@ -212,13 +274,35 @@ class Page:
     numbers: Mapping[str, str] = field(default_factory=dict)
     sections: Sequence[Section] = ()
     footer: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def script(self) -> Markup:
+        """The script of the parts that move; empty if there are none."""
+        moving = any(part.moves for section in self.sections for part in section.parts)
+        return Markup(_SCRIPT.read_text(encoding="utf-8") if moving else "")  # noqa: S704 - evenly's own
+
+    def markdown(self) -> str:
+        """Return the page as Markdown, without pictures."""
+        found = [f"# {self.title}", *([self.lead] if self.lead else [])]
+        if self.numbers:
+            found.append("\n".join(f"- {name}: {value}" for name, value in self.numbers.items()))
+        for section in self.sections:
+            found += [f"## {section.title}", *(part.markdown() for part in section.parts)]
+        return "\n\n".join([*found, *([self.footer] if self.footer else [])]) + "\n"
+
+    def _repr_html_(self) -> str:
+        """Return the page for a notebook, in a frame of its own so that its style stays there."""
+        return f'<iframe srcdoc="{escape(self.html())}" style="width:100%;height:45rem;border:0"></iframe>'
 
     def html(self) -> str:
         """Return the whole page."""
         return _TEMPLATES.get_template("page.html").render(page=self)
 
     def save(self, path: Path | str) -> Path:
-        """Write the page to a file. An existing file is replaced when the new one is complete.
+        """Write the page to a file, as Markdown if its name ends in ``.md``.
+
+        An existing file is replaced when the new one is complete.
 
         Raises
         ------
@@ -229,7 +313,7 @@ class Page:
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             with replacing(target) as new:
-                new.write_text(self.html(), encoding="utf-8")
+                new.write_text(self.markdown() if target.suffix == ".md" else self.html(), encoding="utf-8")
         except OSError as error:
             reason = error.strerror or error
             raise InputError(f"the page can't be written to {target}: {reason}: choose another folder") from None
@@ -251,17 +335,37 @@ def _plain(cell: object) -> str:
     return cell.plain if isinstance(cell, RichText) else str(cell)
 
 
-def _drawn(figure: Figure) -> tuple[str, bytes]:
-    """Return the format's name and the bytes of a picture."""
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", "<br>")
+
+
+def _lines(figure: Figure) -> str:
+    """Return a figure as SVG."""
     lines = io.BytesIO()
     # No date and a fixed salt: the same picture gives the same page.
     with mpl.rc_context({"svg.hashsalt": "evenly"}):
         figure.savefig(lines, format="svg", metadata={"Date": None})
-    if len(lines.getvalue()) <= LARGEST_SVG:
-        return "svg+xml", lines.getvalue()
-    pixels = io.BytesIO()
-    figure.savefig(pixels, format="png", dpi=160)
-    return "png", pixels.getvalue()
+    return lines.getvalue().decode("utf-8")
+
+
+def _adapting(svg: str, alternative: str, style: str) -> str:
+    """Return an SVG as an element whose colours are those of the page, light or dark.
+
+    A picture with other colours than evenly's own, as of a map, stays as it is: a light card.
+
+    Examples
+    --------
+    >>> _adapting('<?xml?><svg width="9pt" viewBox="0 0 9 9"><g id="axes_1" style="fill: #ffffff"/></svg>', "a", "b")
+    '<svg role="img" aria-label="a" style="b" viewBox="0 0 9 9"><g style="fill: var(--paper)"/></svg>'
+    """
+    body = svg[svg.index("<svg") :]
+    body = re.sub(r"<metadata>.*?</metadata>", "", body, count=1, flags=re.DOTALL)
+    body = re.sub(r' (?:width|height)="[\d.]+pt"', "", body, count=2)
+    body = re.sub(r'<g id="[\w.-]+"', "<g", body)  # several pictures on a page would share these names
+    card = ' class="card"'
+    if set(re.findall("#[0-9a-f]{6}", body)) <= {*_COLOURS, *_FIXED}:
+        body, card = re.sub("|".join(_COLOURS), lambda found: f"var(--{_COLOURS[found[0]]})", body), ""
+    return body.replace("<svg", f'<svg role="img" aria-label="{escape(alternative)}" style="{style}"{card}', 1).strip()
 
 
 _FOLDER = FileSystemLoader(Path(__file__).with_name("templates"))

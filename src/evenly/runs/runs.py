@@ -36,6 +36,7 @@ from evenly.runs.columns import (
 )
 from evenly.runs.files import FORMAT_VERSION
 from evenly.runs.units import base_unit, check_named_unit
+from evenly.showing import Shown
 from evenly.space.configurations import as_table
 from evenly.space.expressions import Expression
 from evenly.space.ranges import union
@@ -49,7 +50,7 @@ _BASE_UNITS = ("s", "B", "J", "1")
 
 
 @explained
-class Runs:
+class Runs(Shown):
     """A table of measured runs.
 
     Parameters

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from evenly.runs.runs import Runs
+from evenly.showing import Shown
 from evenly.space.space import Space
 from evenly.tuning.trials import Trials
 
@@ -17,7 +18,7 @@ __all__ = ["Result"]
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Shown):
     """The fastest configuration, and how it was found.
 
     Attributes

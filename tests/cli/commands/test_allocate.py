@@ -92,3 +92,12 @@ def test_who_waits_for_whom_is_said(evenly: Evenly, pulse: Path) -> None:
     told = "taken to run side by side, max(inner, outer): --layout says otherwise"
     assert told in evenly("allocate", pulse, "--cores", "560").err
     assert told not in evenly("allocate", pulse, "--cores", "560", "--layout", "parallel").err
+
+
+@pytest.mark.parametrize("option", ["--current", "--dof"])
+def test_a_comparison_is_refused_for_several_numbers_of_cores(evenly: Evenly, option: str) -> None:
+    for name in ("a", "b"):
+        pd.DataFrame({"cores": [1, 2, 4], "seconds": [4.0, 2.0, 1.0]}).to_csv(f"{name}.csv", index=False)
+    shown = evenly("allocate", "a.csv", "b.csv", *LAW, "--cores", "8,16", option, "a=4 b=4")
+    assert shown.code == 2
+    assert "give --cores one number" in shown.err

@@ -35,7 +35,7 @@ def test_the_whole_loop_on_real_ranks(evenly: Evenly, tmp_path: Path, monkeypatc
     counted = [path for path in (folder / "runs").iterdir() if not path.name.startswith("disturbed-")]
     assert len(counted) == 3 * QUICK.repeats
     html = (folder / "index.html").read_text(encoding="utf-8")
-    assert html.count("<img") >= 5
+    assert html.count("<figure") >= 5
     # What the page tells to type is what evenly takes.
     assert (
         evenly("fdtd", "run", "cmos", *QUICK.typed.split(), "--steps", "2", "--chunks", folder / "cmos-2.json").code

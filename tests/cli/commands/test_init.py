@@ -116,3 +116,19 @@ def test_what_cannot_be_read_is_not_saved(evenly: Evenly, tmp_path: Path) -> Non
     log.write_text("SuperSim v2.1\nnothing here\n")
     assert evenly("init", "--pattern", log, "b.toml").code == 2
     assert not Path("b.toml").exists()
+
+
+def test_a_study_is_proposed_and_measured(evenly: Evenly) -> None:
+    made = evenly("init", "study.toml", "--command", "echo --size 32")
+    assert made.code == 0
+    assert "size varies: 8, 16, 32" in made.err
+    again = evenly("init", "study.toml", "--command", "echo --size 32")
+    assert again.code == 2
+    assert "writes over nothing" in again.err
+    assert "3 configurations" in evenly("measure", "study.toml", "--plan").out
+    Path("runs.csv").write_text("cores,seconds\n1,4\n2,2\n")
+    assert "cores = [1, 2]" in evenly("init", "--table", "runs.csv", "--json").json["study"]
+    for given in ((), ("--command", "echo 64", "--table", "runs.csv")):
+        refused = evenly("init", *given)
+        assert refused.code == 2
+        assert "--command" in refused.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,11 @@ def test_limits_of_predictions(evenly: Evenly, tmp_path: Path) -> None:
     refused = evenly("predict", path, "--at", "cores=3", "--limit", "40%")
     assert refused.code == 2
     assert "above 50%" in refused.err
+
+
+def test_the_time_limit_of_the_recommended_number_of_cores(evenly: Evenly) -> None:
+    Path("a.csv").write_text("cores,seconds\n" + "".join(f"{p},{3600 / p + 300}\n" for p in (1, 2, 4, 8, 16)))
+    shown = evenly("predict", "a.csv", "--cores", "1,4,16", "--limit", "95%", "--method", "pmnf")
+    assert re.search(r"time limit, enough in 95 %: 00:\d\d:00 on \d+", shown.out)
+    rows = evenly("predict", "a.csv", "--cores", "1,4,16", "--limit", "95%", "--method", "pmnf", "--json").json["rows"]
+    assert all(row["limit_s"] >= row["run_s"] for row in rows)

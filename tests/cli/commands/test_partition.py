@@ -60,11 +60,11 @@ def here(evenly: Evenly) -> Evenly:
     points = {"nonlinear values": Coefficient(1e-9), "points": Coefficient(1e-9)}
     CostModel("fdtd", points, share_error=0.01).save("points.json")
     Path("mine.py").write_text(SCRIPT)
-    _lopsided().save("cell.npz")
+    lopsided().save("cell.npz")
     return evenly
 
 
-def _lopsided(program: str = "fdtd") -> Cell:
+def lopsided(program: str = "fdtd") -> Cell:
     """40 points, the first ten with three values each, the others with one."""
     blocks = np.array([30.0, 30.0]).reshape(2, 1, 1, 1)
     survey = Survey.of_blocks(((0, 10, 40), (0, 1), (0, 1)), ("nonlinear values",), blocks)
@@ -85,7 +85,7 @@ def test_a_cell_is_cut_where_half_of_the_work_lies(here: Evenly) -> None:
     assert [chunk["high"][0] for rank in told["per_rank"] for chunk in rank["chunks"]] == [10, 40]
     assert told["owners"] == [0, 1]
     assert told["points"] == 40
-    predicted = predict(_lopsided(), BinaryPartition(told["layout"]), 2, COST)
+    predicted = predict(lopsided(), BinaryPartition(told["layout"]), 2, COST)
     assert told["seconds_per_step"] == pytest.approx(predicted.step_s)
     assert told["imbalance"] == pytest.approx(predicted.imbalance)
     seconds = [rank["seconds"] for rank in told["per_rank"]]
@@ -205,7 +205,7 @@ def test_a_script_of_meep_gets_its_own_arguments(here: Evenly, monkeypatch: pyte
 
     def look(*arguments: Any, **options: Any) -> Cell:
         asked.append((arguments, options))
-        return replace(_lopsided("meep"), center=(10.0, 0.0, 0.0), pml=((5, 0), (0, 0), (0, 0)))
+        return replace(lopsided("meep"), center=(10.0, 0.0, 0.0), pml=((5, 0), (0, 0), (0, 0)))
 
     monkeypatch.setattr(scripts, "cell_of_script", look)
     CostModel("meep", {"points": Coefficient(1e-9), "PML 1d points": Coefficient(1e-9)}).save("meep.json")

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evenly.decomposition.costs.cost_model import CostModel
 from tests.decomposition.planted import cell, cost, planted
 
 
@@ -19,3 +20,10 @@ def test_numbers_of_single_precision_cost_half_on_a_network(monkeypatch: pytest.
         # Per face two numbers go each way: 2 * 8 * 2 bytes in double precision, half of it in single.
         assert model.border_seconds(double, faces, alone) == pytest.approx([100 * 32 / 1e9 * double.parts])
         assert model.border_seconds(single, faces, alone) == pytest.approx([100 * 16 / 1e9 * double.parts])
+
+
+def test_far_beyond_the_calibration_is_said() -> None:
+    cost = CostModel("fdtd", {}, measured=({"seconds": 0.002}, {"seconds": 0.01}))
+    assert cost.extrapolation(0.03) == ""
+    assert "7 times as long" in cost.extrapolation(0.07)
+    assert CostModel("fdtd", {}).extrapolation(1e9) == ""  # nothing is known of what was measured

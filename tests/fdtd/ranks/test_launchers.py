@@ -7,6 +7,7 @@ import re
 import pytest
 
 from evenly.errors import InputError
+from evenly.fdtd.ranks import launching
 from evenly.fdtd.ranks.communicators import SerialCommunicator
 from evenly.fdtd.ranks.launch_output import KEPT, Death, Stream, without_remarks
 from evenly.fdtd.ranks.launchers import forced, launched_ranks, without_launcher
@@ -101,3 +102,14 @@ def test_other_remarks_are_no_death() -> None:
     line = "srun: error: Unable to allocate resources: Invalid account\n"
     assert death.keep(line) == line
     assert death.message() is None
+
+
+def test_open_mpi_as_root_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    for name in launching._ROOT:
+        monkeypatch.delenv(name, raising=False)
+    other = launching.Launcher("/usr/bin/mpirun", "openmpi")
+    with pytest.raises(InputError, match="OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"):
+        launching.check_root(other, {})
+    launching.check_root(other, dict.fromkeys(launching._ROOT, "1"))
+    launching.check_root(launching.Launcher("mpiexec", "hydra"), {})

@@ -240,3 +240,12 @@ def test_a_file_that_was_cut_off_is_refused(tmp_path: Path, content: Any) -> Non
     for end in range(len(whole) // 2, len(whole)):
         with pytest.raises(ReadError):
             scan(_file(tmp_path, whole[:end]))
+
+
+def test_a_benchmark_with_several_sets_of_parameters_gets_a_table_of_each(tmp_path: Path) -> None:
+    runs = [("BM_a", 3.0), *((f"BM_a/{n}", 2.0 * n) for n in (8, 16)), ("BM_a/8/2", 1.6), ("BM_a/8/4", 3.2)]
+    entries = [{"name": name, "iterations": 9, "real_time": t, "time_unit": "us"} for name, t in runs]
+    (tmp_path / "a.json").write_text(json.dumps({"context": {"num_cpus": 4}, "benchmarks": entries}))
+    found = GoogleBenchmarkReader().read(tmp_path / "a.json")
+    assert {name: len(one) for name, one in found.items()} == {"BM_a": 1, "BM_a/arg1": 2, "BM_a/arg1/arg2": 2}
+    assert found["BM_a/arg1/arg2"].values.tolist() == pytest.approx([1.6e-6, 3.2e-6])

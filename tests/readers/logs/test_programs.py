@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evenly.errors import EvenlyError
+from evenly.errors import EvenlyError, ReadError
 from evenly.readers.logs.log import LogReader
 from evenly.readers.logs.pattern import shipped_patterns
 
@@ -546,3 +546,10 @@ def test_quantum_espresso_that_did_not_converge_is_told_apart(tmp_path: Path) ->
         reader = LogReader()
         assert reader.read(path)["qe"].to_frame()["unconverged"].tolist() == [expected]
         assert any("the kind of calculation" in note for note in reader.notes)
+
+
+def test_all_lines_that_may_say_a_missing_value_are_named(tmp_path: Path) -> None:
+    text = ":-) GROMACS - gmx mdrun, 2024.3 (-:\nUsing 4 MPI processes\nUsing 2 OpenMP threads per MPI process\n"
+    (tmp_path / "md.log").write_text(f"{text}       Time:     80.0      10.0    800.0\nFinished mdrun on rank 0\n")
+    with pytest.raises(ReadError, match=r"'override' or 'nsteps'.*nsteps = "):
+        LogReader().read(tmp_path / "md.log")

@@ -53,15 +53,16 @@ def test_fields_of_real_schemes(samples: Path) -> None:
     assert not heat.implicit
 
 
-def test_iterations_per_window_follow_from_the_number_of_steps(samples: Path) -> None:
+def test_steps_in_a_window_are_factors(samples: Path) -> None:
     coupling = read_coupling(samples / "precice-v3" / "serial-implicit" / "2_2" / "precice-config.xml")
-    assert coupling.iterations(steps=60) == 3
-    assert coupling.expression(iterations=3) == "3 * sum(Inner, Outer)"
+    assert coupling.windows == 20
+    assert coupling.expression({"Inner": 3, "Outer": 3}) == "3 * sum(Inner, Outer)"
+    assert coupling.expression({"Inner": 3, "Outer": 12}) == "3 * sum(Inner, 4 * Outer)"
     explicit = read_coupling(samples / "precice-v3" / "serial-explicit" / "2_2" / "precice-config.xml")
-    assert explicit.iterations(steps=20) is None
-    assert explicit.expression(iterations=3) == "sum(Inner, Outer)"
-    with pytest.raises(InputError, match="at least one iteration"):
-        coupling.expression(iterations=0.5)
+    assert explicit.expression() == "sum(Inner, Outer)"
+    assert explicit.expression({"Inner": 5}) == "sum(5 * Inner, Outer)"
+    with pytest.raises(InputError, match="at least one step"):
+        coupling.expression({"Inner": 0.5})
 
 
 # ---- several schemes ------------------------------------------------------------------------------------------------
@@ -101,8 +102,7 @@ def test_schemes_combine_into_a_graph(participants: str, schemes: Sequence[Schem
 
 def test_an_implicit_scheme_iterates_while_the_others_wait() -> None:
     coupling = Coupling.of(tuple("ABC"), [parallel("A", "B", implicit=True), serial("B", "C")])
-    assert coupling.expression(iterations=4.5) == "sum(4.5 * max(A, B), C)"
-    assert "give the measured number of iterations" in coupling.notes[0]
+    assert coupling.expression({"A": 4.5, "B": 4.5}) == "sum(4.5 * max(A, B), C)"
 
 
 def test_a_circle_of_serial_schemes_is_an_error() -> None:
@@ -236,7 +236,7 @@ def test_configuration_of_versions_1_and_2(tmp_path: Path) -> None:
     coupling = read_coupling(written(tmp_path, OLD))
     assert coupling.layout == "max(SolverOne, SolverTwo)"
     assert coupling.schemes[0].max_iterations == 7
-    assert coupling.iterations(steps=120) == 3
+    assert coupling.windows == 40
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from evenly.allocation.problem.noise import Compare
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.models.base import Model
 from evenly.report.plots.allocation import plot_curve, plot_plan, steps_of
+from evenly.report.plots.style import ON_DARK
 from evenly.report.plots.timeline import CoupledStep, bars_of, plot_timeline
 from evenly.runs.runs import Runs
 
@@ -209,8 +210,8 @@ def test_names_stand_only_in_bars_that_hold_them() -> None:
     (axes,) = figure.axes
     names = {text.get_gid(): text for text in axes.texts}
     assert set(names) == {f"name of {name}" for name in ("large", "yellow", "pale", "sky")}
-    assert names["name of large"].get_color() == "white"
-    assert names["name of sky"].get_color() != "white"
+    assert names["name of large"].get_color() == ON_DARK
+    assert names["name of sky"].get_color() != ON_DARK
     for gid, text in names.items():
         work = next(p for p in axes.patches if p.get_gid() == f"work of {str(gid).removeprefix('name of ')}")
         inner, outer = text.get_window_extent(), work.get_window_extent()

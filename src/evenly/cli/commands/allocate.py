@@ -204,6 +204,8 @@ def allocate(
         raise InputError(
             f"{goal.as_typed()} picks the number of cores itself: give --cores only the most there are, {max(totals)}"
         )
+    if len(totals) > 1 and (against.current or against.degrees_of_freedom):
+        raise InputError("--current and --dof are compared with one plan: give --cores one number")
     most, steps = max(totals, default=None), steps_in(against.steps, against.steps_time)
 
     def accept(solvers: list[str]) -> None:
@@ -214,9 +216,9 @@ def allocate(
         path, reading, learning, lambda runs, known: _asked(runs, known, most, cores_are, fixed), accept=accept
     )
     opt.check_parameters(fixed, learned.models.values())
-    models = _by_cores(learned, cores_are, fixed)
+    models = models_by_cores(learned, cores_are, fixed)
     question: dict[str, Any] = {
-        "layout": _layout(layout, learned), "limits": limits.by_solver(learned, models, fixed), "at": fixed,
+        "layout": layout_of(layout, learned), "limits": limits.by_solver(learned, models, fixed), "at": fixed,
         "objective": objective, "compare": compare, "noise": against.noise(learned, steps), "machine": limits.spent(),
     }  # fmt: skip
     plan = decide(models, most, **question)
@@ -251,7 +253,7 @@ def _check_fixed(space: Space, cores: Cores, fixed: dict[str, Any]) -> None:
         )
 
 
-def _by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, Any]) -> dict[str, Any]:
+def models_by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, Any]) -> dict[str, Any]:
     """Return the models as models of cores, and say what was taken as cores."""
     from evenly.core_counts.by_cores import by_cores
     from evenly.core_counts.cores import find_cores
@@ -267,7 +269,8 @@ def _by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, Any]) ->
     return models
 
 
-def _layout(layout: str | None, learned: Learned) -> str:
+def layout_of(layout: str | None, learned: Learned) -> str:
+    """Return how the solvers wait for each other, and say what was assumed."""
     if layout is not None:
         return layout
     found = learned.found

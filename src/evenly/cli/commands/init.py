@@ -29,19 +29,62 @@ _NEEDED = ("recognise", "row")
 
 
 def init(
-    pattern: Annotated[Path, typer.Option("--pattern", help="An example of your program's logs.")],
     target: Annotated[
-        Path | None, typer.Argument(metavar="[NEW.toml]", help="Where to write the pattern; it is shown without.")
+        Path | None, typer.Argument(metavar="[NEW.toml]", help="Where to write it; it is shown without.")
     ] = None,
+    pattern: Annotated[
+        Path | None, typer.Option("--pattern", help="An example of your program's logs: how such logs are read.")
+    ] = None,
+    command: Annotated[
+        str | None, typer.Option("--command", help="A command line of your program, in quotes: a study that varies it.")
+    ] = None,
+    table: Annotated[Path | None, typer.Option("--table", help="A table of runs: a study of its parameters.")] = None,
     json: opt.Json = False,
 ) -> None:
-    """Propose how logs of a program are read, from an example: a pattern for --pattern of read, fit and others."""
-    from evenly.readers.logs.proposal import propose
-
+    """Propose a file of your own: how logs of a program are read (--pattern), or a study (--command, --table)."""
+    asked = {"--pattern": pattern, "--command": command, "--table": table}
+    given = [name for name, one in asked.items() if one is not None]
+    if len(given) != 1:
+        what = f"only one of {' and '.join(given)}" if given else "one of --pattern LOG, --command '…', --table RUNS"
+        raise InputError(f"give {what}")
     if target is not None:
         if target.exists():
             raise InputError(f"{target} is there already, and init writes over nothing: give another name")
-        opt.check_writable(target, "the pattern", read=[pattern])
+        opt.check_writable(target, "the proposal", read=[one for one in (pattern, table) if one is not None])
+    if pattern is None:
+        _propose_study(command, table, target, json=json)
+    else:
+        _propose_pattern(pattern, target, json=json)
+
+
+def _propose_study(command: str | None, table: Path | None, target: Path | None, *, json: bool) -> None:
+    from evenly.campaign.proposal import study_of_command, study_of_runs
+
+    if command is not None:
+        proposal = study_of_command(command)
+    else:
+        from evenly.cli.run_input import one_program
+
+        proposal = study_of_runs(one_program(table or Path(), opt.Reading()))
+    proposal.check()  # what can't be read isn't saved
+    if target is not None:
+        with target.open("x", encoding="utf-8") as new:
+            new.write(proposal.text)
+    if json:
+        saved = None if target is None else str(target)
+        print_json({"study": proposal.text, "guesses": list(proposal.guesses), "saved": saved})
+        return
+    if target is None:
+        out.print(proposal.text, markup=False, highlight=False, soft_wrap=True, end="")
+    for guess in proposal.guesses:
+        note(guess)
+    where = "save it as NAME.toml" if target is None else f"saved {target}"
+    note(f"{where}; look at each line, then: evenly measure {target or 'NAME.toml'} --plan")
+
+
+def _propose_pattern(pattern: Path, target: Path | None, *, json: bool) -> None:
+    from evenly.readers.logs.proposal import propose
+
     proposal = propose(pattern)
     chosen = _ask(proposal) if _is_terminal() and not json else None
     text = proposal.text(chosen)

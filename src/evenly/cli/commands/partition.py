@@ -113,6 +113,8 @@ def partition(
     note(done.found.note)
     if max(counts) > 1 and not done.plan.prediction.border_s.any():
         note("what borders between ranks take wasn't measured: predictions leave communication out")
+    if far := done.found.cost.extrapolation(float(done.plan.prediction.rank_s.max())):
+        note(far)
     if json:
         print_json(_as_dict(done))
     else:

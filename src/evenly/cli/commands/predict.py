@@ -62,9 +62,7 @@ def predict(
     if not path:
         raise InputError("give measurement files or a saved model as PATH, or a simulation with --simulation")
     if counts.cores is not None:
-        if limit is not None:
-            raise InputError("--limit can't be used with --cores: choose the cores first, and give them with --at")
-        _predict_counts(path, at, file, counts, level, save, learning, reading, times, json=json)
+        _predict_counts(path, at, file, counts, level, save, learning, reading, times, limit, json=json)
         return
     refuse_without_cores(counts)
     asked = _asked(at, file)
@@ -85,7 +83,8 @@ def predict(
 
 def _predict_counts(
     path: list[Path], at: list[str] | None, file: Path | None, counts: Counts, level: float, save: Path | None,
-    learning: opt.Learning, reading: opt.Reading, times: Literal["unit", "hms"], *, json: bool,
+    learning: opt.Learning, reading: opt.Reading, times: Literal["unit", "hms"], limit: float | None,
+    *, json: bool,
 ) -> None:  # fmt: skip
     if file is not None:
         raise InputError("--file can't be used with --cores: give the values of other parameters with --at")
@@ -102,7 +101,7 @@ def _predict_counts(
 
     learned = learn(path, reading, learning, asked)
     opt.check_parameters(parsing.pairs(at or [], "--at"), learned.models.values())
-    predict_counts(learned, counts, at, level, save, times=times, json=json)
+    predict_counts(learned, counts, at, level, save, times=times, limit=limit, json=json)
 
 
 @dataclass(frozen=True)

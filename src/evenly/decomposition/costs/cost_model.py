@@ -31,6 +31,8 @@ FORMAT = "evenly cost model"
 FORMAT_VERSION = 1
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
+#: A step of a rank that takes this many times the longest measured one is no longer like those measured.
+_FAR = 4.0
 _MAYBE = ("share_error", "share_error_p90", "time_error", "pace_s", "pace_spread")
 
 
@@ -123,6 +125,25 @@ class CostModel:
         """Seconds per unit of every term in the program's order, terms of borders last, (terms,)."""
         names = [term.name for term in program_named(self.program).all_terms]
         return np.array([self.coefficients[n].seconds if n in self.coefficients else 0.0 for n in names])
+
+    def extrapolation(self, seconds: float) -> str:
+        """Say if a rank's step takes so much longer than all measured ones that its prediction is an extrapolation.
+
+        Examples
+        --------
+        >>> cost = CostModel("fdtd", {}, measured=({"seconds": 0.01},))
+        >>> cost.extrapolation(0.02)
+        ''
+        >>> cost.extrapolation(0.2)
+        'an extrapolation: a step of a rank takes 20 times as long as any calibrated one, ...'
+        """
+        longest = max((float(one["seconds"]) for one in self.measured), default=math.inf)
+        if seconds <= _FAR * longest:
+            return ""
+        return (
+            f"an extrapolation: a step of a rank takes {seconds / longest:.0f} times as long as any calibrated one, "
+            "and it may take twice that where its data leave the caches"
+        )
 
     def chunk_seconds(self, cell: Cell, low: Ints, high: Ints) -> Array:
         """Return the predicted seconds per step (n,) of the work in boxes (n, 3), without borders between ranks."""

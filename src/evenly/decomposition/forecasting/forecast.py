@@ -24,6 +24,7 @@ from evenly.decomposition.forecasting.replay import replay
 from evenly.decomposition.forecasting.step_model import StepModel
 from evenly.errors import InputError
 from evenly.machine.machine import Machine
+from evenly.showing import Shown
 
 if TYPE_CHECKING:
     from evenly.fdtd.simulation import Simulation
@@ -37,7 +38,7 @@ UNKNOWN_ERROR = 0.2
 
 
 @dataclass(frozen=True, repr=False)
-class Forecast:
+class Forecast(Shown):
     """Predicted time and cost of a simulation for several numbers of ranks, and the recommended number.
 
     Parameters
@@ -166,7 +167,8 @@ def forecast(
             told(done, len(counts))
     curve = _finished(pd.DataFrame(rows), machine, steps)
     choice = (goal or Goal()).choose(curve, currency=machine.currency, level=level)
-    return Forecast(curve, choice, machine, steps, _notes(known, outside), first.name)
+    far = "" if isinstance(known, StepModel) else cost.extrapolation(float(curve["computation_s"].max()))
+    return Forecast(curve, choice, machine, steps, (*_notes(known, outside), *([far] if far else [])), first.name)
 
 
 def _cells(simulation: Any) -> Callable[[int], Cell]:

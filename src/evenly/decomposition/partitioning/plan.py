@@ -13,6 +13,7 @@ from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.partitioning.shifted_layouts import moved
 from evenly.fdtd.cell.layout_target import LayoutTarget
 from evenly.fdtd.cell.partition import BinaryPartition
+from evenly.showing import Shown
 
 __all__ = ["CutPlan", "Prediction", "Times"]
 
@@ -94,7 +95,7 @@ class Prediction(Times):
 
 
 @dataclass(frozen=True, repr=False)
-class CutPlan:
+class CutPlan(Shown):
     """The chosen decomposition of a cell for a number of ranks, as `evenly.partition` returns it.
 
     It can be used in place of a layout: ``Simulation(layout=plan)``.

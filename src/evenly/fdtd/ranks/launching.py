@@ -27,13 +27,15 @@ from evenly.errors import InputError, MissingExtraError
 from evenly.fdtd.ranks.watching import Job, follow
 from evenly.memory import check_room
 
-__all__ = ["Job", "Launcher", "find_launcher", "launch", "launch_python", "root_variables"]
+__all__ = ["Job", "Launcher", "check_root", "find_launcher", "launch", "launch_python"]
 
 
 #: What a rank takes before it has any fields: Python with NumPy and MPI.
 _RANK_BYTES = 60 << 20
 #: How many ranks are started whatever memory is free.
 _MOST = "EVENLY_MOST_RANKS"
+#: Variables that allow root to start ranks of Open MPI.
+_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 #: Variables of schedulers, which give MPI launchers other machines too.
 _ALLOCATIONS = ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_HOSTS", "LSB_DJOB_HOSTFILE", "PE_HOSTFILE", "COBALT_NODEFILE")
 
@@ -101,17 +103,6 @@ class Launcher:
         )
 
 
-def root_variables() -> dict[str, str]:
-    """Return variables without which Open MPI refuses to start ranks for root, as in containers; none for other users.
-
-    Examples
-    --------
-    >>> set(root_variables().values()) <= {"1"}
-    True
-    """
-    return {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if os.geteuid() == 0 else {}
-
-
 def find_launcher() -> Launcher:
     """Return the launcher to use.
 
@@ -172,6 +163,24 @@ def _check_room(ranks: int) -> None:
         raise InputError(f"The environment variable {_MOST} must be a number of ranks, got {most!r}.")
     if ranks > max(int(most), _cores()):
         check_room(f"{ranks:,} ranks on this machine", ranks * _RANK_BYTES, f"start fewer, or set {_MOST}={ranks}")
+
+
+def check_root(launcher: Launcher, environment: Mapping[str, str] | None = None) -> None:
+    """Raise an error that says what Open MPI wants before it starts ranks for root, as in containers.
+
+    Parameters
+    ----------
+    launcher : Launcher
+    environment : mapping, optional
+        Environment variables for the ranks, besides those of this process.
+    """
+    given = {**os.environ, **(environment or {})}
+    if launcher.kind == "openmpi" and os.geteuid() == 0 and not all(given.get(name) for name in _ROOT):
+        settings = " and ".join(f"{name}=1" for name in _ROOT)
+        raise InputError(
+            f"Open MPI ({launcher.path}) starts no ranks for root: set {settings}, as is usual in a container, or be "
+            "another user."
+        )
 
 
 def launch_python(arguments: Sequence[str], ranks: int, **options: Any) -> Job:
@@ -245,6 +254,6 @@ def launch(
     launcher = find_launcher()
     if not hosts and launcher.kind != "srun":
         _check_room(ranks)
+    check_root(launcher, environment)
     command = launcher.command(ranks, program, hosts=hosts)
-    environment = {**root_variables(), **(environment or {})}
     return follow(command, timeout_s=timeout_s, environment=environment, folder=folder, echo=echo)

@@ -147,8 +147,12 @@ class _SparseGrid(Regressor):
         for fold in np.unique(folds):
             *_, (basis, coefficients) = self._grown(rows.take(folds != fold), self.plan)
             found[folds == fold] = basis.evaluate(rows.x[folds == fold], coefficients)
-        self._relatives.cache_clear()
+        self._relatives = cache(self._shape.relatives)
         return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the cache, which can't be pickled."""
+        return {**self.__dict__, "_relatives": self._shape.relatives}
 
     def get_state(self) -> dict[str, Any]:
         return {

@@ -73,7 +73,7 @@ class BenchmarkReader(Reader):
 
 
 def runs_by_tool(path: Path, tool: str, results: Sequence[Result]) -> dict[str, Runs]:
-    """Return one table for all results, or one per benchmark where their parameters differ.
+    """Return one table for all results, or one per benchmark and set of parameters where these differ.
 
     Parameters
     ----------
@@ -96,21 +96,26 @@ def runs_by_tool(path: Path, tool: str, results: Sequence[Result]) -> dict[str, 
     """
     if not any(value > 0 for result in results for value in result.seconds):
         raise ReadError(path, "no benchmark in this file has a time above zero that was measured without an error")
-    shapes = {frozenset(result.parameters) for result in results}
-    names = {result.benchmark for result in results}
-    if len(shapes) > 1:
-        return {
-            name: _table(path, [one for one in results if one.benchmark == name], labelled=False, name=name)
-            for name in dict.fromkeys(result.benchmark for result in results)
-        }
-    return {tool: _table(path, results, labelled=len(names) > 1 or not next(iter(shapes)), name=tool)}
+    names = list(dict.fromkeys(result.benchmark for result in results))
+    if len({_shape(result) for result in results}) > 1:
+        found: dict[str, Runs] = {}
+        for name in names:
+            of_name = [one for one in results if one.benchmark == name]
+            shapes = list(dict.fromkeys(map(_shape, of_name)))
+            for shape in shapes:
+                own = [one for one in of_name if _shape(one) == shape]
+                found["/".join([name, *shape]) if len(shapes) > 1 else name] = _table(path, own, labelled=False)
+        return found
+    return {tool: _table(path, results, labelled=len(names) > 1)}
 
 
-def _table(path: Path, results: Sequence[Result], *, labelled: bool, name: str) -> Runs:
-    shapes = {frozenset(result.parameters) for result in results}
-    if len(shapes) > 1:
-        raise ReadError(path, f"the results of {name} have different parameters: {_listed(shapes)}")
-    labelled = labelled or not next(iter(shapes))
+def _shape(result: Result) -> tuple[str, ...]:
+    """Return the names of a result's parameters."""
+    return tuple(sorted(result.parameters))
+
+
+def _table(path: Path, results: Sequence[Result], *, labelled: bool) -> Runs:
+    labelled = labelled or not results[0].parameters
     rows: list[dict[str, Any]] = []
     for number, one in enumerate(results):
         book = {"run": f"{path.name}:{number}", "when": one.when, "machine": one.machine, "source": str(path)}
@@ -123,10 +128,6 @@ def _table(path: Path, results: Sequence[Result], *, labelled: bool, name: str) 
         ]
     names = [*(["benchmark"] if labelled else []), *results[0].parameters]
     return Runs.from_frame(pd.DataFrame(rows), names, "seconds")
-
-
-def _listed(shapes: set[frozenset[str]]) -> str:
-    return " and ".join(sorted(", ".join(sorted(shape)) or "none" for shape in shapes))
 
 
 def in_seconds(path: Path, value: float, unit: str) -> float:

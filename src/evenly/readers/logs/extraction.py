@@ -279,8 +279,11 @@ def _value(rule: Expression, values: Mapping[str, Any]) -> Any:
 def _is_said(pattern: Pattern, parameter: Parameter, values: Mapping[str, Any], line: int) -> bool:
     missing = sorted(parameter.expression.names - set(values))
     if missing and not parameter.optional:
-        lines = [repr(template.text) for template in pattern.templates if missing[0] in template.names]
-        raise _NoRunError(f"the log doesn't say {missing[0]!r}: a line as {' or '.join(lines)} was expected", line)
+        other = dict(pattern.otherwise).get(missing[0])
+        names = [missing[0], *(sorted(other.names) if other is not None else [])]
+        lines = [repr(one.text) for name in names for one in pattern.templates if name in one.names]
+        said = " or ".join(map(repr, names))
+        raise _NoRunError(f"the log doesn't say {said}: a line as {' or '.join(lines)} was expected", line)
     return not missing
 
 

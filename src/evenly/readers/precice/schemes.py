@@ -8,9 +8,10 @@ Sources: Table 1.1 of "Optimal core assignment for coupled simulations"; Bungart
 - In a *serial* scheme the second participant needs the first's result of the same window, and the first needs the
   second's result before its next window: ``sum(a, b)``. If data flow in one direction only, the sender waits for no
   answer. The participants then work on different windows at the same time, and a window takes ``max(a, b)`` on average.
-- An *implicit* scheme iterates each window until it converges. A measured step is one iteration, so k iterations
-  multiply the time by k. ``max-iterations`` is only an upper bound of k, so the layout has a factor only if a measured
-  one is given (`Coupling.expression`). A factor of the whole expression does not change the optimal assignment.
+- An *implicit* scheme iterates each window until it converges. A measured step is one iteration, or one of several
+  substeps in it. So k steps in a window multiply a participant's time by k. ``max-iterations`` is only an upper bound
+  of the iterations, so the layout has factors only if measured ones are given (`Coupling.expression`). A factor of the
+  whole expression does not change the optimal assignment; those of single participants do.
 - *multi* is an implicit parallel scheme of any number of participants.
 - *Several schemes* in one file form a directed graph: an edge leads from the sender to the receiver of data. preCICE
   delays explicit schemes until an implicit scheme has converged, so the participants of an implicit scheme are one
@@ -26,7 +27,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -89,7 +90,7 @@ class Coupling:
     schemes : tuple of Scheme
         The coupling schemes.
     layout : str
-        The time per window as an expression, without factors for iterations; see `expression`.
+        The time per window as an expression, if each participant makes one step; see `expression`.
     notes : tuple of str
         Remarks on the layout for the user.
 
@@ -97,8 +98,8 @@ class Coupling:
     --------
     >>> one = Scheme("serial", True, ("Fluid", "Solid"), max_iterations=30, windows=100)
     >>> coupling = Coupling.of(("Fluid", "Solid"), (one,))
-    >>> coupling.layout, coupling.expression(iterations=4.5), coupling.iterations(steps=450)
-    ('sum(Fluid, Solid)', '4.5 * sum(Fluid, Solid)', 4.5)
+    >>> coupling.layout, coupling.expression({"Fluid": 3, "Solid": 12})
+    ('sum(Fluid, Solid)', '3 * sum(Fluid, 4 * Solid)')
     """
 
     participants: tuple[str, ...]
@@ -115,7 +116,7 @@ class Coupling:
         InputError
             If the schemes can't be combined.
         """
-        layout = _expression(participants, schemes, None)
+        layout = _expression(participants, schemes, {})
         return cls(tuple(participants), tuple(schemes), layout, tuple(_notes(participants, schemes)))
 
     @property
@@ -123,37 +124,29 @@ class Coupling:
         """Whether some scheme is implicit."""
         return any(scheme.implicit for scheme in self.schemes)
 
-    def expression(self, iterations: float | None = None) -> str:
-        """Return the layout in which implicit schemes have the measured number of iterations as a factor.
+    @property
+    def windows(self) -> int | None:
+        """The number of time windows, if the file gives it."""
+        return next((scheme.windows for scheme in self.schemes if scheme.windows), None)
+
+    def expression(self, steps: Mapping[str, float] | None = None) -> str:
+        """Return the layout in which the participants make several steps in a time window.
 
         Parameters
         ----------
-        iterations : float, optional
-            Measured iterations per window, see `iterations` and `read_iterations`.
+        steps : mapping of str to float, optional
+            Steps per window of participants: the iterations of an implicit scheme, times the substeps in each; see
+            `evenly.readers.precice.window_steps`. Those that are missing make one.
 
-        Returns
-        -------
-        str
+        Raises
+        ------
+        InputError
+            If a participant makes less than one step in a window.
         """
-        if iterations is not None and not (math.isfinite(iterations) and iterations >= 1):
-            raise InputError(f"a window takes at least one iteration, but got iterations={iterations!r}")
-        return _expression(self.participants, self.schemes, iterations)
-
-    def iterations(self, steps: float) -> float | None:
-        """Return the mean number of iterations per window over a whole run.
-
-        Parameters
-        ----------
-        steps : float
-            The number of steps of a participant of the implicit scheme, including the warm-up. It must not subcycle.
-
-        Returns
-        -------
-        float or None
-            None if the file does not give the number of windows.
-        """
-        windows = next((scheme.windows for scheme in self.schemes if scheme.implicit and scheme.windows), None)
-        return None if windows is None else steps / windows
+        for name, count in (steps or {}).items():
+            if not (math.isfinite(count) and count >= 1):
+                raise InputError(f"a window takes at least one step, but got {count!r} for {name}")
+        return _expression(self.participants, self.schemes, steps or {})
 
 
 # ---- the objective --------------------------------------------------------------------------------------------------
@@ -163,15 +156,15 @@ def _quoted(name: str) -> str:
     return name if _BARE.fullmatch(name) and name not in _WORDS else json.dumps(name, ensure_ascii=False)
 
 
-def _expression(participants: Sequence[str], schemes: Sequence[Scheme], iterations: float | None) -> str:
+def _expression(participants: Sequence[str], schemes: Sequence[Scheme], steps: Mapping[str, float]) -> str:
     node = {name: name for name in participants}
     labels: dict[str, str] = {}
     for scheme in schemes:
         if scheme.implicit:
-            _join(scheme, node, labels, iterations)
+            _join(scheme, node, labels, steps)
     for name in participants:
         if node[name] == name:
-            labels.setdefault(name, _quoted(name))
+            labels.setdefault(name, _times(steps.get(name, 1.0), _quoted(name)))
     order = {key: labels[key] for key in dict.fromkeys(node[name] for name in participants)}
     return expression_of(order, _edges(schemes, node))
 
@@ -188,7 +181,7 @@ def _edges(schemes: Sequence[Scheme], node: dict[str, str]) -> list[tuple[str, s
     return [(first, second) for first, second in pairs if first != second and first in reach[second]]
 
 
-def _join(scheme: Scheme, node: dict[str, str], labels: dict[str, str], iterations: float | None) -> None:
+def _join(scheme: Scheme, node: dict[str, str], labels: dict[str, str], steps: Mapping[str, float]) -> None:
     """Make one node of an implicit scheme's participants."""
     names = scheme.participants
     taken = [name for name in names if node[name] != name]
@@ -200,8 +193,13 @@ def _join(scheme: Scheme, node: dict[str, str], labels: dict[str, str], iteratio
     for name in names:
         node[name] = key
     group = "sum" if scheme.kind == "serial" else "max"
-    factor = "" if iterations is None else f"{iterations:g} * "
-    labels[key] = f"{factor}{group}({', '.join(map(_quoted, names))})"
+    counts = [steps.get(name, 1.0) for name in names]
+    parts = [_times(count / min(counts), _quoted(name)) for name, count in zip(names, counts, strict=True)]
+    labels[key] = _times(min(counts), f"{group}({', '.join(parts)})")
+
+
+def _times(factor: float, text: str) -> str:
+    return text if factor == 1 else f"{round(factor, 3):g} * {text}"
 
 
 def _notes(participants: Sequence[str], schemes: Sequence[Scheme]) -> list[str]:
@@ -211,17 +209,12 @@ def _notes(participants: Sequence[str], schemes: Sequence[Scheme]) -> list[str]:
         for name in participants
         if name not in coupled
     ]
-    for scheme in schemes:
-        if scheme.kind == "serial" and not (
-            scheme.sends(*scheme.participants) and scheme.sends(*scheme.participants[::-1])
-        ):
-            notes.append(f"{scheme}: data flow one way only, so the two may work on different windows at the same time")
-        if scheme.implicit and len(coupled) > len(scheme.participants):
-            bound = f" (at most {scheme.max_iterations} times)" if scheme.max_iterations else ""
-            notes.append(
-                f"{scheme}: iterates{bound} while the others wait, and the layout counts one iteration: "
-                "give the measured number of iterations per window"
-            )
+    notes += [
+        f"{scheme}: data flow one way only, so the two may work on different windows at the same time"
+        for scheme in schemes
+        if scheme.kind == "serial"
+        and not (scheme.sends(*scheme.participants) and scheme.sends(*scheme.participants[::-1]))
+    ]
     serial = [scheme for scheme in schemes if scheme.kind == "serial" and not scheme.implicit]
     middle = {scheme.participants[1] for scheme in serial} & {scheme.participants[0] for scheme in serial}
     return notes + [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["without_borders"]
+__all__ = ["tables_in_text", "without_borders"]
 
 _RULE = re.compile(r"\s*\|?[\s:|+-]*-{3,}[\s:|+-]*\|?\s*")
 _TITLE = re.compile(r"\s*[\w .-]+:\s*")
@@ -37,6 +37,22 @@ def without_borders(lines: Sequence[str]) -> list[str]:
         else line
         for number, line in enumerate(lines)
     ]
+
+
+def tables_in_text(lines: Sequence[str]) -> list[range]:
+    """Return the lines of each table among other text, as in a file of Markdown: its first line, and that after it.
+
+    Examples
+    --------
+    >>> tables_in_text(["Scaling", "", "| cores | time |", "|---|---|", "| 2 | 1.5 |", "", "as measured"])
+    [range(2, 5)]
+    """
+    found = []
+    for number, line in enumerate(lines):
+        if number > 0 and _is_row(lines[number - 1]) and _is_row(line) and _RULE.fullmatch(line):
+            end = next((n for n in range(number, len(lines)) if not _is_row(lines[n])), len(lines))
+            found.append(range(number - 1, end))
+    return found
 
 
 def _is_row(line: str) -> bool:

@@ -10,6 +10,7 @@ Every guess is reported, and options override it.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, get_args
@@ -22,8 +23,10 @@ from evenly.errors import EvenlyError, InputError, MissingExtraError, ReadError
 from evenly.readers.base import Reader
 from evenly.readers.files import UNENDED, head, is_file, is_unended, lines, plain_suffix
 from evenly.readers.registry import Skipped, name_list
+from evenly.readers.tables.bordered import tables_in_text
 from evenly.readers.tables.columns import time_candidates
 from evenly.readers.tables.delimited import Decimal, numbers, parse
+from evenly.readers.tables.doubts import without_doubts
 from evenly.readers.tables.interpretation import Interpretation
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.roles import Column
@@ -38,6 +41,8 @@ _RUNS_HEADER = "# evenly runs "
 _TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".psv")
 _LOOSE_SUFFIXES = (".txt", ".dat")
 _PARQUET_SUFFIXES = (".parquet", ".pq")
+_TEXT_WITH_TABLES = (".md", ".markdown")
+_BOLD = re.compile(r"\*\*|`")
 
 
 class TableReader(Reader):
@@ -129,7 +134,7 @@ class TableReader(Reader):
             if head(path).startswith(_RUNS_HEADER):
                 return {"": _load_runs(path)}
             content = lines(path)
-            table = parse(path, content)
+            table = parse(path, _only_table(path, content) if plain_suffix(path) in _TEXT_WITH_TABLES else content)
             runs = self._interpret(path, table.frame, table.lines)
             if table.cut:
                 self.skipped = [Skipped(path, f"{table.cut}: that row is left out", line=len(content))]
@@ -168,12 +173,12 @@ class TableReader(Reader):
     def _interpret(self, path: Path, cells: pd.DataFrame, rows: NDArray[np.int64]) -> dict[str, Runs]:
         options = self._options
         cells, rows = with_units(cells, rows)
-        told: tuple[str, ...] = ()
+        cells, told = without_doubts(cells)
         if not (options.time or options.solver or options.parameters or options.quantities):
             wide = narrowed(cells, rows)
             if wide is not None:
                 options = dataclasses.replace(options, solver=wide.solver, time=wide.time)
-                cells, rows, told = wide.cells, wide.lines, wide.notes
+                cells, rows, told = wide.cells, wide.lines, (*told, *wide.notes)
         meaning = Interpretation(options, path, cells, rows)
         runs = meaning.runs()
         self.notes, self.columns = [*told, *meaning.notes], meaning.columns
@@ -189,6 +194,17 @@ def _looks_like_table(path: Path) -> bool:
         return any(np.isfinite(numbers(path, "", cells, table.lines)).any() for cells in times)
     except EvenlyError:
         return False
+
+
+def _only_table(path: Path, content: list[str]) -> list[str]:
+    """Return the lines of a text with all but its table empty, so that their numbers stay the same."""
+    found = tables_in_text(content)
+    if len(found) > 1:
+        at = " and ".join(str(one.start + 1) for one in found)
+        raise ReadError(path, f"the text holds {len(found)} tables, at the lines {at}: save the one to read as a file")
+    if not found:
+        return content
+    return [_BOLD.sub("", line) if number in found[0] else "" for number, line in enumerate(content)]
 
 
 def _load_runs(path: Path) -> Runs:

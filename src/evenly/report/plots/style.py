@@ -25,9 +25,12 @@ from evenly.report.formatting import compact, prefix_for
 from evenly.writing import MARK, replacing
 
 __all__ = [
+    "FAINT",
     "FORMATS",
     "GREY",
     "INK",
+    "ON_DARK",
+    "ON_LIGHT",
     "PALETTE",
     "Scaling",
     "above_zero",
@@ -56,7 +59,9 @@ Scaling = Literal["auto", "linear", "log"]
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5D4A99", "#8C8C8C")
 INK = "#222222"
 GREY = "#6B6B6B"
-_FAINT = "#E4E4E4"
+#: Ink on coloured areas, whether the page is light or dark.
+ON_DARK, ON_LIGHT = "#FEFEFE", "#232323"
+FAINT = "#E4E4E4"
 #: File endings that `save_figure` writes.
 FORMATS = (".png", ".svg", ".pdf")
 _DPI = 200
@@ -103,10 +108,10 @@ def readable_on(colour: str) -> str:
     Examples
     --------
     >>> readable_on("#0072B2"), readable_on("#E69F00")
-    ('white', '#222222')
+    ('#FEFEFE', '#232323')
     """
     light = _luminance(colour) + 0.05
-    return "white" if 1.05 / light >= light / (_luminance(INK) + 0.05) else INK
+    return ON_DARK if 1.05 / light >= light / (_luminance(ON_LIGHT) + 0.05) else ON_LIGHT
 
 
 def _luminance(colour: str) -> float:
@@ -122,7 +127,7 @@ def tidy(axes: Axes, *, grid: Literal["x", "y", "both", "none"] = "y") -> None:
     axes.tick_params(which="both", color=GREY, labelcolor=INK, labelsize=9)
     axes.set_axisbelow(True)
     if grid != "none":
-        axes.grid(visible=True, axis=grid, color=_FAINT, linewidth=0.7)
+        axes.grid(visible=True, axis=grid, color=FAINT, linewidth=0.7)
 
 
 def set_title(figure: Figure, finding: str, detail: str = "") -> None:

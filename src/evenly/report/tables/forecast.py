@@ -12,7 +12,7 @@ __all__ = ["forecast_headline", "forecast_table"]
 
 
 _CAPTION = (
-    "replayed on the machine's description; within: {level} interval\n"
+    "replayed on the machine's description; within: {level} interval, in % below and above\n"
     "waits: share of messages and waiting; used: efficiency against the first row"
 )
 
@@ -36,7 +36,8 @@ def forecast_table(found: Forecast, *, level: float = 0.9) -> Table:
     curve, best = found.curve, found.best
     factor, prefix = common_prefix([best["step_s"]])
     priced = "money" in curve
-    table = new_table("", _CAPTION.format(level=percent(level)))
+    nodes = f"\ncore-h: whole nodes of {found.machine.cores_per_node} cores" if found.machine.whole_nodes else ""
+    table = new_table("", _CAPTION.format(level=percent(level)) + nodes)
     whole, unit = common_prefix([best["run_s"]])
     headings = ["ranks", "nodes", f"{prefix}/step", "within", "waits", "used", f"run {unit}", "core-h"]
     add_numbers(table, *headings + ([found.machine.currency] if priced else []))
@@ -45,7 +46,7 @@ def forecast_table(found: Forecast, *, level: float = 0.9) -> Table:
             f"{'* ' if row['ranks'] == found.ranks else ''}{int(row['ranks'])}",
             str(int(row["nodes"])),
             compact(row["step_s"] / factor, 3),
-            f"± {percent(row['upper_s'] / row['step_s'] - 1, 2)}",
+            f"{100 * (row['lower_s'] / row['step_s'] - 1):+.0f}/{100 * (row['upper_s'] / row['step_s'] - 1):+.0f} %",
             percent(row["communication_share"], 2),
             percent(row["efficiency"], 2),
             compact(row["run_s"] / whole, 3),

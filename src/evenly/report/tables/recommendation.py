@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from rich.table import Table
 
 from evenly.core_counts.goal import Choice
 from evenly.core_counts.recommendation import Recommendation
-from evenly.report.formatting import common_prefix, compact, percent, value_text
+from evenly.report.formatting import common_prefix, compact, percent, time_limit, value_text
 from evenly.report.tables.model import TimeFormat
 from evenly.report.tables.run import add_numbers, add_row, new_table
 from evenly.runs.durations import format_hms
 
-__all__ = ["choice_lines", "recommendation_table"]
+__all__ = ["choice_lines", "limit_line", "recommendation_table"]
 
 _DAY_S = 86_400.0
 #: An efficiency above it isn't rounding.
@@ -108,4 +109,14 @@ def choice_lines(choice: Choice, noun: str, level: float) -> list[str]:
     else:
         between = f"between {knee.lower} and {knee.upper}" if knee.lower < knee.upper else f"at {knee.count}"
         pays = f"more {noun} stop paying at {knee.count} ({percent(level)}: {between})"
-    return [f"recommended: {choice.count} {noun}, {choice.why}", pays, f"runner-up: {choice.trade}"]
+    many = noun if choice.count != 1 else noun.removesuffix("s")
+    return [f"recommended: {choice.count} {many}, {choice.why}", pays, f"runner-up: {choice.trade}"]
+
+
+def limit_line(found: Recommendation, probability: float) -> str:
+    """Return the time limits to ask for on the recommended count and on the runner-up, in one line."""
+    enough = dict(zip(found.curve["cores"], found.curve["limit_s"], strict=True))
+    limits = {n: float(enough[n]) for n in (found.cores, found.runner_up) if n is not None}
+    told = [f"{time_limit(limit) if np.isfinite(limit) else 'not known'} on {n}" for n, limit in limits.items()]
+    unknown = "" if np.isfinite(list(limits.values())).all() else "; too many runs were stopped at their limit"
+    return f"time limit, enough in {percent(probability)}: {', '.join(told)} cores{unknown}"

@@ -8,6 +8,7 @@ the CPU time of each process is measured around its steps. The CPU time in MPI f
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +22,6 @@ from evenly.adapters.meep.cell.interpreter import environment, find_mpirun, find
 from evenly.adapters.meep.timing.mpi_waiting import VARIABLE, build_waiting
 from evenly.decomposition.cells.cell import Cell
 from evenly.errors import InputError, RunFailed
-from evenly.fdtd.ranks.launching import root_variables
 from evenly.processes import scratch_folder
 
 __all__ = ["MeepRun", "RankTimes", "Split", "cell_of_run", "time_ranks"]
@@ -177,4 +177,5 @@ def _oversubscribed() -> dict[str, str]:
 
     Other MPI libraries ignore them.
     """
-    return {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1", **root_variables()}
+    allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if os.geteuid() == 0 else {}
+    return {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1", **allowed}

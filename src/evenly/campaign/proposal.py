@@ -1,0 +1,209 @@
+"""A first study for a program: from a command line as it is typed, or from a table of runs.
+
+What varies is guessed: the number of ranks and threads, and whole numbers of at least 8, which are often sizes. All
+else stays as it is. Each guess is said, and stands as a comment in the study.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from evenly.campaign.study import Study
+from evenly.errors import InputError
+from evenly.runs.runs import Runs
+from evenly.space.parameters import Categorical
+
+__all__ = ["StudyProposal", "study_of_command", "study_of_runs"]
+
+_LAUNCHERS: Final = ("mpirun", "mpiexec", "mpiexec.hydra", "srun", "aprun", "jsrun")
+_RANKS: Final = ("-n", "-np", "--np", "--ntasks", "-c")
+_SETTING: Final = re.compile(r"([A-Za-z_]\w*)=(.*)")
+_OPTION: Final = re.compile(r"(--?[A-Za-z][\w-]*)=(.+)")
+_WHOLE: Final = re.compile(r"\d+")
+#: Words that need no quotes; braces are places for values.
+_BARE: Final = re.compile(r"[\w@%+=:,./{}-]+")
+#: A smaller whole number is more often an order, a switch or a level than a size.
+_LEAST_SIZE: Final = 8
+_TAIL = """
+# Without this table, the wall time of the whole command counts.
+# [time]
+# pattern = 'time per step: (\\S+)'
+# unit = "s"
+
+[repetitions]
+least = 2
+most = 5
+within = 0.05
+"""
+
+
+@dataclass(frozen=True)
+class StudyProposal:
+    """A study, and what was guessed.
+
+    Parameters
+    ----------
+    text : str
+        The study as TOML.
+    guesses : tuple of str
+        What was guessed, in a sentence each.
+    """
+
+    text: str
+    guesses: tuple[str, ...]
+
+    def check(self) -> Study:
+        """Return the study that the text means."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "study.toml")
+            path.write_text(self.text, encoding="utf-8")
+            return Study.load(path)
+
+
+@dataclass
+class _Found:
+    values: dict[str, list[Any]] = field(default_factory=dict)
+    why: dict[str, str] = field(default_factory=dict)
+    kept: list[str] = field(default_factory=list)
+
+    def vary(self, name: str, values: Sequence[int], why: str) -> str:
+        """Take a parameter, and return its place in a command."""
+        name = re.sub(r"\W+", "_", name.strip("-")).strip("_") or "value"
+        free = next(n for n in [name, *(f"{name}{i}" for i in range(2, 99))] if n not in self.values)
+        self.values[free], self.why[free] = list(values), why
+        return f"{{{free}}}"
+
+
+def study_of_command(command: str) -> StudyProposal:
+    """Propose a study for a command line.
+
+    Raises
+    ------
+    InputError
+        If the command can't be split into words, or nothing in it is a number that may be varied.
+
+    Examples
+    --------
+    >>> proposal = study_of_command("OMP_NUM_THREADS=2 mpirun -np 4 ./solve --size 512 --tol 1e-6")
+    >>> study = proposal.check()
+    >>> study.program.command, study.space.names
+    ('mpirun -np {ranks} ./solve --size {size} --tol 1e-6', ['threads', 'ranks', 'size'])
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise InputError(f"--command can't be split into words ({error}): check its quotes") from None
+    found, environment = _Found(), {}
+    while words and (setting := _SETTING.fullmatch(words[0])):
+        name, value = setting.groups()
+        environment[name] = value
+        if name == "OMP_NUM_THREADS" and _WHOLE.fullmatch(value):
+            environment[name] = found.vary("threads", _doublings(int(value)), f"{words[0]}, from one on")
+        words = words[1:]
+    if not words:
+        raise InputError("--command names no program: give it as you type it, in quotes")
+    shown = " ".join(word if _BARE.fullmatch(word) else shlex.quote(word) for word in _varied(words, found))
+    if not found.values:
+        raise InputError(
+            f"nothing in the command {command!r} is a number of ranks or threads, or a size of {_LEAST_SIZE} or more: "
+            "write a study with the parameters that you vary (docs/measuring.md)"
+        )
+    return _proposal(shown, environment, found)
+
+
+def _varied(words: list[str], found: _Found) -> Iterator[str]:
+    """Yield the words of a command with places for what varies."""
+    launched = Path(words[0]).name in _LAUNCHERS
+    before = ""
+    for number, word in enumerate(words):
+        option = _OPTION.fullmatch(word) or _SETTING.fullmatch(word)
+        name, value = option.groups() if option else (before, word)
+        if launched and number and not before and not word.startswith("-"):
+            launched = False  # the program itself begins
+        place = None
+        if number and _WHOLE.fullmatch(value):
+            place = _place(name, int(value), launched=launched, found=found)
+        elif number and re.search(r"\d", value) and not value.startswith("-"):
+            found.kept.append(word)
+        yield word.replace("{", "{{").replace("}", "}}") if place is None else word[: len(word) - len(value)] + place
+        before = word if word.startswith("-") and not option else ""
+
+
+def _place(name: str, value: int, *, launched: bool, found: _Found) -> str | None:
+    said = f"{name} {value}".strip()
+    if launched:
+        if name in _RANKS and "ranks" not in found.values:
+            return found.vary("ranks", _doublings(value), f"{said}, from one on")
+        return None
+    if "thread" in name.lower() or name in ("-t", "-nt", "-ntomp"):
+        return found.vary("threads", _doublings(value), f"{said}, from one on")
+    if value >= _LEAST_SIZE:
+        return found.vary(name or "value", [value // 4, value // 2, value], f"{said}, and half and a quarter of it")
+    found.kept.append(said)
+    return None
+
+
+def _doublings(most: int) -> list[int]:
+    """Return powers of two up to a number, and the number.
+
+    Examples
+    --------
+    >>> _doublings(6), _doublings(1)
+    ([1, 2, 4, 6], [1, 2])
+    """
+    powers = [2**i for i in range(max(most, 1).bit_length()) if 2**i <= most]
+    return sorted({*powers, most}) if most > 1 else [1, 2]
+
+
+def study_of_runs(runs: Runs) -> StudyProposal:
+    """Propose a study of the parameters of a table of runs, whose program isn't known.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"cores": [1, 2], "kind": ["a", "b"], "seconds": [2.0, 1.0]})
+    >>> study_of_runs(Runs.from_frame(table, ["cores", "kind"])).check().space.names
+    ['cores', 'kind']
+    """
+    found = _Found()
+    table = runs.configurations
+    for name in runs.parameters:
+        labels = isinstance(runs.space.parameters[name], Categorical)
+        values = sorted(set(table[name].tolist()), key=str if labels else None)
+        key = re.sub(r"\W+", "_", name).strip("_") or "value"
+        found.values[key], found.why[key] = values, "the values in the table"
+    options = " ".join(f"--{name} {{{name}}}" for name in found.values)
+    found.kept.append("the command, of which a table tells nothing: write that of your program")
+    return _proposal(f"./program {options}", {}, found)
+
+
+def _proposal(command: str, environment: Mapping[str, str], found: _Found) -> StudyProposal:
+    lines = ["# Proposed by evenly init: look at each line.", "[program]", f"command = {_toml(command)}"]
+    if environment:
+        settings = ", ".join(f"{name} = {_toml(text)}" for name, text in environment.items())
+        lines.append(f"environment = {{ {settings} }}")
+    lines += ["timeout_s = 3600", "", "[parameters]"]
+    for name, values in found.values.items():
+        lines += [f"# guessed from {found.why[name]}", f"{name} = [{', '.join(map(_toml, values))}]"]
+    guesses = [
+        f"{name} varies: {', '.join(map(str, values))} ({found.why[name]})" for name, values in found.values.items()
+    ]
+    if found.kept:
+        guesses.append(f"left as it is: {', '.join(found.kept)}")
+    return StudyProposal("\n".join(lines) + "\n" + _TAIL, tuple(guesses))
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    number = float(value)
+    return str(int(number)) if number.is_integer() and not isinstance(value, np.bool_ | bool) else repr(number)

@@ -1,0 +1,203 @@
+"""``evenly report``: one page about measurements, models, studies, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from evenly.cli import options as opt
+from evenly.cli import parsing
+from evenly.cli.console import note, print_json, silence
+from evenly.cli.core_counts_input import Counts, looked_at
+from evenly.cli.run_input import Learned, learn, measurements, tell_about
+from evenly.errors import ExtrapolationWarning, InputError
+from evenly.writing import check_replaceable, replacing
+
+if TYPE_CHECKING:
+    from evenly.campaign import Campaign
+    from evenly.report.html_page import Page
+    from evenly.runs.runs import Runs
+
+_SUFFIXES = (".html", ".md", ".json")
+
+
+def report(
+    things: Annotated[
+        list[Path],
+        typer.Argument(metavar="THING", help="Measurements (files, folders), saved models (.evenly), studies (.toml)."),
+    ],
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", "-o", help="The page: .html, .md, or .json, plain values (default: report.html)."),
+    ] = None,
+    title: Annotated[str, typer.Option("--title", help="The title of the page.")] = "",
+    at: opt.At = None,
+    counts: Counts = Counts(),
+    layout: Annotated[
+        str | None, typer.Option("--layout", help="How coupled solvers wait for each other, as for evenly allocate.")
+    ] = None,
+    limit: opt.Limit = None,
+    level: opt.Level = 0.9,
+    next_runs: Annotated[int, typer.Option("--next", min=0, help="How many further runs are proposed.")] = 3,
+    learning: opt.Learning = opt.Learning(),
+    reading: opt.Reading = opt.Reading(),
+    json: opt.Json = False,
+) -> None:
+    """Write one page: what was measured, the model with sliders, what to do, what to measure next.
+
+    The page is one file, which needs no network. Its sliders move the prediction, its interval and its cost.
+    """
+    from evenly.report.pages.chapters import Asked
+    from evenly.report.pages.page import page_of
+
+    if save is None:
+        save = Path("report.html")
+        check_replaceable([save])  # nobody named it
+    if save.suffix not in _SUFFIXES:
+        raise InputError(f"--save takes a name that ends in {', '.join(_SUFFIXES)}, but got {str(save)!r}")
+    opt.check_writable(save, "the page", read=things)
+    machine = counts.described()
+    fixed, goal = opt.one_value_each(at), counts.goal(machine.currency)
+    silence(ExtrapolationWarning)  # the page says it
+    studies = [thing for thing in things if thing.suffix == ".toml"]
+    notes: list[str] = []
+    with _opened(studies) as campaigns:
+        learned = _learned([thing for thing in things if thing not in studies], campaigns, reading, learning, notes)
+        opt.check_parameters(fixed, learned.models.values())
+        results: list[Any] = list(campaigns)
+        if counts.cores is not None and len(learned.models) > 1:
+            results.append(_plan(learned, counts, layout, fixed, level))
+        elif layout is not None:
+            raise InputError("--layout is for coupled solvers: give their measurements, and --cores")
+        single = counts.cores is not None and len(learned.models) == 1
+        asked = Asked(
+            fixed, looked_at(counts.cores or "", "--cores", machine.cores) if single else None, counts.cores_are, goal,
+            1 if counts.steps is None else counts.steps, machine, level, limit, next_runs,
+        )  # fmt: skip
+        page = page_of((learned.runs, learned.models, results), asked, title=title, test=learned.test, notes=notes)
+    _write(page, save)
+    if json:
+        print_json({"page": str(save), **page.data})
+    else:
+        note(f"the page is in {save}")
+
+
+def _write(page: Page, path: Path) -> None:
+    if path.suffix != ".json":
+        page.save(path)
+        return
+    import json
+
+    with replacing(path) as new:
+        new.write_text(json.dumps(page.data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+# ---- what is shown ------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _opened(studies: list[Path]) -> Iterator[list[Campaign]]:
+    """Open the campaigns of studies that have runs."""
+    from contextlib import ExitStack
+
+    from evenly.campaign import Campaign, Study
+    from evenly.campaign.measuring import place_of
+
+    with ExitStack() as stack:
+        found = []
+        for path in studies:
+            study = Study.load(path)
+            places = [place_of(study), study.folder / f"{study.name}.tune.db"]
+            there = [place for place in places if place.exists()]
+            if not there:
+                raise InputError(f"{path} has no runs yet: `evenly measure {path}` makes them")
+            found += [stack.enter_context(Campaign(study, place, advisor=_no_advice)) for place in there]
+        yield found
+
+
+def _no_advice(*_: Any) -> Any:
+    raise InputError("a report makes no runs")
+
+
+def _learned(
+    paths: list[Path], campaigns: list[Campaign], reading: opt.Reading, learning: opt.Learning, notes: list[str]
+) -> Learned:
+    """Return runs and models: models that are saved are taken, others are learned."""
+    saved = [path for path in paths if path.suffix == ".evenly"]
+    measured = [path for path in paths if path not in saved]
+    models: dict[str, Any] = {}
+    for path in saved:
+        for name, model in learn([path], opt.Reading(), opt.Learning()).models.items():
+            if name in models:
+                raise InputError(f"{path} has a model of {name}, as another file has: give one of them")
+            models[name] = model
+    runs: dict[str, Runs] = {}
+    test: dict[str, Runs] = {}
+    found = None
+    if measured and not models:
+        one = learn(measured, reading, learning, _asks_for_nothing)
+        runs, test, found, models = dict(one.runs), dict(one.test), one.found, dict(one.models)
+    elif measured:
+        found = measurements(measured, reading)
+        tell_about(found)
+        runs = _paired(found.runs, models)
+    if found is not None:
+        # On the page, a file's name is enough.
+        notes += [_shortened(text, [path for path, _ in found.sources]) for text in found.notes]
+    for campaign in campaigns:
+        name = campaign.study.name
+        runs[name] = campaign.runs()
+        if name not in models:
+            models[name] = _fitted(runs[name], learning)
+    return Learned(models, runs, test, found)
+
+
+def _shortened(text: str, paths: Sequence[Path]) -> str:
+    for path in paths:
+        text = text.replace(str(path), path.name)
+    return text
+
+
+def _asks_for_nothing(_runs: Runs, _known: Collection[str]) -> dict[str, Any]:
+    return {}
+
+
+def _paired(runs: dict[str, Runs], models: dict[str, Any]) -> dict[str, Runs]:
+    """Return runs by the names of the models."""
+    if len(runs) == len(models) == 1:
+        return dict(zip(models, runs.values(), strict=True))
+    strange = [name for name in runs if name not in models]
+    if strange:
+        raise InputError(
+            f"the saved models are of {', '.join(models)}, but {strange[0]} was measured too: leave it out with "
+            "--without, or leave out the models to learn all anew"
+        )
+    return runs
+
+
+def _fitted(runs: Runs, learning: opt.Learning) -> Any:
+    from evenly.models.fitting import fit
+
+    return fit(
+        runs, method=learning.method, statistic=learning.statistic, effort=learning.effort, response=learning.response
+    )
+
+
+def _plan(learned: Learned, counts: Counts, layout: str | None, fixed: dict[str, Any], level: float) -> Any:
+    """Share cores among coupled solvers."""
+    from evenly.allocation.allocate import allocate
+    from evenly.allocation.problem.noise import Noise
+    from evenly.cli.commands.allocate import layout_of, models_by_cores
+
+    totals = parsing.counts(counts.cores or "", "--cores")
+    if len(totals) > 1:
+        raise InputError("--cores takes one number here, which is shared among the solvers")
+    models = models_by_cores(learned, counts.cores_are, fixed)
+    return allocate(
+        models, totals[0], layout=layout_of(layout, learned), at=fixed, noise=Noise(level=level),
+        machine=counts.described(),
+    )  # fmt: skip

@@ -1,0 +1,146 @@
+"""How many steps each participant makes in a time window: iterations of implicit schemes, and substeps.
+
+preCICE records steps, not windows. A participant may make several steps in a window (subcycling), and an implicit
+scheme repeats a window until it converges. The number of windows is that in the logs of iterations that preCICE writes
+beside the results, else that of the configuration. A configuration that was changed after the runs, or runs that ended
+early, show themselves: there would be more windows than steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from evenly.errors import ReadError
+from evenly.readers.precice.config import read_iterations
+from evenly.readers.precice.schemes import Coupling
+from evenly.readers.registry import Skipped
+from evenly.runs.runs import Runs
+
+__all__ = ["WindowSteps", "holds_steps", "logged_windows", "steps_per_window"]
+
+#: Formats whose files hold each step that a participant made.
+_STEP_FORMATS = frozenset({"precice-profiling", "precice-events-json", "precice-events-csv"})
+
+#: Counts of steps that differ by less are equal: the last steps of a killed run are missing, some steps are averaged.
+_SAME = 0.02
+
+
+@dataclass(frozen=True)
+class WindowSteps:
+    """The steps of each participant in a time window.
+
+    Parameters
+    ----------
+    counts : mapping of str to float
+        Steps per window; empty where nothing is known.
+    note : str
+        What was assumed; empty if nothing was.
+    """
+
+    counts: Mapping[str, float]
+    note: str = ""
+
+
+def holds_steps(format_name: str, runs: Runs) -> bool:
+    """Tell whether a file holds each step that a participant made, as a table of repeated runs doesn't.
+
+    A case folder holds files of any format, so their names tell.
+    """
+    if format_name != "case-folder":
+        return format_name in _STEP_FORMATS
+    return all("precice-" in Path(name).name or "profiling" in Path(name).name for name in runs.to_frame()["source"])
+
+
+def logged_windows(files: Iterable[Path]) -> tuple[float | None, list[Path], list[Skipped]]:
+    """Return the median number of windows in logs ``precice-NAME-iterations.log``, the logs read, and damaged ones.
+
+    Parameters
+    ----------
+    files : iterable of Path
+        Any files.
+    """
+    counts, used, damaged = [], [], []
+    for path in files:
+        if not (path.name.startswith("precice-") and path.name.endswith("-iterations.log")):
+            continue
+        used.append(path)
+        try:
+            counts.append(len(read_iterations(path)))
+        except ReadError as error:
+            damaged.append(Skipped.of(error, path))
+    return (float(np.median(counts)) if counts else None), used, damaged
+
+
+def steps_per_window(coupling: Coupling, runs: Mapping[str, Runs], logged: float | None) -> WindowSteps:
+    """Return how many steps each participant makes in a window, and what was assumed.
+
+    Parameters
+    ----------
+    coupling : Coupling
+        The schemes.
+    runs : mapping of str to Runs
+        Of participants whose files hold each step: their steps.
+    logged : float, optional
+        The number of windows that preCICE logged.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from evenly.readers.precice.schemes import Scheme
+    >>> def steps(n):
+    ...     table = pd.DataFrame({"cores": [2] * n, "seconds": [1.0] * n, "run": ["r"] * n, "repetition": range(n)})
+    ...     return Runs.from_frame(table, ["cores"])
+    >>> scheme = Scheme("parallel", True, ("Fluid", "Solid"), windows=20)
+    >>> coupling = Coupling.of(("Fluid", "Solid"), (scheme,))
+    >>> dict(steps_per_window(coupling, {"Fluid": steps(60), "Solid": steps(240)}, None).counts)
+    {'Fluid': 3.0, 'Solid': 12.0}
+    """
+    made = {name: _steps(runs[name]) for name in coupling.participants if name in runs}
+    made = {name: count for name, count in made.items() if count > 1}
+    if len(made) < len(coupling.participants):  # tables and summaries don't tell steps
+        return WindowSteps(
+            {}, "each participant is taken to make one step in a time window: these files don't count steps"
+        )
+    fewest = min(made.values())
+    windows = logged if logged is not None else coupling.windows
+    if windows is not None and windows <= fewest * (1 + _SAME):
+        return WindowSteps(_rounded({name: count / windows for name, count in made.items()}))
+    alike = max(made.values()) <= fewest * (1 + _SAME)
+    if windows is None and alike:
+        return WindowSteps({}, _unknown(coupling))
+    slowest = next(name for name, count in made.items() if count == fewest)
+    note = f"the time of the layout is that of one step of {slowest}"
+    if any(scheme.implicit and slowest in scheme.participants for scheme in coupling.schemes):
+        note += ", of which a time window has several where it iterates"
+    if windows is not None:
+        source = "were logged" if logged is not None else "stand in the configuration"
+        note = f"{windows:g} time windows {source}, but a run has only {fewest:g} steps of {slowest}: {note}"
+    counts = {name: count / fewest for name, count in made.items()}
+    return WindowSteps({} if alike else _rounded(counts), note)
+
+
+def _unknown(coupling: Coupling) -> str:
+    """Return a note where the number of iterations matters: while an implicit scheme iterates, others wait."""
+    for scheme in coupling.schemes:
+        if scheme.implicit and len(scheme.participants) < len(coupling.participants):
+            return f"how often {scheme} iterates in a time window isn't known: the layout counts one iteration"
+    return ""
+
+
+def _steps(runs: Runs) -> float:
+    """Return the median number of steps of a run, including the warm-up step that readers drop."""
+    last = runs.to_frame().groupby("run")["repetition"].max()
+    return float(np.median(last[last > 0])) + 1 if (last > 0).any() else 1.0
+
+
+def _rounded(counts: Mapping[str, float]) -> dict[str, float]:
+    """Return counts of steps, those of nearly whole numbers as such."""
+    near: Sequence[float] = [round(count) for count in counts.values()]
+    return {
+        name: float(whole) if whole >= 1 and abs(count / whole - 1) <= _SAME else round(count, 3)
+        for (name, count), whole in zip(counts.items(), near, strict=True)
+    }

@@ -1,0 +1,1 @@
+"""Pages about results: what was measured, the model, what to do, what to measure next."""

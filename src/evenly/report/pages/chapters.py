@@ -1,0 +1,363 @@
+"""What stands on a page about each kind of result. Pages are put together in `evenly.report.pages.page`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evenly.allocation.plan import Plan
+from evenly.campaign import Campaign
+from evenly.core_counts.goal import Goal
+from evenly.core_counts.recommendation import Recommendation, recommend
+from evenly.decomposition.forecasting.forecast import Forecast
+from evenly.decomposition.partitioning.plan import CutPlan
+from evenly.errors import EvenlyError, InfeasibleError
+from evenly.machine.machine import Machine
+from evenly.models.base import Model
+from evenly.report.formatting import compact, interval, percent, plain, quantity, value_text
+from evenly.report.html_page import Fold, Part, Picture, Remark, Section, Table, Text
+from evenly.report.left_out_errors import left_out_errors
+from evenly.report.pages.explorer import Explorer
+from evenly.report.tables.model import models_as_dict, models_table
+from evenly.report.tables.recommendation import choice_lines, limit_line, recommendation_table
+from evenly.report.tables.run import runs_as_dict, runs_table
+from evenly.report.tables.tuning import advice_table
+from evenly.runs.runs import Runs
+from evenly.tuning.advisor import advise
+from evenly.tuning.result import Result
+
+__all__ = ["Asked", "Chapter", "campaign", "cut", "forecast", "measured", "models", "plan", "recommendation", "search"]
+
+#: Rows of the tables of runs.
+_MOST_ROWS = 200
+#: More configurations than this are so many that proposing another would take long, and teach little.
+_MOST_ADVISED = 500
+#: Explorers on a page.
+_MOST_EXPLORERS = 8
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of the models on a page.
+
+    Parameters
+    ----------
+    at : mapping of str to value
+        Values of parameters.
+    cores : sequence of int, optional
+        Numbers of cores to look at.
+    cores_are : str, optional
+        What the cores are, as an expression of the parameters.
+    goal : Goal, optional
+        What a number of cores is recommended for.
+    steps : float
+        Steps of the job.
+    machine : Machine, optional
+        For its price.
+    level : float
+        The probability of the intervals.
+    limit : float, optional
+        The probability with which a time limit is enough.
+    next_runs : int
+        How many runs are proposed.
+    """
+
+    at: Mapping[str, Any] = field(default_factory=dict)
+    cores: Sequence[int] | None = None
+    cores_are: str | None = None
+    goal: Goal | None = None
+    steps: float = 1
+    machine: Machine | None = None
+    level: float = 0.9
+    limit: float | None = None
+    next_runs: int = 3
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """Sections about one result, its main numbers, and the result as plain values."""
+
+    sections: Sequence[Section]
+    numbers: Mapping[str, str] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+# ---- measurements -------------------------------------------------------------------------------------------
+
+
+def measured(runs: Mapping[str, Runs]) -> Chapter:
+    """Tell what was measured: how many runs, of which configurations, how much repeated runs differ, what failed."""
+    parts: list[Part] = [Table.of(runs_table(runs))]
+    for name, one in runs.items():
+        whose = f"{name}: " if len(runs) > 1 else ""
+        parts += [Text(f"{whose}{text}") for text in _coverage(one)]
+        failed = one.failed
+        if len(failed):
+            kinds = failed.to_frame()["status"].value_counts()
+            told = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+            parts.append(Remark(f"{whose}{len(failed)} of {len(one)} runs did not end well: {told}", "warning"))
+    parts += [Fold(f"all runs{f' of {name}' if len(runs) > 1 else ''}", _all_runs(one)) for name, one in runs.items()]
+    count = sum(len(one) for one in runs.values())
+    return Chapter(
+        [Section("What was measured", parts)], {"runs": f"{count:,}"}, {"runs": runs_as_dict(runs)["solvers"]}
+    )
+
+
+def _coverage(runs: Runs) -> Iterator[str]:
+    """Tell which combinations of values were measured, and where the largest gap is."""
+    table = runs.ok.configurations.drop_duplicates()
+    if not len(table):
+        return
+    counts = {name: table[name].nunique() for name in runs.parameters}
+    varied = [name for name, count in counts.items() if count > 1]
+    if len(varied) > 1:
+        every = int(np.prod([float(counts[name]) for name in varied]))
+        if every < 1e9:
+            shape = " × ".join(f"{counts[name]} of {name}" for name in varied)
+            yield f"{len(table):,} of {every:,} combinations of these values were measured ({shape})."
+    for name in varied:
+        values = np.unique(table[name]) if pd.api.types.is_numeric_dtype(table[name]) else np.array([])
+        if len(values) > 2 and values[0] > 0:
+            gaps = values[1:] / values[:-1]
+            widest = int(np.argmax(gaps))
+            if gaps[widest] > 4 and gaps[widest] > 2 * np.median(gaps):
+                low, high = value_text(values[widest]), value_text(values[widest + 1])
+                yield f"Nothing was measured between {name} = {low} and {high}."
+
+
+def _all_runs(runs: Runs) -> list[Part]:
+    table = runs.aggregate() if len(runs.ok) else runs.to_frame()[runs.parameters]
+    shown = table.head(_MOST_ROWS)
+    shown = shown.assign(spread=shown["spread"].where(shown["count"] > 1)) if "spread" in shown else shown
+    columns = [name for name in (*runs.parameters, runs.response, "count", "spread") if name in shown]
+    rows = [[_cell(value) for value in row] for row in shown[columns].itertuples(index=False)]
+    more = f"the first {_MOST_ROWS} of {len(table)} configurations" if len(table) > len(shown) else ""
+    unit = runs.quantities.get(runs.response, "")
+    named = {runs.response: f"median {runs.response} [{unit}]", "count": "runs", "spread": f"deviation [{unit}]"}
+    return [Table([named.get(name, name) for name in columns], rows, more, words=(), copied=True)]
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else compact(float(value), 6) if np.isreal(value) else str(value)
+
+
+def campaign(done: Campaign) -> Chapter:
+    """Tell what a campaign has measured, what failed and why, and what is still to be run."""
+    from evenly.report.tables.campaign import campaign_as_dict, campaign_table, failed_table
+
+    records, known = done.store.records(), done.configurations
+    missing = sum(done.missing.values())
+    parts: list[Part] = [Table.of(campaign_table(known, records), copied=True)]
+    if any(record.status != "ok" for record in records):
+        parts.append(Fold("failed runs", [Table.of(failed_table(known, records))]))
+    if missing:
+        parts.append(Remark(f"{missing} runs are still to be made: `evenly measure` goes on with them", "warning"))
+    return Chapter(
+        [Section(f"The campaign {done.study.name}", parts)], {"runs of the campaign": f"{len(records):,}"},
+        {"campaign": campaign_as_dict(known, records)},
+    )  # fmt: skip
+
+
+# ---- models -------------------------------------------------------------------------------------------------
+
+
+def models(
+    learned: Mapping[str, Model], runs: Mapping[str, Runs], test: Mapping[str, Runs], asked: Asked
+) -> Iterator[Chapter]:
+    """Tell how good models are, what they predict, on how many cores to run, and which runs would teach them most."""
+    yield _model_chapter(learned, runs, test, asked)
+    for count, (name, model) in enumerate(learned.items()):
+        if count >= _MOST_EXPLORERS:
+            yield Chapter([Section("More models", [Text(f"{len(learned) - count} more have no sliders here.")])])
+            break
+        explorer = Explorer.of(
+            name, model, runs.get(name), at=asked.at, level=asked.level, machine=asked.machine,
+            cores_are=asked.cores_are,
+        )  # fmt: skip
+        title = f"Predictions{f' of {name}' if len(learned) > 1 else ''}"
+        yield Chapter([Section(title, [explorer])])
+    if len(learned) == 1:
+        (name, model), *_ = learned.items()
+        yield from _cores(model, runs.get(name), asked)
+    if asked.next_runs:
+        yield from _next(runs, asked.next_runs)
+
+
+def _model_chapter(
+    learned: Mapping[str, Model], runs: Mapping[str, Runs], test: Mapping[str, Runs], asked: Asked
+) -> Chapter:
+    from evenly.report.plots.prediction import plot_predictions
+
+    parts: list[Part] = [Table.of(models_table(learned, runs, test))]
+    numbers = {}
+    for name, model in list(learned.items())[:_MOST_EXPLORERS]:
+        whose = f" of {name}" if len(learned) > 1 else ""
+        if name not in runs or not len(runs[name].ok):
+            continue
+        errors = left_out_errors(model, runs[name])
+        if errors is not None:
+            numbers[f"typical error{whose} on runs left out"] = percent(errors["MAPE"])
+        curve = getattr(model, "learning_curve_", None)
+        if curve is not None and len(curve):
+            parts.append(_learning_curve(curve, whose))
+        figure = plot_predictions(model, runs[name], test.get(name), level=asked.level, name=name)
+        parts.append(Picture(figure, f"predicted against measured {model.response_['name']}{whose}"))
+    return Chapter(
+        [Section("The models" if len(learned) > 1 else "The model", parts)], numbers,
+        {"models": plain(models_as_dict(learned, runs, test))},
+    )  # fmt: skip
+
+
+def _learning_curve(curve: pd.DataFrame, whose: str) -> Table:
+    rows = [
+        [f"{int(row['runs']):,}", percent(float(row["error"])), "measured" if row["measured"] else "expected"]
+        for row in curve.to_dict("records")
+    ]
+    return Table(["runs", "error", ""], rows, f"the error{whose} by number of runs", words=(2,))
+
+
+def _cores(model: Model, runs: Runs | None, asked: Asked) -> Iterator[Chapter]:
+    """Recommend a number of cores, where it is certain what the cores are."""
+    if model.response_["name"] != "seconds":
+        return
+    try:
+        found = recommend(
+            model, asked.cores or range(1, _most_measured(model, runs, asked.cores_are) + 1), cores_are=asked.cores_are,
+            at=asked.at, measured=runs, goal=asked.goal, steps=asked.steps, machine=asked.machine, level=asked.level,
+            limit=asked.limit,
+        )  # fmt: skip
+    except InfeasibleError as error:
+        yield Chapter([Section("On how many cores", [Remark(str(error), "failure")])])
+    except EvenlyError as error:
+        if asked.cores is not None:
+            raise
+        yield Chapter([Section("On how many cores", [Text(f"Nothing is recommended: {error}.")])])
+    else:
+        yield recommendation(found, level=asked.level, limit=asked.limit)
+
+
+def _most_measured(model: Model, runs: Runs | None, cores_are: str | None) -> int:
+    """Return the most cores that were measured."""
+    from evenly.core_counts.cores import find_cores
+    from evenly.report.slices import bounds
+
+    cores = find_cores(model.space_, cores_are, measured=None if runs is None else runs.configurations)
+    if runs is not None and len(runs.ok):
+        table = runs.ok.configurations
+        return int(np.max(cores.of({name: table[name].to_numpy() for name in cores.names}, len(table))))
+    ends = {name: bounds(model.space_.parameters[name]) for name in cores.names}
+    return int(cores.of({name: np.array([end[1] if end else 1.0]) for name, end in ends.items()}, 1)[0])
+
+
+def _next(runs: Mapping[str, Runs], count: int) -> Iterator[Chapter]:
+    """Propose the runs that would teach most."""
+    parts: list[Part] = []
+    proposed = {}
+    for name, one in runs.items():
+        whose = f"{name}: " if len(runs) > 1 else ""
+        tried = len(one.configurations.drop_duplicates())
+        if tried > _MOST_ADVISED:
+            parts.append(Text(f"{whose}With {tried:,} configurations, a few more would teach little."))
+            continue
+        try:
+            table = advise(one, count)
+        except EvenlyError as error:
+            parts.append(Text(f"{whose}{error}"))
+            continue
+        if len(table):
+            proposed[name] = plain(table.to_dict("records"))
+            parts += [*([Text(whose)] if whose else []), Table.of(advice_table(table, one.parameters, per_core=True))]
+        else:
+            parts.append(Text(f"{whose}Everything between these values was run. New values would teach more."))
+    if parts:
+        yield Chapter([Section("What to measure next", parts)], data={"next": proposed})
+
+
+# ---- answers ------------------------------------------------------------------------------------------------
+
+
+def recommendation(found: Recommendation, *, level: float = 0.9, limit: float | None = None) -> Chapter:
+    """Tell on how many cores to run, and why."""
+    first, *others = choice_lines(found.choice, "cores", level)
+    parts: list[Part] = [*map(Text, found.notes), Remark(f"{first[:1].upper()}{first[1:]}"), *map(Text, others)]
+    if limit is not None:
+        parts.append(Text(limit_line(found, limit)))
+    parts.append(Table.of(recommendation_table(found, level=level), copied=True))
+    numbers = {"recommended": f"{found.cores} cores", "predicted": f"{quantity(found.seconds)}"}
+    return Chapter(
+        [Section("On how many cores", parts)], {**numbers, percent(level): interval(*found.interval)},
+        {"cores": plain(found.to_dict())},
+    )  # fmt: skip
+
+
+def plan(found: Plan) -> Chapter:
+    """Tell how many cores each coupled solver gets."""
+    from evenly.report.plots.allocation import plot_curve, plot_plan
+    from evenly.report.tables.plan import comparison_table, plan_as_dict, plan_table
+
+    parts: list[Part] = [
+        Text(f"They wait for each other as `{found.problem.layout}`."),
+        Table.of(plan_table(found), copied=True),
+    ]
+    if found.versus or found.runner_up:
+        parts.append(Table.of(comparison_table(found)))
+    parts.append(Picture(plot_plan(found), "the solvers' work and waiting over a few steps"))
+    parts.append(Picture(plot_curve(found), "time of a step by number of cores"))
+    told = ", ".join(f"{name} {cores}" for name, cores in found.cores.items())
+    return Chapter(
+        [Section("How many cores for each solver", parts)], {"cores": told, "a step takes": quantity(found.seconds)},
+        {"plan": plain(plan_as_dict(found))},
+    )  # fmt: skip
+
+
+def cut(found: CutPlan) -> Chapter:
+    """Tell how a cell is cut among ranks."""
+    from evenly.report.plots.partition import plot_chunks, plot_shares
+    from evenly.report.tables.partition import answer, cuts_headline, cuts_table, prediction_as_dict, shares_table
+
+    said = answer(found)
+    parts: list[Part] = [
+        Text(cuts_headline(found)), Remark(f"{said[:1].upper()}{said[1:]}"), Table.of(cuts_table(found)),
+        Picture(plot_chunks(found), "the chunks of the ranks in the cell"),
+        Picture(plot_shares(found), "the work of each rank"),
+        Fold("every rank", [Table.of(shares_table(found), copied=True)]),
+    ]  # fmt: skip
+    numbers = {"ranks": str(found.prediction.ranks), "a step takes": quantity(found.prediction.step_s)}
+    return Chapter(
+        [Section("How to cut", parts)], numbers,
+        {"cut": plain({"why": found.why, **prediction_as_dict(found.prediction)})},
+    )  # fmt: skip
+
+
+def forecast(found: Forecast, *, level: float = 0.9) -> Chapter:
+    """Tell how long a simulation takes that nobody has run."""
+    from evenly.report.plots.forecast import plot_forecast
+    from evenly.report.tables.forecast import forecast_headline, forecast_table
+
+    first, *others = choice_lines(found.choice, "ranks", level)
+    parts: list[Part] = [Text(forecast_headline(found)), Remark(f"{first[:1].upper()}{first[1:]}"), *map(Text, others)]
+    parts.append(Table.of(forecast_table(found, level=level), copied=True))
+    parts += [Picture(figure, f"forecast: {name}") for name, figure in plot_forecast(found).items()]
+    return Chapter(
+        [Section("How long it takes", parts)], {"recommended": f"{found.ranks} ranks"},
+        {"forecast": plain(found.to_dict())},
+    )  # fmt: skip
+
+
+def search(found: Result) -> Chapter:
+    """Tell which configuration is fastest, and how it was found."""
+    from evenly.report.plots.tuning import plot_search
+    from evenly.report.tables.tuning import alike_table, found_text, result_as_dict, tasks_table
+
+    first, *others = found_text(found).split("\n")
+    parts: list[Part] = [Remark(f"{first[:1].upper()}{first[1:]}"), *map(Text, others), Text(f"{found.stopped}.")]
+    parts.append(Table.of(tasks_table(found) if found.task_names else alike_table(found), copied=True))
+    parts.append(Picture(plot_search(found), "the time of each run, and the fastest so far"))
+    return Chapter(
+        [Section("The fastest configuration", parts)], {"fastest": quantity(found.seconds)},
+        {"search": plain(result_as_dict(found))},
+    )  # fmt: skip

@@ -1,0 +1,176 @@
+"""One page about results of any kind: `page` puts together what `evenly.report.pages.chapters` tells of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from evenly.allocation.plan import Plan
+from evenly.arguments import explained
+from evenly.campaign import Campaign
+from evenly.core_counts.goal import Goal
+from evenly.core_counts.recommendation import Recommendation
+from evenly.decomposition.forecasting.forecast import Forecast
+from evenly.decomposition.partitioning.plan import CutPlan
+from evenly.errors import InputError
+from evenly.machine.machine import Machine
+from evenly.models.base import Model
+from evenly.report.html_page import Page
+from evenly.report.pages import chapters
+from evenly.report.pages.chapters import Asked, Chapter
+from evenly.runs.runs import Runs
+from evenly.tuning.result import Result
+
+__all__ = ["page", "page_of"]
+
+#: What a result without a name is called.
+_UNNAMED = ""
+
+
+@explained
+def page(
+    *things: Any,
+    title: str = "",
+    at: Mapping[str, Any] | None = None,
+    cores: Sequence[int] | None = None,
+    cores_are: str | None = None,
+    goal: Goal | None = None,
+    steps: float = 1,
+    machine: Machine | None = None,
+    level: float = 0.9,
+    limit: float | None = None,
+    next_runs: int = 3,
+) -> Page:
+    """Return a page about results: what was measured, the model with sliders, what to do, what to measure next.
+
+    Parameters
+    ----------
+    *things : Runs, Model, Plan, CutPlan, Forecast, Recommendation, tuning result, Campaign, or dict
+        A dict holds runs or models by name. Runs and models with the same name belong together.
+    title : str
+        The title of the page.
+    at : mapping of str to value, optional
+        Where sliders stand first, and the values of other parameters where a number of cores is recommended.
+    cores : sequence of int, optional
+        Numbers of cores to look at; by default all up to the largest measured.
+    cores_are : str, optional
+        What the cores are, as an expression of the parameters: ``"nodes * tasks_per_node"``.
+    goal : Goal, optional
+        What a number of cores is recommended for.
+    steps : float
+        How many runs or steps, as they were measured, the job has.
+    machine : Machine, optional
+        For its price.
+    level : float
+        The probability of the intervals.
+    limit : float, optional
+        A probability: the time limit that is enough with it is told.
+    next_runs : int
+        How many further runs are proposed; 0 for none.
+
+    Returns
+    -------
+    Page
+        Its `save` writes one HTML file that needs no network, or Markdown; `data` holds the results as plain values.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to show, or a thing is of another kind.
+
+    Examples
+    --------
+    >>> import evenly, pandas as pd
+    >>> table = pd.DataFrame({"cores": [1, 2, 4, 8, 16], "seconds": [80.0, 41.0, 21.0, 11.5, 6.6]})
+    >>> runs = evenly.Runs.from_frame(table, ["cores"])
+    >>> found = evenly.page(runs, evenly.fit(runs, method="power-law"), title="My solver", next_runs=0)
+    >>> [section.title for section in found.sections]
+    ['What was measured', 'The model', 'Predictions', 'On how many cores']
+    >>> path = found.save("my-solver.html")                                                       # doctest: +SKIP
+    """
+    asked = Asked(
+        dict(at or {}), cores, cores_are, goal, steps, machine, level, limit, next_runs,
+    )  # fmt: skip
+    return page_of(_sorted(things), asked, title=title)
+
+
+def page_of(
+    things: tuple[dict[str, Runs], dict[str, Model], list[Any]],
+    asked: Asked,
+    *,
+    title: str = "",
+    test: Mapping[str, Runs] | None = None,
+    notes: Iterable[str] = (),
+) -> Page:
+    """Return a page about runs, models, and other results.
+
+    Parameters
+    ----------
+    things : tuple of dict, dict and list
+        Runs and models by name, and all other results.
+    asked : Asked
+    title : str
+    test : mapping of str to Runs, optional
+        Held-out runs.
+    notes : iterable of str
+        What was assumed: it stands at the top.
+    """
+    runs, models, others = things
+    found = list(_chapters(runs, models, others, test or {}, asked))
+    if not found:
+        raise InputError("there is nothing to show: give runs, models, plans, cuts, forecasts or results of searches")
+    numbers: dict[str, str] = {}
+    data: dict[str, Any] = {}
+    for chapter in found:
+        for name, value in chapter.numbers.items():
+            numbers.setdefault(name, value)
+        data |= chapter.data
+    names = [name for name in dict.fromkeys([*runs, *models]) if name != _UNNAMED]
+    heading = title or (", ".join(names[:4]) + (" …" if len(names) > 4 else "") if names else "Results")
+    return Page(
+        heading, "\n".join(notes), dict(list(numbers.items())[:6]),
+        [section for chapter in found for section in chapter.sections], "Made by evenly.", data,
+    )  # fmt: skip
+
+
+def _chapters(
+    runs: Mapping[str, Runs], models: Mapping[str, Model], others: Sequence[Any], test: Mapping[str, Runs], asked: Asked
+) -> Iterator[Chapter]:
+    for thing in others:
+        match thing:
+            case Plan():
+                yield chapters.plan(thing)
+            case CutPlan():
+                yield chapters.cut(thing)
+            case Forecast():
+                yield chapters.forecast(thing, level=asked.level)
+            case Recommendation():
+                yield chapters.recommendation(thing, level=asked.level, limit=asked.limit)
+            case Result():
+                yield chapters.search(thing)
+            case Campaign():
+                yield chapters.campaign(thing)
+    if runs:
+        yield chapters.measured(runs)
+    if models:
+        yield from chapters.models(models, runs, test, asked)
+
+
+def _sorted(things: Sequence[Any]) -> tuple[dict[str, Runs], dict[str, Model], list[Any]]:
+    """Return runs by name, models by name, and all others, in their order."""
+    runs: dict[str, Runs] = {}
+    models: dict[str, Model] = {}
+    others: list[Any] = []
+    for thing in things:
+        named = thing if isinstance(thing, Mapping) else {_UNNAMED: thing}
+        for name, one in named.items():
+            place: dict[str, Any] | None = runs if isinstance(one, Runs) else models if isinstance(one, Model) else None
+            if place is None:
+                if not isinstance(one, Plan | CutPlan | Forecast | Recommendation | Result | Campaign):
+                    raise InputError(f"a page shows runs, models and results, but got {type(one).__name__}")
+                others.append(one)
+            elif name in place:
+                raise InputError(f"two of the {type(one).__name__} are called {name!r}: give them names, as a dict")
+            else:
+                place[str(name)] = one
+    return runs, models, others

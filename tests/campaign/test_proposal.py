@@ -1,0 +1,59 @@
+"""A first study from a command line or a table: what varies, what stays, and that it can be run."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from evenly.campaign.one_run import Runner
+from evenly.campaign.proposal import study_of_command, study_of_runs
+from evenly.errors import InputError
+from evenly.runs.runs import Runs
+
+
+@pytest.mark.parametrize(
+    ("command", "proposed", "varied"),
+    [
+        ("mpirun -np 8 --bind-to core ./lmp -in in.lj", "mpirun -np {ranks} --bind-to core ./lmp -in in.lj",
+         {"ranks": [1, 2, 4, 8]}),
+        ("srun -n 6 gmx_mpi mdrun -s a.tpr -ntomp 4 -nsteps 1000",
+         "srun -n {ranks} gmx_mpi mdrun -s a.tpr -ntomp {threads} -nsteps {nsteps}",
+         {"ranks": [1, 2, 4, 6], "threads": [1, 2, 4], "nsteps": [250, 500, 1000]}),
+        ("python solve.py N=128 --tol=1e-6 --order 3", "python solve.py N={N} --tol=1e-6 --order 3",
+         {"N": [32, 64, 128]}),
+        ("./solve --cells=64 --cells-y=64 64", "./solve --cells={cells} --cells-y={cells_y} {value}",
+         {"cells": [16, 32, 64], "cells_y": [16, 32, 64], "value": [16, 32, 64]}),
+    ],
+)  # fmt: skip
+def test_what_varies_in_a_command(command: str, proposed: str, varied: dict[str, list[int]]) -> None:
+    study = study_of_command(command).check()
+    assert study.program.command == proposed
+    assert {name: list(kind.values()) for name, kind in study.space.parameters.items()} == varied  # type: ignore[arg-type]
+    last = {name: values[-1] for name, values in varied.items()}
+    assert Runner(study).command(last) == command  # the largest values are those that were typed
+
+
+def test_settings_and_braces_stay() -> None:
+    proposal = study_of_command("OMP_NUM_THREADS=4 MODE=fast ./solve -n 32 '{x} y'")
+    study = proposal.check()
+    assert dict(study.program.environment) == {"OMP_NUM_THREADS": "{threads}", "MODE": "fast"}
+    assert Runner(study).command({"threads": 2, "n": 16}) == "OMP_NUM_THREADS=2 MODE=fast ./solve -n 16 '{x} y'"
+    assert any("threads varies: 1, 2, 4" in guess for guess in proposal.guesses)
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [("./wrf.exe", "nothing in the command"), ("./a 'x", "its quotes"), ("", "no program"), ("A=1", "no program")],
+)
+def test_a_command_with_nothing_to_vary_is_refused(command: str, reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        study_of_command(command)
+
+
+def test_a_table_gives_its_values() -> None:
+    table = pd.DataFrame({"n cells": [8, 16], "kind": ['a"b', "c"], "x": [0.5, 1.5], "seconds": [2.0, 1.0]})
+    proposal = study_of_runs(Runs.from_frame(table, ["n cells", "kind", "x"]))
+    study = proposal.check()
+    assert study.space.names == ["n_cells", "kind", "x"]
+    assert study.program.command == "./program --n_cells {n_cells} --kind {kind} --x {x}"
+    assert "write that of your program" in proposal.guesses[-1]

@@ -1,0 +1,116 @@
+"""``evenly report``: one page about runs, models, studies, and what to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.cli.conftest import Evenly
+
+LAW = ("--method", "power-law")
+STUDY = """
+[program]
+command = "echo {n}"
+[parameters]
+n = [1, 2, 4]
+[repetitions]
+least = 1
+most = 1
+[time]
+pattern = '(\\d+)'
+"""
+
+
+@pytest.fixture
+def scaling(evenly: Evenly) -> str:
+    pd.DataFrame([(p, 400 / p + 3) for p in (1, 2, 4, 8, 16)], columns=["cores", "seconds"]).to_csv(
+        "a.csv", index=False
+    )
+    return "a.csv"
+
+
+def test_one_page_in_three_formats(evenly: Evenly, scaling: str) -> None:
+    asked = (scaling, *LAW, "--cores", "1..32", "--deadline", "2min", "--limit", "95%", "--price", "0.1", "--next", "0")
+    for name in ("page.html", "page.md", "page.json"):
+        assert evenly("report", *asked, "-o", name).code == 0
+    html, text = Path("page.html").read_text(), Path("page.md").read_text()
+    assert "data-explorer" in html
+    assert '"price":0.1' in html
+    assert "a.csv: parameters: cores" in text
+    assert "the fewest core-hours that meet the deadline" in text
+    assert "time limit, enough in 95 %" in text
+    assert json.loads(Path("page.json").read_text())["cores"]["recommended"]["cores"] == 4
+    shown = evenly("report", *asked, "--json", "-o", "page.html").json
+    assert shown["page"] == "page.html"
+    assert shown["models"]["a"]["method"] == "power-law"
+
+
+def test_a_saved_model_is_taken_with_its_runs(evenly: Evenly, scaling: str) -> None:
+    assert evenly("fit", scaling, *LAW, "--save", "m.evenly").code == 0
+    both = evenly("report", "m.evenly", scaling, "--json", "--next", "0", "-o", "page.html").json
+    assert both["models"]["m"]["left_out_errors"] is not None
+    alone = evenly("report", "m.evenly", "--json", "-o", "page.html").json
+    assert alone["models"]["m"]["left_out_errors"] is None
+    assert "runs" not in alone
+    twice = evenly("report", "m.evenly", "m.evenly", "-o", "page.html")
+    assert twice.code == 2
+    assert "as another file has" in twice.err
+
+
+def test_coupled_solvers_share_cores(evenly: Evenly, scaling: str) -> None:
+    Path("b.csv").write_text(Path(scaling).read_text())
+    shown = evenly("report", scaling, "b.csv", *LAW, "--cores", "8", "--json", "--next", "0", "-o", "page.html")
+    assert shown.json["plan"]["cores"] == {"a": 4, "b": 4}
+    assert "side by side" in shown.err or "side by side" in str(shown.json)
+    in_turn = ("--layout", "a + b", "--cores", "8", "--next", "0", "-o", "page.md")
+    assert evenly("report", scaling, "b.csv", *LAW, *in_turn).code == 0
+    text = Path("page.md").read_text()
+    assert "How many cores for each solver" in text
+    assert "They wait for each other as `a + b`" in text
+
+
+def test_a_study_with_its_failures(evenly: Evenly) -> None:
+    Path("s.toml").write_text(STUDY)
+    none = evenly("report", "s.toml", "-o", "page.html")
+    assert none.code == 2
+    assert "evenly measure s.toml" in none.err
+    assert evenly("measure", "s.toml").code == 0
+    shown = evenly("report", "s.toml", *LAW, "--json", "--next", "0", "-o", "page.md")
+    assert sorted(run["seconds"] for run in shown.json["campaign"]) == [1, 2, 4]
+    assert "The campaign s" in Path("page.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (("-o", "page.pdf"), "a name that ends in .html, .md, .json"),
+        (("-o", "a.csv.html", "--layout", "max(a, b)"), "--layout is for coupled solvers"),
+        (("-o", "page.html", "--at", "nodes=3"), "nodes"),
+        (("-o", "page.html", "--deadline", "soon"), "--deadline"),
+        (
+            (
+                "-o",
+                "no/folder/page.html",
+            ),
+            "make it first",
+        ),
+    ],
+)
+def test_mistakes_are_refused(evenly: Evenly, scaling: str, given: tuple[str, ...], reason: str) -> None:
+    shown = evenly("report", scaling, *LAW, *given)
+    assert shown.code == 2
+    assert reason in shown.err
+    assert not list(Path().glob("*.html"))
+
+
+def test_a_file_that_nobody_named_and_evenly_did_not_write_stays(evenly: Evenly, scaling: str) -> None:
+    Path("report.html").write_text("mine")
+    shown = evenly("report", scaling, *LAW, "--next", "0")
+    assert shown.code == 2
+    assert Path("report.html").read_text() == "mine"
+    Path("report.html").unlink()
+    assert evenly("report", scaling, *LAW, "--next", "0").code == 0
+    assert evenly("report", scaling, *LAW, "--next", "0").code == 0  # its own page is replaced

@@ -1,0 +1,104 @@
+"""Steps in a time window: iterations, substeps, runs that ended early, and what is said where it isn't known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from evenly.readers.precice.config import Coupling, Scheme
+from evenly.readers.precice.window_steps import logged_windows, steps_per_window
+from evenly.readers.scanning import scan
+from evenly.runs.runs import Runs
+
+
+def runs_of(steps: int, *, runs: int = 2) -> Runs:
+    """Two runs of so many steps, of which readers drop the first, the warm-up."""
+    rows = [(2, 1.0, f"r{run}", step) for run in range(runs) for step in range(1, steps)]
+    return Runs.from_frame(pd.DataFrame(rows, columns=["cores", "seconds", "run", "repetition"]), ["cores"])
+
+
+def one(kind: str = "parallel", *, implicit: bool = True, windows: int | None = 20) -> Coupling:
+    scheme = Scheme(kind, implicit, ("F", "S"), windows=windows, flows=(("F", "S"), ("S", "F")))  # type: ignore[arg-type]
+    return Coupling.of(("F", "S"), (scheme,))
+
+
+def partitioned(windows: int) -> Coupling:
+    """Two fluids that iterate, and a solid that waits for them."""
+    inner = Scheme("serial", True, ("A", "B"), windows=windows, flows=(("A", "B"), ("B", "A")))
+    outer = Scheme("serial", False, ("A", "S"), windows=windows, flows=(("A", "S"), ("S", "A")))
+    return Coupling.of(("A", "B", "S"), (inner, outer))
+
+
+@pytest.mark.parametrize(
+    ("coupling", "steps", "logged", "layout", "said"),
+    [
+        (one(), (60, 60), None, "3 * max(F, S)", ""),
+        (one(), (60, 240), None, "3 * max(F, 4 * S)", ""),
+        (one(implicit=False), (100, 20), None, "max(5 * F, S)", ""),
+        (one(implicit=False), (20, 20), None, "max(F, S)", ""),
+        (one(), (87, 87), None, "4.35 * max(F, S)", ""),
+        # The windows that preCICE logged count more than a configuration that was changed.
+        (one(windows=40), (60, 240), 20, "3 * max(F, 4 * S)", ""),
+        (one(windows=10), (60, 60), 20, "3 * max(F, S)", ""),
+        # Runs that ended early, and no log.
+        (one(windows=100), (60, 240), None, "max(F, 4 * S)", "100 time windows stand in the configuration"),
+        (one(windows=None), (60, 240), None, "max(F, 4 * S)", "one step of F"),
+        (one(windows=None), (60, 60), None, "max(F, S)", ""),
+    ],
+)
+def test_factors_of_the_layout(
+    coupling: Coupling, steps: tuple[int, int], logged: float | None, layout: str, said: str
+) -> None:
+    found = steps_per_window(coupling, {"F": runs_of(steps[0]), "S": runs_of(steps[1])}, logged)
+    assert coupling.expression(found.counts) == layout
+    assert said in found.note
+    assert bool(said) == bool(found.note)
+
+
+@pytest.mark.parametrize("windows", [15, 30, 45, 100])
+def test_a_run_that_ended_early_tells_its_windows_by_who_iterates_not(windows: int) -> None:
+    coupling = partitioned(windows)
+    found = steps_per_window(coupling, {"A": runs_of(90), "B": runs_of(90), "S": runs_of(15)}, None)
+    assert coupling.expression(found.counts) == "sum(6 * sum(A, B), S)"
+    assert (found.note == "") == (windows == 15)
+
+
+def test_unknown_iterations_are_said() -> None:
+    whole = Runs.from_frame(pd.DataFrame({"cores": [2], "seconds": [9.0], "run": ["r"]}), ["cores"])
+    found = steps_per_window(partitioned(15), {"A": whole, "B": whole, "S": whole}, None)
+    assert found.counts == {}
+    assert "don't count steps" in found.note
+    found = steps_per_window(partitioned(15), dict.fromkeys("ABS", runs_of(15)), 20)
+    assert (found.counts, "20 time windows were logged" in found.note) == ({}, True)
+    alike = Coupling.of(("A", "B", "S"), [Scheme(s.kind, s.implicit, s.participants) for s in partitioned(9).schemes])
+    assert "counts one iteration" in steps_per_window(alike, dict.fromkeys("ABS", runs_of(15)), None).note
+
+
+def test_repeated_runs_of_a_table_are_no_steps(tmp_path: Path, samples: Path) -> None:
+    config = samples / "precice-v3" / "parallel-explicit" / "2_2" / "precice-config.xml"
+    (tmp_path / "precice-config.xml").write_text(config.read_text())
+    for name, repeats in (("Inner", 5), ("Outer", 2)):
+        rows = "".join(f"{p},{10 / p + 0.1 * r}\n" for p in (1, 2, 4) for r in range(repeats))
+        (tmp_path / f"{name}.csv").write_text(f"cores,seconds\n{rows}")
+    found = scan(tmp_path)
+    assert found.layout == "max(Inner, Outer)"
+    assert any("taken to make one step" in note for note in found.notes)
+
+
+def test_logs_of_iterations_are_read_and_damaged_ones_told(tmp_path: Path) -> None:
+    good, bad, other = (tmp_path / name for name in ("precice-F-iterations.log", "precice-S-iterations.log", "x.log"))
+    good.write_text("TimeWindow TotalIterations Iterations Convergence\n1 6 6 1\n2 9 3 1\n")
+    bad.write_text("TimeWindow TotalIterations Iterations Convergence\n1 6")
+    other.write_text("nothing")
+    windows, used, damaged = logged_windows([good, bad, other])
+    assert windows == 2
+    assert used == [good, bad]
+    assert [entry.path for entry in damaged] == [bad]
+
+
+def test_substeps_of_real_runs(strangers: Path) -> None:
+    folder = strangers / "2-coupled" / "precice-own"
+    assert scan(folder / "sub").layout == "3 * max(Fluid, 4 * Solid)"
+    assert scan(folder / "serial").layout == "3 * sum(Fluid, Solid)"

@@ -1,0 +1,180 @@
+"""What stands on a page about each kind of result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import evenly
+from evenly.errors import InputError
+from evenly.report.html_page import Page
+from evenly.report.pages.explorer import Explorer
+from tests.report.test_html_page import checked
+
+CORES = (1, 2, 4, 8, 16, 32)
+
+
+def runs_of(serial: float = 1.0, *, failed: int = 0) -> evenly.Runs:
+    rows = [{"cores": p, "seconds": 100 / p + serial, "status": "ok"} for p in CORES]
+    rows += [{"cores": 64, "seconds": np.nan, "status": "failed"}] * failed
+    return evenly.Runs.from_frame(pd.DataFrame(rows), ["cores"])
+
+
+def titles(page: Page) -> list[str]:
+    return [section.title for section in page.sections]
+
+
+@pytest.fixture(scope="module")
+def model() -> evenly.Model:
+    found = evenly.fit(runs_of(), method="pmnf")
+    assert isinstance(found, evenly.Model)
+    return found
+
+
+def test_a_page_about_runs_and_their_model(model: evenly.Model) -> None:
+    page = evenly.page(runs_of(failed=2), model, title="My <solver>", limit=0.95)
+    assert titles(page) == [
+        "What was measured",
+        "The model",
+        "Predictions",
+        "On how many cores",
+        "What to measure next",
+    ]
+    text = page.markdown()
+    assert "2 of 8 runs did not end well: 2 failed" in text
+    assert "time limit, enough in 95 %" in text
+    assert page.numbers["runs"] == "8"
+    assert page.numbers["recommended"].endswith("cores")
+    assert "My &lt;solver&gt;" in page.html()
+    assert {"runs", "models", "cores", "next"} <= set(page.data)
+    json.dumps(page.data, allow_nan=False)
+    assert len(page.html()) < 4_000_000
+
+
+def test_gaps_and_missing_combinations_are_told() -> None:
+    table = pd.DataFrame(
+        {"p": [1, 2, 4, 512, 1, 2], "n": [1, 1, 1, 1, 8, 8], "seconds": [4.0, 2.0, 1.0, 0.5, 9.0, 5.0]}
+    )
+    text = evenly.page(evenly.Runs.from_frame(table, ["p", "n"]), next_runs=0).markdown()
+    assert "6 of 8 combinations of these values were measured (4 of p × 2 of n)" in text
+    assert "Nothing was measured between p = 4 and 512" in text
+
+
+def test_coupled_solvers_and_their_plan(model: evenly.Model) -> None:
+    models = {"fluid": model, "solid": model}
+    page = evenly.page({"fluid": runs_of(), "solid": runs_of()}, models, evenly.allocate(models, cores=24), next_runs=0)
+    assert titles(page) == [
+        "How many cores for each solver", "What was measured", "The models", "Predictions of fluid",
+        "Predictions of solid",
+    ]  # fmt: skip
+    assert page.title == "fluid, solid"
+    assert page.data["plan"]["cores"] == {"fluid": 12, "solid": 12}
+
+
+def found_by_search() -> Any:
+    return evenly.tune(evenly.Space(n=evenly.Integer(1, 9)), lambda at: 1.0 + (at["n"] - 4) ** 2, budget=6)
+
+
+def cut() -> Any:
+    from evenly.decomposition.costs.cost_model import Coefficient
+
+    cost = evenly.CostModel("fdtd", {"chunks": Coefficient(5e-6), "points": Coefficient(1e-9)})
+    return evenly.partition(evenly.fdtd.Simulation(cell=(8, 2, 2), resolution=10), ranks=2, cost=cost)
+
+
+def recommended() -> Any:
+    return evenly.recommend(evenly.fit(runs_of(), method="power-law"), CORES)
+
+
+@pytest.mark.parametrize(
+    ("made", "title", "number"),
+    [
+        (found_by_search, "The fastest configuration", "fastest"),
+        (cut, "How to cut", "ranks"),
+        (recommended, "On how many cores", "recommended"),
+    ],
+)
+def test_other_results(made: Callable[[], Any], title: str, number: str) -> None:
+    thing = made()
+    page = evenly.page(thing)
+    assert titles(page) == [title]
+    assert number in page.numbers
+    json.dumps(page.data, allow_nan=False)
+    shown = thing._repr_html_()
+    checked(shown)
+    assert "<table>" in shown
+    if not isinstance(thing, evenly.Recommendation):
+        assert evenly.plot(thing)
+
+
+def test_what_no_page_shows_is_refused(model: evenly.Model) -> None:
+    for things, reason in (((), "nothing to show"), ((3,), "got int"), ((model, model), "give them names")):
+        with pytest.raises(InputError, match=reason):
+            evenly.page(*things)
+    with pytest.raises(InputError, match="no pictures of int"):
+        evenly.plot(3)
+    with pytest.raises(InputError, match="no picture of its own"):
+        evenly.plot(recommended())
+
+
+def test_a_notebook_shows_tables(model: evenly.Model) -> None:
+    for thing in (runs_of(), model, evenly.allocate({"a": model, "b": lambda p: 30 / p}, cores=16)):
+        shown = thing._repr_html_()
+        assert "<table>" in shown
+        checked(shown)
+    assert "PMNF" in type(model)()._repr_html_()  # not fitted: its name
+    assert set(evenly.plot({"a": model}, {"a": runs_of()})) == {"a-model", "a-predicted"}
+
+
+def test_the_number_of_cores_is_asked_for_not_guessed() -> None:
+    rows = [(a, b, 10 / a + b) for a in (1, 2, 4) for b in (1, 2, 3)]
+    runs = evenly.Runs.from_frame(pd.DataFrame(rows, columns=["alpha", "beta", "seconds"]), ["alpha", "beta"])
+    page = evenly.page(runs, evenly.fit(runs, method="log-quadratic"), next_runs=0)
+    assert "Nothing is recommended" in page.markdown()
+    explorer = next(part for section in page.sections for part in section.parts if isinstance(part, Explorer))
+    assert "cores" not in explorer.table
+
+
+# ---- sliders ------------------------------------------------------------------------------------------------
+
+
+def test_many_parameters_are_held_so_that_a_page_stays_small() -> None:
+    noise = np.random.default_rng(0)
+    names = [f"x{i}" for i in range(9)]
+    table = pd.DataFrame(noise.uniform(1, 100, (60, 9)), columns=names)
+    table["seconds"] = table.sum(axis=1)
+    runs = evenly.Runs.from_frame(table, names)
+    explorer = Explorer.of("", evenly.fit(runs, method="power-law"), runs)
+    assert len(explorer.table) <= 16_000
+    assert explorer.fixed
+    assert "x0" in explorer.free
+    assert set(runs.configurations["x0"]) & set(explorer.parameters["x0"])
+    assert all(f"{name} = " in explorer.told for name in explorer.fixed)
+    assert len(explorer.data) < 1_000_000
+
+
+def test_sliders_start_where_at_says_and_stop_at_what_was_measured() -> None:
+    rows = [(p, n, n / p) for p in (3, 48, 1111) for n in (7, 13, 999)]
+    runs = evenly.Runs.from_frame(pd.DataFrame(rows, columns=["ranks", "n", "seconds"]), ["ranks", "n"])
+    model = evenly.fit(runs, method="power-law")
+    explorer = Explorer.of("a b", model, runs, at={"n": 13, "ranks": 48})
+    assert {3, 48, 1111} <= set(explorer.parameters["ranks"])
+    assert max(explorer.parameters["ranks"]) == 4444  # counts go on, sizes don't
+    assert max(explorer.parameters["n"]) == 999
+    assert explorer.parameters["n"][explorer.place("n")] == 13
+    assert explorer.parameters["ranks"][explorer.place("ranks")] == 48
+    assert len(explorer.points) == 9
+    assert explorer.table["beyond"].sum() == (explorer.table["ranks"] > 1111).sum()
+
+
+def test_labels_cannot_end_the_script_of_a_page() -> None:
+    table = pd.DataFrame({"kind": ["</script><b>", "x & y"], "p": [1, 2], "seconds": [1.0, 2.0]})
+    runs = evenly.Runs.from_frame(table, ["kind", "p"])
+    html = Explorer.of("", evenly.fit(runs, method="log-quadratic"), runs).html()
+    assert html.count("</script>") == 1
+    assert "<b>" not in html
