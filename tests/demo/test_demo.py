@@ -129,7 +129,7 @@ def test_a_disturbed_run_is_made_again_and_the_page_says_so(tmp_path: Path, monk
     stages.run(found, lambda _fraction: None)
     assert found.compared[ONE].steps_s == [1.0, 1.02, 1.3]
     assert len(list((tmp_path / "runs").glob("disturbed-*"))) == 2
-    assert "2 more runs, whose own work took 1.6 times, 1.5 times as much wall time" in page_of(found).html()
+    assert "2 runs, whose own work took 1.6 times, 1.5 times as much wall time" in page_of(found).html()
 
 
 def test_a_stage_that_fails_leaves_the_others_and_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

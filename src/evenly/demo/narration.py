@@ -256,8 +256,8 @@ def _disturbed(found: Findings) -> str:
     number = len(found.disturbed_runs)
     times = ", ".join(f"{compact(wall_over_cpu(run), 3)} times" for run in found.disturbed_runs)
     return (
-        f"Other processes used the cores during {number} more run{'s' * (number != 1)}, whose own work took {times} as "
-        "much wall time as CPU time. They were made again, and aren't counted."
+        f"Other processes used the cores during {number} run{'s' * (number != 1)}, whose own work took {times} as much "
+        "wall time as CPU time. Of each and the run that was made again, the less disturbed one counts."
     )
 
 
