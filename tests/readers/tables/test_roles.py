@@ -234,3 +234,9 @@ def test_numbers_of_iterations_that_were_chosen_are_a_parameter(tmp_path: Path) 
     path = tmp_path / "runs.csv"
     path.write_text("cores,iterations,load,seconds\n1,100,1,9.1\n2,100,2,4.6\n2,200,1,9.3\n4,400,2,9.2\n")
     assert scan(path).runs[""].parameters == ["cores", "iterations", "load"]
+
+
+def test_outcomes_in_other_languages(tmp_path: Path) -> None:
+    for name in ("Effizienz", "Efficacité", "eficiencia", "Beschleunigung"):
+        path = write(tmp_path, f"cores;time (s);{name}\n1;812,5;100\n2;418,3;97\n4;219,7;92\n8;121,9;83\n16;74,2;68\n")
+        assert roles(path)[name] == "outcome"
