@@ -81,7 +81,8 @@ _STRAIGHT = 0.999
 _NEARLY_EACH = 0.9
 #: Words of names that only a result has.
 _OUTCOMES = frozenset({
-    "effizienz", "beschleunigung", "efficacité", "efficacite", "accélération", "eficiencia", "aceleración", "efficienza",
+    "effizienz", "beschleunigung", "efficacité", "efficacite", "accélération", "eficiencia", "aceleración",
+    "efficienza",
     "speedup", "speedups", "efficiency", "eff", "gflops", "mflops", "tflops", "pflops", "gflop", "mflop", "tflop",
     "flops", "sypd", "sdpd", "asypd", "chsy", "chpsy", "mlups", "glups", "mips", "teps", "gteps", "mteps", "imbalance",
     "utilisation", "utilization", "residual", "residuals", "misses", "loss", "rmse", "accuracy", "percent",
