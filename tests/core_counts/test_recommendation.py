@@ -15,7 +15,7 @@ from rich.console import Console
 import evenly
 from evenly.core_counts.goal import Goal
 from evenly.errors import InfeasibleError, InputError
-from evenly.report.tables.recommendation import limit_line, recommendation_table
+from evenly.report.tables.recommendation import limit_lines, recommendation_table
 
 COUNTS = (1, 2, 4, 8, 16, 32, 64)
 
@@ -206,7 +206,7 @@ def test_time_limits_of_all_counts_stand_beside_the_recommended_one() -> None:
     assert curve["limit_s"].to_numpy() == pytest.approx(model.upper({"cores": list(COUNTS)}, 0.95))
     # 95 % of log-normal scatter with 10 % stay below exp(1.645 × 0.1) = 1.18 times the median.
     assert (curve["limit_s"] / (3600 / curve["cores"])).between(1.05, 1.45).all()
-    assert limit_line(found, 0.95).startswith("time limit, enough in 95 %: 00:02:00 on 64")
+    assert limit_lines(found)[0].startswith("time limit, enough in 95 %: 00:02:00 on 64")
     ten = evenly.recommend(model, COUNTS, limit=0.95, steps=10)
     assert ten.curve["limit_s"].to_numpy() == pytest.approx(10 * curve["limit_s"])
     assert any("times their number" in note for note in ten.notes)
@@ -217,6 +217,16 @@ def test_an_unknown_time_limit_is_said_and_null_in_json() -> None:
     model, _ = learned(pd.DataFrame({"cores": COUNTS, "seconds": 3600 / np.array(COUNTS)}), "cores")
     found = evenly.recommend(model, COUNTS, limit=0.95)
     unknown = dataclasses.replace(found, curve=found.curve.assign(limit_s=np.inf))
-    assert "not known on 64" in limit_line(unknown, 0.95)
-    assert "stopped at their limit" in limit_line(unknown, 0.95)
+    assert "not known on 64" in limit_lines(unknown)[0]
+    assert "stopped at their limit" in limit_lines(unknown)[0]
     assert unknown.to_dict()["rows"][0]["limit_s"] is None
+
+
+def test_a_recommendation_tells_its_own_level_wherever_it_is_shown() -> None:
+    model, _ = learned(pd.DataFrame({"cores": COUNTS, "seconds": 3600 / np.array(COUNTS)}), "cores")
+    found = evenly.recommend(model, COUNTS, level=0.5)
+    assert "50 %: intervals" in str(recommendation_table(found).caption)
+    html = found._repr_html_().replace("\u00a0", " ")
+    assert "50 %" in html
+    assert "90 %" not in html
+    assert "50 %" in evenly.page(found, level=0.9, limit=0.95).markdown()  # asked of models, not of what is there

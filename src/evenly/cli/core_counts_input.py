@@ -103,7 +103,7 @@ def predict_counts(
         If no count meets the goal.
     """
     from evenly.core_counts.recommendation import recommend
-    from evenly.report.tables.recommendation import choice_lines, limit_line, recommendation_table
+    from evenly.report.tables.recommendation import choice_lines, limit_lines, recommendation_table
 
     if len(learned.models) > 1:
         raise InputError(
@@ -127,11 +127,9 @@ def predict_counts(
         return
     for text in found.notes:
         note(text)
-    out.print(recommendation_table(found, level=level, times=times))
-    for line in choice_lines(found.choice, "cores", level):
+    out.print(recommendation_table(found, times=times))
+    for line in (*choice_lines(found.choice, "cores", level), *limit_lines(found)):
         out.print(line, soft_wrap=True)
-    if limit is not None:
-        out.print(limit_line(found, limit), soft_wrap=True)
 
 
 def refuse_without_cores(counts: Counts) -> None:

@@ -95,7 +95,7 @@ def predict_unrun(
     if told is None:
         unsaid = f"the number of steps isn't known: costs are those of {STEPS} steps (--steps changes it)"
         found = dataclasses.replace(found, notes=(unsaid, *found.notes))
-    _tell(found, level, json=json)
+    _tell(found, json=json)
     if save is not None:
         save_table(found.curve, save, "the forecast")
     if pictures.plot is not None:
@@ -124,7 +124,7 @@ def _known(path: Path | None) -> StepModel | CostModel | None:
     return CostModel.load(path) if path.suffix == ".json" else StepModel.load(path)
 
 
-def _tell(found: Forecast, level: float, *, json: bool) -> None:
+def _tell(found: Forecast, *, json: bool) -> None:
     from evenly.report.tables.forecast import forecast_headline, forecast_table
     from evenly.report.tables.recommendation import choice_lines
 
@@ -134,8 +134,8 @@ def _tell(found: Forecast, level: float, *, json: bool) -> None:
     for text in found.notes:
         note(text)
     out.print(forecast_headline(found), soft_wrap=True)
-    out.print(forecast_table(found, level=level))
-    for line in choice_lines(found.choice, "ranks", level):
+    out.print(forecast_table(found))
+    for line in choice_lines(found.choice, "ranks", found.level):
         out.print(line, soft_wrap=True)
 
 

@@ -5,6 +5,7 @@ The simulation that nobody has run has the same question: `evenly.forecast` answ
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 import shlex
@@ -51,6 +52,10 @@ class Recommendation(Shown):
     machine : Machine
     notes : tuple of str
         What was assumed.
+    level : float
+        Probability of the intervals.
+    limit : float, optional
+        Probability with which the time limits are enough, where they were asked for.
     """
 
     curve: pd.DataFrame
@@ -58,6 +63,8 @@ class Recommendation(Shown):
     steps: float
     machine: Machine
     notes: tuple[str, ...] = ()
+    level: float = 0.9
+    limit: float | None = None
 
     def __repr__(self) -> str:
         return f"<Recommendation: {self.cores} cores, {self.why}>"
@@ -195,17 +202,11 @@ def recommend(
     said = [what.said] if what.said else []
     if limit is not None and steps != 1:
         said.append("the time limit is that of one run or step as measured, times their number")
-    found = Recommendation(curve, choice, float(steps), machine, (*said, *notes))
+    found = Recommendation(curve, choice, float(steps), machine, (*said, *notes), level, limit)
     if not found.extrapolated:
         return found
     why = f"{choice.why}; an extrapolation: {_outside(model, table, found.best)}"
-    return Recommendation(
-        curve,
-        Choice(choice.count, why, choice.knee, choice.runner_up, choice.trade),
-        float(steps),
-        machine,
-        found.notes,
-    )
+    return dataclasses.replace(found, choice=dataclasses.replace(choice, why=why))
 
 
 def _check_varied(model: Model, what: Cores) -> None:

@@ -59,6 +59,8 @@ class Forecast(Shown):
         training data.
     name : str
         Name of the cell.
+    level : float
+        Probability of the intervals.
     """
 
     curve: pd.DataFrame
@@ -67,6 +69,7 @@ class Forecast(Shown):
     steps: int
     notes: tuple[str, ...] = ()
     name: str = "cell"
+    level: float = 0.9
 
     def __repr__(self) -> str:
         return f"<Forecast of {self.name} on {self.machine.name}: {self.ranks} ranks, {self.why}>"
@@ -168,7 +171,8 @@ def forecast(
     curve = _finished(pd.DataFrame(rows), machine, steps)
     choice = (goal or Goal()).choose(curve, currency=machine.currency, level=level)
     far = "" if isinstance(known, StepModel) else cost.extrapolation(float(curve["computation_s"].max()))
-    return Forecast(curve, choice, machine, steps, (*_notes(known, outside), *([far] if far else [])), first.name)
+    notes = (*_notes(known, outside), *([far] if far else []))
+    return Forecast(curve, choice, machine, steps, notes, first.name, level)
 
 
 def _cells(simulation: Any) -> Callable[[int], Cell]:

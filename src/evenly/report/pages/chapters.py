@@ -23,7 +23,7 @@ from evenly.report.html_page import Fold, Part, Picture, Remark, Section, Table,
 from evenly.report.left_out_errors import left_out_errors
 from evenly.report.pages.explorer import Explorer
 from evenly.report.tables.model import models_as_dict, models_table
-from evenly.report.tables.recommendation import choice_lines, limit_line, recommendation_table
+from evenly.report.tables.recommendation import choice_lines, limit_lines, recommendation_table
 from evenly.report.tables.run import runs_as_dict, runs_table
 from evenly.report.tables.tuning import advice_table
 from evenly.runs.runs import Runs
@@ -237,7 +237,7 @@ def _cores(model: Model, runs: Runs | None, asked: Asked) -> Iterator[Chapter]:
             raise
         yield Chapter([Section("On how many cores", [Text(f"Nothing is recommended: {error}.")])])
     else:
-        yield recommendation(found, level=asked.level, limit=asked.limit)
+        yield recommendation(found)
 
 
 def _most_measured(model: Model, runs: Runs | None, cores_are: str | None) -> int:
@@ -280,16 +280,14 @@ def _next(runs: Mapping[str, Runs], count: int) -> Iterator[Chapter]:
 # ---- answers ------------------------------------------------------------------------------------------------
 
 
-def recommendation(found: Recommendation, *, level: float = 0.9, limit: float | None = None) -> Chapter:
+def recommendation(found: Recommendation) -> Chapter:
     """Tell on how many cores to run, and why."""
-    first, *others = choice_lines(found.choice, "cores", level)
+    first, *others = choice_lines(found.choice, "cores", found.level)
     parts: list[Part] = [*map(Text, found.notes), Remark(f"{first[:1].upper()}{first[1:]}"), *map(Text, others)]
-    if limit is not None:
-        parts.append(Text(limit_line(found, limit)))
-    parts.append(Table.of(recommendation_table(found, level=level), copied=True))
+    parts += [*map(Text, limit_lines(found)), Table.of(recommendation_table(found), copied=True)]
     numbers = {"recommended": f"{found.cores} cores", "predicted": f"{quantity(found.seconds)}"}
     return Chapter(
-        [Section("On how many cores", parts)], {**numbers, percent(level): interval(*found.interval)},
+        [Section("On how many cores", parts)], {**numbers, percent(found.level): interval(*found.interval)},
         {"cores": plain(found.to_dict())},
     )  # fmt: skip
 
@@ -333,14 +331,14 @@ def cut(found: CutPlan) -> Chapter:
     )  # fmt: skip
 
 
-def forecast(found: Forecast, *, level: float = 0.9) -> Chapter:
+def forecast(found: Forecast) -> Chapter:
     """Tell how long a simulation takes that nobody has run."""
     from evenly.report.plots.forecast import plot_forecast
     from evenly.report.tables.forecast import forecast_headline, forecast_table
 
-    first, *others = choice_lines(found.choice, "ranks", level)
+    first, *others = choice_lines(found.choice, "ranks", found.level)
     parts: list[Part] = [Text(forecast_headline(found)), Remark(f"{first[:1].upper()}{first[1:]}"), *map(Text, others)]
-    parts.append(Table.of(forecast_table(found, level=level), copied=True))
+    parts.append(Table.of(forecast_table(found), copied=True))
     parts += [Picture(figure, f"forecast: {name}") for name, figure in plot_forecast(found).items()]
     return Chapter(
         [Section("How long it takes", parts)], {"recommended": f"{found.ranks} ranks"},

@@ -57,7 +57,7 @@ def _parts(thing: Any) -> Iterator[Part]:
             yield Text(forecast.forecast_headline(thing))
             yield Table.of(forecast.forecast_table(thing))
         case Recommendation():
-            yield from map(Text, recommendation.choice_lines(thing.choice, "cores", 0.9))
+            yield from map(Text, recommendation.choice_lines(thing.choice, "cores", thing.level))
             yield Table.of(recommendation.recommendation_table(thing))
         case Result():
             yield Text(tuning.found_text(thing))

@@ -143,9 +143,9 @@ def _chapters(
             case CutPlan():
                 yield chapters.cut(thing)
             case Forecast():
-                yield chapters.forecast(thing, level=asked.level)
+                yield chapters.forecast(thing)
             case Recommendation():
-                yield chapters.recommendation(thing, level=asked.level, limit=asked.limit)
+                yield chapters.recommendation(thing)
             case Result():
                 yield chapters.search(thing)
             case Campaign():

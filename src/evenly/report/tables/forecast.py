@@ -24,20 +24,18 @@ def forecast_headline(found: Forecast) -> str:
     return f"{found.name} on {machine.name}{about}, {found.steps} steps"
 
 
-def forecast_table(found: Forecast, *, level: float = 0.9) -> Table:
+def forecast_table(found: Forecast) -> Table:
     """Return a table with a row per number of ranks. A star marks the recommended number.
 
     Parameters
     ----------
     found : Forecast
-    level : float
-        The probability of the forecast's intervals.
     """
     curve, best = found.curve, found.best
     factor, prefix = common_prefix([best["step_s"]])
     priced = "money" in curve
     nodes = f"\ncore-h: whole nodes of {found.machine.cores_per_node} cores" if found.machine.whole_nodes else ""
-    table = new_table("", _CAPTION.format(level=percent(level)) + nodes)
+    table = new_table("", _CAPTION.format(level=percent(found.level)) + nodes)
     whole, unit = common_prefix([best["run_s"]])
     headings = ["ranks", "nodes", f"{prefix}/step", "within", "waits", "used", f"run {unit}", "core-h"]
     add_numbers(table, *headings + ([found.machine.currency] if priced else []))

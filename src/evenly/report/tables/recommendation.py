@@ -14,21 +14,19 @@ from evenly.report.tables.model import TimeFormat
 from evenly.report.tables.run import add_numbers, add_row, new_table
 from evenly.runs.durations import format_hms
 
-__all__ = ["choice_lines", "limit_line", "recommendation_table"]
+__all__ = ["choice_lines", "limit_lines", "recommendation_table"]
 
 _DAY_S = 86_400.0
 #: An efficiency above it isn't rounding.
 _MORE_THAN_ALL = 1.02
 
 
-def recommendation_table(found: Recommendation, *, level: float = 0.9, times: TimeFormat = "unit") -> Table:
+def recommendation_table(found: Recommendation, *, times: TimeFormat = "unit") -> Table:
     """Return a table with a row per number of cores. An arrow marks the recommended number, a star extrapolations.
 
     Parameters
     ----------
     found : Recommendation
-    level : float
-        The probability of its intervals.
     times : {"unit", "hms"}
         How times are written: as numbers in one unit, or as ``HH:MM:SS``.
     """
@@ -44,14 +42,14 @@ def recommendation_table(found: Recommendation, *, level: float = 0.9, times: Ti
     others = [name for name in parts if curve[name].nunique() > 1]
     joined = len(others) > 1  # several columns would leave no room for the others
     told = [
-        f"{percent(level)}: intervals; {caption}",
+        f"{percent(found.level)}: intervals; {caption}",
         *([f"at: {', '.join(others)}"] if joined else []),
         *(["* outside the range learned on"] if starred else []),
     ]
     table = new_table(title, "\n".join(told))
     priced = [found.machine.currency] if "money" in curve else []
     factor, unit = common_prefix(curve["run_s"], "s", float(best["run_s"]))
-    within = percent(level)
+    within = percent(found.level)
     hms = times == "hms"
     written: Callable[[float, int], str] = lambda s, n: _clock(s) if hms else compact(s / factor, n)  # noqa: E731
     add_numbers(
@@ -113,10 +111,12 @@ def choice_lines(choice: Choice, noun: str, level: float) -> list[str]:
     return [f"recommended: {choice.count} {many}, {choice.why}", pays, f"runner-up: {choice.trade}"]
 
 
-def limit_line(found: Recommendation, probability: float) -> str:
-    """Return the time limits to ask for on the recommended count and on the runner-up, in one line."""
+def limit_lines(found: Recommendation) -> list[str]:
+    """Return the time limits to ask for on the recommended count and on the runner-up, in one line if asked for."""
+    if found.limit is None:
+        return []
     enough = dict(zip(found.curve["cores"], found.curve["limit_s"], strict=True))
     limits = {n: float(enough[n]) for n in (found.cores, found.runner_up) if n is not None}
     told = [f"{time_limit(limit) if np.isfinite(limit) else 'not known'} on {n}" for n, limit in limits.items()]
     unknown = "" if np.isfinite(list(limits.values())).all() else "; too many runs were stopped at their limit"
-    return f"time limit, enough in {percent(probability)}: {', '.join(told)} cores{unknown}"
+    return [f"time limit, enough in {percent(found.limit)}: {', '.join(told)} cores{unknown}"]
