@@ -33,6 +33,14 @@ def test_what_varies_in_a_command(command: str, proposed: str, varied: dict[str,
     assert Runner(study).command(last) == command  # the largest values are those that were typed
 
 
+def test_cores_of_a_rank_are_no_ranks() -> None:
+    proposal = study_of_command("srun -N 2 --ntasks=16 -c 4 --ntasks-per-node 8 ./solve")
+    assert proposal.check().program.command == "srun -N 2 --ntasks={ranks} -c 4 --ntasks-per-node 8 ./solve"
+    assert proposal.guesses[-1] == "left as it is: -N 2, -c 4, --ntasks-per-node 8"
+    with pytest.raises(InputError, match="nothing in the command"):
+        study_of_command("srun -c 4 ./solve")
+
+
 def test_settings_and_braces_stay() -> None:
     proposal = study_of_command("OMP_NUM_THREADS=4 MODE=fast ./solve -n 32 '{x} y'")
     study = proposal.check()

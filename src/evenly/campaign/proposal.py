@@ -24,8 +24,8 @@ from evenly.space.parameters import Categorical
 
 __all__ = ["StudyProposal", "study_of_command", "study_of_runs"]
 
-_LAUNCHERS: Final = ("mpirun", "mpiexec", "mpiexec.hydra", "srun", "aprun", "jsrun")
-_RANKS: Final = ("-n", "-np", "--np", "--ntasks", "-c")
+_LAUNCHERS: Final = ("mpirun", "mpiexec", "mpiexec.hydra", "srun", "aprun")
+_RANKS: Final = ("-n", "-np", "--np", "--ntasks")
 _SETTING: Final = re.compile(r"([A-Za-z_]\w*)=(.*)")
 _OPTION: Final = re.compile(r"(--?[A-Za-z][\w-]*)=(.+)")
 _WHOLE: Final = re.compile(r"\d+")
@@ -143,6 +143,7 @@ def _place(name: str, value: int, *, launched: bool, found: _Found) -> str | Non
     if launched:
         if name in _RANKS and "ranks" not in found.values:
             return found.vary("ranks", _doublings(value), f"{said}, from one on")
+        found.kept.append(said)
         return None
     if "thread" in name.lower() or name in ("-t", "-nt", "-ntomp"):
         return found.vary("threads", _doublings(value), f"{said}, from one on")

@@ -115,11 +115,8 @@ def predict_counts(
     found = recommend(
         model, looked_at(counts.cores or "", "--cores", machine.cores), cores_are=counts.cores_are,
         at=parsing.values(at, "--at") if at else None, measured=learned.runs.get(name), goal=goal,
-        steps=1 if counts.steps is None else counts.steps, machine=machine, level=level, limit=limit,
+        steps=counts.steps, machine=machine, level=level, limit=limit,
     )  # fmt: skip
-    if counts.steps is None and (goal.deadline_s or goal.core_hours or goal.money):
-        unsaid = "the job is one run or step as measured: --steps says how many it has"
-        found = dataclasses.replace(found, notes=(unsaid, *found.notes))
     if save is not None:
         save_table(found.curve, save, "the predictions")
     if json:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: The column that readers of profiles name regions in.
 _REGION = "region"
 
-__all__ = ["Learned", "learn", "measurements", "name_of", "one_program", "split", "tell_about"]
+__all__ = ["Learned", "learn", "learn_from", "measurements", "name_of", "one_program", "split", "tell_about"]
 
 
 @dataclass(frozen=True)
@@ -119,25 +119,37 @@ def learn(
     found = _measured(paths, reading)
     tell_about(found)
     chosen = reading.chosen(found.runs)
-    if learning.response is not None:
-        measured = dict.fromkeys(quantity for name in chosen for quantity in found.runs[name].quantities)
-        parsing.one_of(learning.response, measured, "--learn")
     if accept is not None:
         accept(chosen)
-    train, test = split({name: found.runs[name] for name in chosen}, learning.train)
+    learned = learn_from({name: found.runs[name] for name in chosen}, learning, arguments, each=each)
+    left_out = tuple(name for name in found.runs if name not in chosen)
+    unnamed = list(found.runs) == [name_of(paths[0])]
+    return dataclasses.replace(learned, found=found, unnamed=unnamed, left_out=left_out)
+
+
+def learn_from(
+    runs: dict[str, Runs],
+    learning: Learning,
+    arguments: Callable[[Runs, Collection[str]], dict[str, Any]] | None = None,
+    *,
+    each: str | None = None,
+) -> Learned:
+    """Fit one model per solver, or per value of `each`, to the runs that ``--train`` leaves."""
+    if learning.response is not None:
+        measured = dict.fromkeys(quantity for one in runs.values() for quantity in one.quantities)
+        parsing.one_of(learning.response, measured, "--learn")
+    train, test = split(runs, learning.train)
     _tell_failed(train, learning.response)
     if each is not None:
-        return _learn_each(each, found, train, learning, arguments)
+        return _learn_each(each, train, learning, arguments)
     if any(_REGION in one.parameters for one in train.values()):
         note(f"{_REGION!r} is one of the parameters here: evenly fit --each {_REGION} learns one law for each")
-    models = {solver: _fit(solver, runs, learning, arguments) for solver, runs in train.items()}
-    left_out = tuple(name for name in found.runs if name not in chosen)
-    return Learned(models, train, test, found, unnamed=list(found.runs) == [name_of(paths[0])], left_out=left_out)
+    models = {solver: _fit(solver, one, learning, arguments) for solver, one in train.items()}
+    return Learned(models, train, test)
 
 
 def _learn_each(
     each: str,
-    found: Measurements,
     runs: dict[str, Runs],
     learning: Learning,
     arguments: Callable[[Runs, Collection[str]], dict[str, Any]] | None,
@@ -160,7 +172,7 @@ def _learn_each(
             runs, each=each, method=learning.method, statistic=learning.statistic, effort=learning.effort,
             response=learning.response, done=done, **given,
         )  # fmt: skip
-    return Learned(models, {name: part for name, part in parts.items() if name in models}, {}, found)
+    return Learned(models, {name: part for name, part in parts.items() if name in models})
 
 
 def _load(path: Path, reading: Reading, options: Sequence[str], accept: Callable[[list[str]], None] | None) -> Learned:

@@ -137,7 +137,7 @@ def recommend(
     at: Mapping[str, Any] | None = None,
     measured: Runs | None = None,
     goal: Goal | None = None,
-    steps: float = 1,
+    steps: float | None = None,
     machine: Machine | None = None,
     level: float = 0.9,
     limit: float | None = None,
@@ -160,8 +160,8 @@ def recommend(
         The runs learned from. If several parameters of `cores_are` are open, the combinations are those measured.
     goal : Goal, optional
         Deadline, budget or efficiency; by default what pays (the knee).
-    steps : float
-        How many runs or steps, as they were measured, the job has.
+    steps : float, optional
+        How many runs or steps, as they were measured, the job has; by default one.
     machine : Machine, optional
         For its price, and whether whole nodes are paid.
     level : float
@@ -191,18 +191,22 @@ def recommend(
     """
     if model.response_["name"] != "seconds":
         raise InputError(f"cores are recommended by seconds, but the model predicts {model.response_['name']!r}")
-    if isinstance(steps, bool) or not 0 < steps < np.inf:
+    if steps is not None and (isinstance(steps, bool) or not 0 < steps < np.inf):
         raise InputError(f"`steps` must be a number above 0, but got {steps!r}.")
+    count = 1.0 if steps is None else float(steps)
     machine = machine or Machine()
     what = find_cores(model.space_, cores_are, measured=None if measured is None else measured.configurations)
     _check_varied(model, what)
     table, notes = _candidates(model, what, list(cores), cores, dict(at or {}), measured)
-    curve = _curve(model, table, what, float(steps), machine, level, limit)
-    choice = (goal or Goal()).choose(curve, "cores", currency=machine.currency, level=level)
+    curve = _curve(model, table, what, count, machine, level, limit)
+    goal = goal or Goal()
+    choice = goal.choose(curve, "cores", currency=machine.currency, level=level)
     said = [what.said] if what.said else []
-    if limit is not None and steps != 1:
+    if steps is None and (goal.deadline_s or goal.core_hours or goal.money):
+        said.append("the job is one run or step as measured: say how many it has with --steps (steps=)")
+    if limit is not None and count != 1:
         said.append("the time limit is that of one run or step as measured, times their number")
-    found = Recommendation(curve, choice, float(steps), machine, (*said, *notes), level, limit)
+    found = Recommendation(curve, choice, count, machine, (*said, *notes), level, limit)
     if not found.extrapolated:
         return found
     why = f"{choice.why}; an extrapolation: {_outside(model, table, found.best)}"

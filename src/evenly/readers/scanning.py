@@ -20,7 +20,7 @@ from evenly.readers.confounding import confounded, without_multiples
 from evenly.readers.folder_walk import Walk
 from evenly.readers.merging import Part, merge
 from evenly.readers.precice.coupling import find_coupling
-from evenly.readers.precice.window_steps import WindowSteps, holds_steps, logged_windows, steps_per_window
+from evenly.readers.precice.window_steps import WindowSteps, holds_steps, read_logs, steps_per_window
 from evenly.readers.registry import Skipped, build_all, listing
 from evenly.readers.tables.roles import Column, columns_of, settle
 from evenly.runs.runs import Runs
@@ -159,12 +159,13 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     runs, columns = settle(runs, collector.columns or columns_of(runs))
     runs, columns, multiples = without_multiples(runs, columns)
     coupling, strays = find_coupling(collector.walk.xml)
-    logged, logs, damaged = logged_windows(collector.walk.unknown)
-    counted = {part.solver for part in collector.parts if holds_steps(part.format, part.runs)}
-    steps = {name: one for name, one in runs.items() if name in counted}
-    window = WindowSteps({}) if coupling is None else steps_per_window(coupling, steps, logged)
-    strays.used.extend(logs)
-    strays.skipped.extend(damaged)
+    window = WindowSteps({})
+    if coupling is not None:
+        logged, logs, damaged = read_logs(collector.walk.unknown)
+        counted = {part.solver for part in collector.parts if holds_steps(part.format, part.runs)}
+        window = steps_per_window(coupling, {name: one for name, one in runs.items() if name in counted}, logged)
+        strays.used.extend(logs)
+        strays.skipped.extend(damaged)
     skipped = (*collector.skipped, *merged, *strays.skipped)
     weak = [f"{solver}: {said}" if solver else said for solver in runs if (said := confounded(runs[solver]))]
     if not runs:

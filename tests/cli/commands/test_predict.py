@@ -60,7 +60,10 @@ def test_a_recommendation_beyond_what_was_measured_says_so(evenly: Evenly, scali
 
 
 def test_what_the_job_is_and_what_was_assumed_is_said(evenly: Evenly, scaling: str) -> None:
-    assert "--steps says how many" in evenly("predict", scaling, *LAW, "--cores", "1..64", "--deadline", "3s").err
+    assert (
+        "say how many it has with --steps"
+        in evenly("predict", scaling, *LAW, "--cores", "1..64", "--deadline", "3s").err
+    )
     pd.read_csv(scaling).rename(columns={"cores": "ranks"}).assign(level=8).to_csv("ranks.csv", index=False)
     read = ("--parameters", "ranks,level")
     shown = evenly("predict", "ranks.csv", *LAW, *read, "--cores", "1..64")

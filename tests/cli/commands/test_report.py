@@ -72,6 +72,48 @@ def test_coupled_solvers_share_cores(evenly: Evenly, scaling: str) -> None:
     assert "They wait for each other as `a + b`" in text
 
 
+@pytest.mark.parametrize(
+    "asked", [("--deadline", "2min"), ("--budget", "5"), ("--efficiency", "70%"), ("--steps", "3"), ("--limit", "95%")]
+)
+def test_questions_on_one_program_are_refused_for_several(evenly: Evenly, scaling: str, asked: tuple[str, str]) -> None:
+    Path("b.csv").write_text(Path(scaling).read_text())
+    shown = evenly("report", scaling, "b.csv", *LAW, *asked, "--cores", "8", "-o", "page.html")
+    assert shown.code == 2
+    assert f"{asked[0]} asks for one program, but there are a, b" in shown.err
+
+
+def test_options_that_cannot_change_a_saved_model_are_refused(evenly: Evenly, scaling: str) -> None:
+    assert evenly("fit", scaling, *LAW, "--save", "m.evenly").code == 0
+    for given in (("--method", "gp"), ("--train", "cores < 8")):
+        shown = evenly("report", "m.evenly", scaling, *given, "-o", "page.html")
+        assert shown.code == 2
+        assert f"{given[0]} can't change them" in shown.err
+
+
+def test_a_goal_that_cannot_be_answered_is_no_page_without_it(evenly: Evenly) -> None:
+    pd.DataFrame({"n": [1, 2, 4, 8], "seconds": [1.0, 2.0, 4.0, 8.0]}).to_csv("n.csv", index=False)
+    shown = evenly("report", "n.csv", *LAW, "--deadline", "2min", "-o", "page.html")
+    assert shown.code == 2
+    assert "--cores-are" in shown.err
+    assert not Path("page.html").exists()
+
+
+def test_a_goal_without_steps_says_what_was_assumed(evenly: Evenly, scaling: str) -> None:
+    for steps, said in ((), True), (("--steps", "10"), False):
+        asked = (*steps, "--deadline", "20min", "--next", "0", "-o", "page.md")
+        assert evenly("report", scaling, *LAW, *asked).code == 0
+        assert ("the job is one run or step as measured" in Path("page.md").read_text()) is said
+
+
+def test_training_conditions_hold_for_studies_too(evenly: Evenly) -> None:
+    Path("s.toml").write_text(STUDY.replace("[1, 2, 4]", "[1, 2, 4, 8, 16]"))
+    assert evenly("measure", "s.toml").code == 0
+    shown = evenly("report", "s.toml", *LAW, "--train", "n < 10", "--json", "--next", "0", "-o", "page.md")
+    assert shown.json["models"]["s"]["held_out_errors"] is not None
+    assert max(shown.json["models"]["s"]["parameters"]["n"]["values"]) == 8
+    assert evenly("report", "s.toml", *LAW, "--train", "n < 0", "-o", "page.md").code == 2
+
+
 def test_a_study_with_its_failures(evenly: Evenly) -> None:
     Path("s.toml").write_text(STUDY)
     none = evenly("report", "s.toml", "-o", "page.html")

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from evenly.readers.precice.config import Coupling, Scheme
-from evenly.readers.precice.window_steps import logged_windows, steps_per_window
+from evenly.readers.precice.window_steps import Logged, read_logs, steps_per_window
 from evenly.readers.scanning import scan
 from evenly.runs.runs import Runs
 
@@ -40,8 +40,11 @@ def partitioned(windows: int) -> Coupling:
         (one(implicit=False), (20, 20), None, "max(F, S)", ""),
         (one(), (87, 87), None, "4.35 * max(F, S)", ""),
         # The windows that preCICE logged count more than a configuration that was changed.
-        (one(windows=40), (60, 240), 20, "3 * max(F, 4 * S)", ""),
-        (one(windows=10), (60, 60), 20, "3 * max(F, S)", ""),
+        (one(windows=40), (60, 240), Logged(20, 60), "3 * max(F, 4 * S)", "20 time windows were logged and 40 stand"),
+        (one(windows=None), (60, 60), Logged(20, 60), "3 * max(F, S)", ""),
+        # Logs of other runs.
+        (one(), (60, 240), Logged(50, 150), "3 * max(F, 4 * S)", "150 iterations, but a run has only 60 steps of F"),
+        (one(windows=None), (60, 60), Logged(50, 150), "max(F, S)", "the logs of iterations aren't used"),
         # Runs that ended early, and no log.
         (one(windows=100), (60, 240), None, "max(F, 4 * S)", "100 time windows stand in the configuration"),
         (one(windows=None), (60, 240), None, "max(F, 4 * S)", "one step of F"),
@@ -49,7 +52,7 @@ def partitioned(windows: int) -> Coupling:
     ],
 )
 def test_factors_of_the_layout(
-    coupling: Coupling, steps: tuple[int, int], logged: float | None, layout: str, said: str
+    coupling: Coupling, steps: tuple[int, int], logged: Logged | None, layout: str, said: str
 ) -> None:
     found = steps_per_window(coupling, {"F": runs_of(steps[0]), "S": runs_of(steps[1])}, logged)
     assert coupling.expression(found.counts) == layout
@@ -70,8 +73,8 @@ def test_unknown_iterations_are_said() -> None:
     found = steps_per_window(partitioned(15), {"A": whole, "B": whole, "S": whole}, None)
     assert found.counts == {}
     assert "don't count steps" in found.note
-    found = steps_per_window(partitioned(15), dict.fromkeys("ABS", runs_of(15)), 20)
-    assert (found.counts, "20 time windows were logged" in found.note) == ({}, True)
+    found = steps_per_window(partitioned(15), dict.fromkeys("ABS", runs_of(15)), Logged(16, 15))
+    assert (found.counts, "16 time windows were logged" in found.note) == ({}, True)
     alike = Coupling.of(("A", "B", "S"), [Scheme(s.kind, s.implicit, s.participants) for s in partitioned(9).schemes])
     assert "counts one iteration" in steps_per_window(alike, dict.fromkeys("ABS", runs_of(15)), None).note
 
@@ -92,8 +95,8 @@ def test_logs_of_iterations_are_read_and_damaged_ones_told(tmp_path: Path) -> No
     good.write_text("TimeWindow TotalIterations Iterations Convergence\n1 6 6 1\n2 9 3 1\n")
     bad.write_text("TimeWindow TotalIterations Iterations Convergence\n1 6")
     other.write_text("nothing")
-    windows, used, damaged = logged_windows([good, bad, other])
-    assert windows == 2
+    logged, used, damaged = read_logs([good, bad, other])
+    assert logged == Logged(2, 9)
     assert used == [good, bad]
     assert [entry.path for entry in damaged] == [bad]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +13,7 @@ from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note, print_json, silence
 from evenly.cli.core_counts_input import Counts, looked_at
-from evenly.cli.run_input import Learned, learn, measurements, tell_about
+from evenly.cli.run_input import Learned, learn, learn_from, measurements, tell_about
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.writing import check_replaceable, replacing
 
@@ -68,6 +68,7 @@ def report(
     with _opened(studies) as campaigns:
         learned = _learned([thing for thing in things if thing not in studies], campaigns, reading, learning, notes)
         opt.check_parameters(fixed, learned.models.values())
+        _check_questions(learned, counts, limit)
         results: list[Any] = list(campaigns)
         if counts.cores is not None and len(learned.models) > 1:
             results.append(_plan(learned, counts, layout, fixed, level))
@@ -76,7 +77,7 @@ def report(
         single = counts.cores is not None and len(learned.models) == 1
         asked = Asked(
             fixed, looked_at(counts.cores or "", "--cores", machine.cores) if single else None, counts.cores_are, goal,
-            1 if counts.steps is None else counts.steps, machine, level, limit, next_runs,
+            counts.steps, machine, level, limit, next_runs,
         )  # fmt: skip
         page = page_of((learned.runs, learned.models, results), asked, title=title, test=learned.test, notes=notes)
     _write(page, save)
@@ -123,6 +124,20 @@ def _no_advice(*_: Any) -> Any:
     raise InputError("a report makes no runs")
 
 
+def _check_questions(learned: Learned, counts: Counts, limit: float | None) -> None:
+    """Refuse questions on one program's cores where there are several programs."""
+    goals = {
+        "--steps": counts.steps, "--deadline": counts.deadline, "--budget": counts.budget,
+        "--efficiency": counts.efficiency, "--limit": limit,
+    }  # fmt: skip
+    asked = [option for option, value in goals.items() if value is not None]
+    if asked and len(learned.models) > 1:
+        raise InputError(
+            f"{asked[0]} asks for one program, but there are {', '.join(learned.models)}: choose one with --only, or "
+            "leave it out"
+        )
+
+
 def _learned(
     paths: list[Path], campaigns: list[Campaign], reading: opt.Reading, learning: opt.Learning, notes: list[str]
 ) -> Learned:
@@ -131,39 +146,41 @@ def _learned(
     measured = [path for path in paths if path not in saved]
     models: dict[str, Any] = {}
     for path in saved:
-        for name, model in learn([path], opt.Reading(), opt.Learning()).models.items():
+        of_models = opt.Reading(only=reading.only, without=reading.without) if measured else reading
+        for name, model in learn([path], of_models, learning).models.items():
             if name in models:
                 raise InputError(f"{path} has a model of {name}, as another file has: give one of them")
             models[name] = model
-    runs: dict[str, Runs] = {}
-    test: dict[str, Runs] = {}
-    found = None
-    if measured and not models:
-        one = learn(measured, reading, learning, _asks_for_nothing)
-        runs, test, found, models = dict(one.runs), dict(one.test), one.found, dict(one.models)
-    elif measured:
-        found = measurements(measured, reading)
-        tell_about(found)
-        runs = _paired(found.runs, models)
+    found = measurements(measured, reading) if measured else None
+    runs: dict[str, Runs] = {} if found is None else dict(found.runs)
     if found is not None:
+        tell_about(found)
         # On the page, a file's name is enough.
         notes += [_shortened(text, [path for path, _ in found.sources]) for text in found.notes]
+        runs = _paired(runs, models) if models else runs
+    for name, one in _of_studies(campaigns).items():
+        if name in runs:
+            raise InputError(f"a study and a file both have runs of {name}: give one of them")
+        runs[name] = one
+    new = {name: one for name, one in runs.items() if name not in models}
+    learned = learn_from(new, learning) if new else Learned({})
+    return Learned({**models, **learned.models}, {**runs, **learned.runs}, learned.test, found)
+
+
+def _of_studies(campaigns: list[Campaign]) -> dict[str, Runs]:
+    """Return the runs of each study: those that were measured, and those of a search."""
+    from evenly.runs.runs import Runs
+
+    parts: dict[str, list[Runs]] = {}
     for campaign in campaigns:
-        name = campaign.study.name
-        runs[name] = campaign.runs()
-        if name not in models:
-            models[name] = _fitted(runs[name], learning)
-    return Learned(models, runs, test, found)
+        parts.setdefault(campaign.study.name, []).append(campaign.runs())
+    return {name: Runs.concat(some) for name, some in parts.items()}
 
 
 def _shortened(text: str, paths: Sequence[Path]) -> str:
     for path in paths:
         text = text.replace(str(path), path.name)
     return text
-
-
-def _asks_for_nothing(_runs: Runs, _known: Collection[str]) -> dict[str, Any]:
-    return {}
 
 
 def _paired(runs: dict[str, Runs], models: dict[str, Any]) -> dict[str, Runs]:
@@ -177,14 +194,6 @@ def _paired(runs: dict[str, Runs], models: dict[str, Any]) -> dict[str, Runs]:
             "--without, or leave out the models to learn all anew"
         )
     return runs
-
-
-def _fitted(runs: Runs, learning: opt.Learning) -> Any:
-    from evenly.models.fitting import fit
-
-    return fit(
-        runs, method=learning.method, statistic=learning.statistic, effort=learning.effort, response=learning.response
-    )
 
 
 def _plan(learned: Learned, counts: Counts, layout: str | None, fixed: dict[str, Any], level: float) -> Any:

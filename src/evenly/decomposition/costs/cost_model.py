@@ -142,7 +142,7 @@ class CostModel:
             return ""
         return (
             f"an extrapolation: a step of a rank takes {seconds / longest:.0f} times as long as any calibrated one, "
-            "and it may take twice that where its data leave the caches"
+            "and it takes longer than predicted where its data don't fit into the caches any more"
         )
 
     def chunk_seconds(self, cell: Cell, low: Ints, high: Ints) -> Array:

@@ -2,13 +2,14 @@
 
 preCICE records steps, not windows. A participant may make several steps in a window (subcycling), and an implicit
 scheme repeats a window until it converges. The number of windows is that in the logs of iterations that preCICE writes
-beside the results, else that of the configuration. A configuration that was changed after the runs, or runs that ended
-early, show themselves: there would be more windows than steps.
+beside the results, else that of the configuration. Logs of other runs show themselves where they have more iterations
+than the runs have steps; a configuration that was changed, or runs that ended early, where there are more windows than
+steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,13 +21,21 @@ from evenly.readers.precice.schemes import Coupling
 from evenly.readers.registry import Skipped
 from evenly.runs.runs import Runs
 
-__all__ = ["WindowSteps", "holds_steps", "logged_windows", "steps_per_window"]
+__all__ = ["Logged", "WindowSteps", "holds_steps", "read_logs", "steps_per_window"]
 
 #: Formats whose files hold each step that a participant made.
 _STEP_FORMATS = frozenset({"precice-profiling", "precice-events-json", "precice-events-csv"})
 
 #: Counts of steps that differ by less are equal: the last steps of a killed run are missing, some steps are averaged.
 _SAME = 0.02
+
+
+@dataclass(frozen=True)
+class Logged:
+    """What logs of iterations tell of a run: its windows, and the iterations of all of them; medians over the logs."""
+
+    windows: float
+    iterations: float
 
 
 @dataclass(frozen=True)
@@ -55,27 +64,24 @@ def holds_steps(format_name: str, runs: Runs) -> bool:
     return all("precice-" in Path(name).name or "profiling" in Path(name).name for name in runs.to_frame()["source"])
 
 
-def logged_windows(files: Iterable[Path]) -> tuple[float | None, list[Path], list[Skipped]]:
-    """Return the median number of windows in logs ``precice-NAME-iterations.log``, the logs read, and damaged ones.
-
-    Parameters
-    ----------
-    files : iterable of Path
-        Any files.
-    """
+def read_logs(files: Iterable[Path]) -> tuple[Logged | None, list[Path], list[Skipped]]:
+    """Return what logs ``precice-NAME-iterations.log`` tell, the logs among `files`, and the damaged ones."""
     counts, used, damaged = [], [], []
     for path in files:
         if not (path.name.startswith("precice-") and path.name.endswith("-iterations.log")):
             continue
         used.append(path)
         try:
-            counts.append(len(read_iterations(path)))
+            counts.append(read_iterations(path))
         except ReadError as error:
             damaged.append(Skipped.of(error, path))
-    return (float(np.median(counts)) if counts else None), used, damaged
+    if not counts:
+        return None, used, damaged
+    windows, iterations = (float(np.median([of(one) for one in counts])) for of in (len, np.sum))
+    return Logged(windows, iterations), used, damaged
 
 
-def steps_per_window(coupling: Coupling, runs: Mapping[str, Runs], logged: float | None) -> WindowSteps:
+def steps_per_window(coupling: Coupling, runs: Mapping[str, Runs], logged: Logged | None) -> WindowSteps:
     """Return how many steps each participant makes in a window, and what was assumed.
 
     Parameters
@@ -84,8 +90,8 @@ def steps_per_window(coupling: Coupling, runs: Mapping[str, Runs], logged: float
         The schemes.
     runs : mapping of str to Runs
         Of participants whose files hold each step: their steps.
-    logged : float, optional
-        The number of windows that preCICE logged.
+    logged : Logged, optional
+        What preCICE logged.
 
     Examples
     --------
@@ -106,21 +112,40 @@ def steps_per_window(coupling: Coupling, runs: Mapping[str, Runs], logged: float
             {}, "each participant is taken to make one step in a time window: these files don't count steps"
         )
     fewest = min(made.values())
-    windows = logged if logged is not None else coupling.windows
+    windows, said = _windows(coupling, made, logged)
     if windows is not None and windows <= fewest * (1 + _SAME):
-        return WindowSteps(_rounded({name: count / windows for name, count in made.items()}))
+        return WindowSteps({name: _rounded(count / windows) for name, count in made.items()}, said)
     alike = max(made.values()) <= fewest * (1 + _SAME)
     if windows is None and alike:
-        return WindowSteps({}, _unknown(coupling))
+        return WindowSteps({}, "; ".join(filter(None, (said, _unknown(coupling)))))
     slowest = next(name for name, count in made.items() if count == fewest)
     note = f"the time of the layout is that of one step of {slowest}"
     if any(scheme.implicit and slowest in scheme.participants for scheme in coupling.schemes):
         note += ", of which a time window has several where it iterates"
     if windows is not None:
-        source = "were logged" if logged is not None else "stand in the configuration"
+        source = "were logged" if logged is not None and windows == logged.windows else "stand in the configuration"
         note = f"{windows:g} time windows {source}, but a run has only {fewest:g} steps of {slowest}: {note}"
-    counts = {name: count / fewest for name, count in made.items()}
-    return WindowSteps({} if alike else _rounded(counts), note)
+    counts = {} if alike else {name: _rounded(count / fewest) for name, count in made.items()}
+    return WindowSteps(counts, "; ".join(filter(None, (said, note))))
+
+
+def _windows(coupling: Coupling, made: Mapping[str, float], logged: Logged | None) -> tuple[float | None, str]:
+    """Return the number of windows, and what was assumed: logs count more than the configuration, if they fit."""
+    written = coupling.windows
+    if logged is None:
+        return written, ""
+    iterating = {name for scheme in coupling.schemes if scheme.implicit for name in scheme.participants}
+    name = min(iterating & set(made), key=lambda one: made[one], default=None)
+    if name is not None and logged.iterations > made[name] * (1 + _SAME):
+        return written, (
+            f"the logs of iterations aren't used: they have {logged.iterations:g} iterations, but a run has only "
+            f"{made[name]:g} steps of {name}"
+        )
+    if written is not None and abs(logged.windows / written - 1) > _SAME:
+        return logged.windows, (
+            f"{logged.windows:g} time windows were logged and {written:g} stand in the configuration: the logs count"
+        )
+    return logged.windows, ""
 
 
 def _unknown(coupling: Coupling) -> str:
@@ -137,10 +162,7 @@ def _steps(runs: Runs) -> float:
     return float(np.median(last[last > 0])) + 1 if (last > 0).any() else 1.0
 
 
-def _rounded(counts: Mapping[str, float]) -> dict[str, float]:
-    """Return counts of steps, those of nearly whole numbers as such."""
-    near: Sequence[float] = [round(count) for count in counts.values()]
-    return {
-        name: float(whole) if whole >= 1 and abs(count / whole - 1) <= _SAME else round(count, 3)
-        for (name, count), whole in zip(counts.items(), near, strict=True)
-    }
+def _rounded(count: float) -> float:
+    """Return a count of steps, a nearly whole one as such."""
+    whole = round(count)
+    return float(whole) if whole >= 1 and abs(count / whole - 1) <= _SAME else round(count, 3)

@@ -9,7 +9,12 @@ import pandas as pd
 
 __all__ = ["without_doubts"]
 
-_DEVIATION: Final = re.compile(r"(?P<value>\S.*?)\s*(?:±|\+/-|\+-)\s*\d[\d.,]*(?:[eE][+-]?\d+)?\s*(?P<unit>[^\d\s]*)")
+#: A number, perhaps with a unit; ± and its deviation; the unit of both, or of the deviation alone.
+_DEVIATION: Final = re.compile(
+    r"(?P<value>(?:~|≈|ca\.\s|approx\.\s)?\s*[-+]?\d[\d.,' ]*(?:[eE][+-]?\d+)?)\s*(?P<own>[^\d\s±+]*)"
+    r"\s*(?:±|\+/-|\+-)\s*\d[\d.,]*(?:[eE][+-]?\d+)?\s*(?P<unit>[^\d\s%]*)%?",
+    re.IGNORECASE,
+)
 _ABOUT: Final = re.compile(r"(?:~|≈|ca\.\s|approx\.\s)\s*(?P<value>\d.*)", re.IGNORECASE)
 
 
@@ -46,4 +51,4 @@ def without_doubts(cells: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
 
 def _without_deviation(cell: str) -> str:
     found = _DEVIATION.fullmatch(cell)
-    return cell if found is None else f"{found['value']} {found['unit']}".strip()
+    return cell if found is None else f"{found['value'].strip()} {found['own'] or found['unit']}".strip()

@@ -54,7 +54,7 @@ class Asked:
         What the cores are, as an expression of the parameters.
     goal : Goal, optional
         What a number of cores is recommended for.
-    steps : float
+    steps : float, optional
         Steps of the job.
     machine : Machine, optional
         For its price.
@@ -70,11 +70,17 @@ class Asked:
     cores: Sequence[int] | None = None
     cores_are: str | None = None
     goal: Goal | None = None
-    steps: float = 1
+    steps: float | None = None
     machine: Machine | None = None
     level: float = 0.9
     limit: float | None = None
     next_runs: int = 3
+
+    @property
+    def wants_cores(self) -> bool:
+        """Whether a number of cores is asked for, so that it must be recommended."""
+        wants = (self.cores, self.cores_are, self.steps, self.limit)
+        return any(want is not None for want in wants) or self.goal not in (None, Goal())
 
 
 @dataclass(frozen=True)
@@ -222,7 +228,7 @@ def _learning_curve(curve: pd.DataFrame, whose: str) -> Table:
 
 def _cores(model: Model, runs: Runs | None, asked: Asked) -> Iterator[Chapter]:
     """Recommend a number of cores, where it is certain what the cores are."""
-    if model.response_["name"] != "seconds":
+    if model.response_["name"] != "seconds" and not asked.wants_cores:
         return
     try:
         found = recommend(
@@ -233,7 +239,7 @@ def _cores(model: Model, runs: Runs | None, asked: Asked) -> Iterator[Chapter]:
     except InfeasibleError as error:
         yield Chapter([Section("On how many cores", [Remark(str(error), "failure")])])
     except EvenlyError as error:
-        if asked.cores is not None:
+        if asked.wants_cores:
             raise
         yield Chapter([Section("On how many cores", [Text(f"Nothing is recommended: {error}.")])])
     else:

@@ -23,7 +23,7 @@ from evenly.core_counts.cores import Cores, find_cores
 from evenly.errors import InputError
 from evenly.machine.machine import Machine
 from evenly.models.base import Model
-from evenly.report.formatting import percent
+from evenly.report.formatting import compact, percent
 from evenly.report.html_page import Part
 from evenly.report.plots.trend_words import quantity_name
 from evenly.report.slices import bounds, choose_parameter, fixed_at, quietly
@@ -72,6 +72,8 @@ class Explorer(Part):
     price : float, optional
         Price of a core for an hour, in `currency`.
     currency : str
+    assumed : str
+        What was assumed of the cores.
 
     Examples
     --------
@@ -96,6 +98,7 @@ class Explorer(Part):
     points: Sequence[Sequence[Any]] = ()
     price: float | None = None
     currency: str = "EUR"
+    assumed: str = ""
 
     @property
     def moves(self) -> bool:
@@ -157,6 +160,7 @@ class Explorer(Part):
         return cls(
             name, values, table, quantity_name(model.response_), start, along, fixed, model.response_["unit"], level,
             _points(model, runs, values), machine.price_per_core_hour, machine.currency,
+            "" if cores is None else cores.said,
         )  # fmt: skip
 
     @property
@@ -197,9 +201,10 @@ class Explorer(Part):
 
     @property
     def told(self) -> str:
-        """What can't be moved, in one sentence."""
+        """What can't be moved, and what was assumed."""
         held = ", ".join(f"{name} = {_plain(value)}" for name, value in self.fixed.items())
-        return f"{held} in all of it." if held else ""
+        assumed = f"{self.assumed[:1].upper()}{self.assumed[1:]}." if self.assumed else ""
+        return " ".join(filter(None, (f"{held} in all of it." if held else "", assumed)))
 
     def markdown(self) -> str:
         rows = self.table
@@ -209,7 +214,10 @@ class Explorer(Part):
         step = max(1, len(rows) // 12)
         shown = rows.iloc[::step][[self.along, "value", "lower", "upper"]]
         lines = [f"| {self.along} | predicted {self.unit} | {self.level:.0%} from | to |", "|---:|---:|---:|---:|"]
-        lines += ["| " + " | ".join(_short(value) for value in row) + " |" for row in shown.itertuples(index=False)]
+        lines += [
+            "| " + " | ".join(value if isinstance(value, str) else compact(value) for value in row) + " |"
+            for row in shown.itertuples(index=False)
+        ]
         return "\n".join(lines)
 
 
@@ -325,10 +333,6 @@ def _plain(value: Any) -> Any:
         return value
     number = float(value)
     return int(number) if number.is_integer() and abs(number) < 2**53 else float(f"{number:.9g}")
-
-
-def _short(value: Any) -> str:
-    return value if isinstance(value, str) else f"{float(value):.4g}"
 
 
 def _written(column: pd.Series[Any]) -> list[Any]:

@@ -35,7 +35,7 @@ def page(
     cores: Sequence[int] | None = None,
     cores_are: str | None = None,
     goal: Goal | None = None,
-    steps: float = 1,
+    steps: float | None = None,
     machine: Machine | None = None,
     level: float = 0.9,
     limit: float | None = None,
@@ -57,8 +57,8 @@ def page(
         What the cores are, as an expression of the parameters: ``"nodes * tasks_per_node"``.
     goal : Goal, optional
         What a number of cores is recommended for.
-    steps : float
-        How many runs or steps, as they were measured, the job has.
+    steps : float, optional
+        How many runs or steps, as they were measured, the job has; by default one.
     machine : Machine, optional
         For its price.
     level : float
@@ -124,13 +124,20 @@ def page_of(
     for chapter in found:
         for name, value in chapter.numbers.items():
             numbers.setdefault(name, value)
-        data |= chapter.data
+        for name, value in chapter.data.items():
+            data[_another(name, data)] = value
     names = [name for name in dict.fromkeys([*runs, *models]) if name != _UNNAMED]
     heading = title or (", ".join(names[:4]) + (" …" if len(names) > 4 else "") if names else "Results")
     return Page(
         heading, "\n".join(notes), dict(list(numbers.items())[:6]),
         [section for chapter in found for section in chapter.sections], "Made by evenly.", data,
     )  # fmt: skip
+
+
+def _another(name: str, there: Mapping[str, Any]) -> str:
+    """Return a name that isn't there yet: ``plan``, then ``plan 2``."""
+    count = sum(1 for other in there if other == name or other.startswith(f"{name} "))
+    return f"{name} {count + 1}" if count else name
 
 
 def _chapters(
