@@ -24,8 +24,11 @@ _ROOM, _ROOM_BESIDE_INTERVALS = 38, 22
 _SKEWED = 0.95
 #: An interval whose bounds differ by a larger factor than this has no information.
 _TOO_WIDE, _UNKNOWN = 1e4, "any"
-_MEDIAN = "saves: the median, and the interval that follows from the uncertainty of the models"
-_ALIKE = "as good with: core counts whose step times differ by less than the noise"
+_MEDIAN = (
+    "saves: the median, and an interval for errors of the models that are one factor for all core counts;\n"
+    "an unsure shape of the curves isn't in it"
+)
+_ALIKE = "may be as good: the runs don't tell whether a step is slower with these counts"
 
 
 def plan_table(plan: Plan, *, title: str = "") -> Table:
@@ -52,7 +55,7 @@ def plan_table(plan: Plan, *, title: str = "") -> Table:
     alike = {name: f"{low} … {high}" for name, (low, high) in plan.within_noise.items() if low < high}
     table = new_table(title, "\n".join([*([_ALIKE] if alike else []), *_notes(plan)]))
     add_texts(table, "solver")
-    add_numbers(table, "cores", *(["as good with"] if alike else []), "time", "waits")
+    add_numbers(table, "cores", *(["may be as good"] if alike else []), "time", "waits")
     factor, prefix = common_prefix([*plan.times.values(), plan.seconds])
     for name, cores in plan.cores.items():
         between = [alike.get(name, "")] if alike else []
