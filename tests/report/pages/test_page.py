@@ -128,7 +128,7 @@ def test_a_notebook_shows_tables(model: evenly.Model) -> None:
         assert "<table>" in shown
         checked(shown)
     assert "PMNF" in type(model)()._repr_html_()  # not fitted: its name
-    assert set(evenly.plot({"a": model}, {"a": runs_of()})) == {"a-model", "a-predicted"}
+    assert set(evenly.plot({"a": model}, {"a": runs_of()})) == {"a", "a-predicted"}
 
 
 def test_the_number_of_cores_is_asked_for_not_guessed() -> None:

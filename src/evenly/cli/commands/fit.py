@@ -159,10 +159,10 @@ def fit(
     else:
         _show(learned, showing)
     if pictures.plot is not None:
-        from evenly.cli.commands.plot import pictures_of
         from evenly.cli.saving_pictures import save_all
+        from evenly.report.pages.pictures import pictures_of
 
-        save_all(pictures_of(learned, level=0.9), pictures)
+        save_all(pictures_of(learned.models, learned.runs, learned.test), pictures)
 
 
 def _of_each(learned: Learned) -> bool:

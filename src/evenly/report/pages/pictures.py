@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from evenly.allocation.plan import Plan
 from evenly.arguments import explained
@@ -19,7 +19,7 @@ from evenly.tuning.sensitivity import Sensitivity
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["plot"]
+__all__ = ["pictures_of", "plot"]
 
 
 @explained
@@ -50,19 +50,14 @@ def plot(thing: Any, runs: Runs | Mapping[str, Runs] | None = None, *, level: fl
     >>> table = pd.DataFrame({"cores": [1, 2, 4, 8, 16], "seconds": [80.0, 41.0, 21.0, 11.5, 6.6]})
     >>> runs = evenly.Runs.from_frame(table, ["cores"])
     >>> list(evenly.plot(evenly.fit(runs, method="power-law"), runs))
-    ['model', 'predicted']
+    ['model', 'model-predicted']
     """
     match thing:
         case Model():
             one = runs if isinstance(runs, Runs) or runs is None else next(iter(runs.values()), None)
-            return _of_model(thing, one, level)
+            return pictures_of({"": thing}, {} if one is None else {"": one}, level=level)
         case Mapping() if thing and all(isinstance(model, Model) for model in thing.values()):
-            of = runs if isinstance(runs, Mapping) else {}
-            return {
-                f"{name}-{kind}": figure
-                for name, model in thing.items()
-                for kind, figure in _of_model(model, of.get(name), level, str(name)).items()
-            }
+            return pictures_of(thing, runs if isinstance(runs, Mapping) else {}, level=level)
         case Plan() | CutPlan() | Forecast() | Result() | Sensitivity():
             return _of_result(thing)
         case Recommendation():
@@ -72,14 +67,38 @@ def plot(thing: Any, runs: Runs | Mapping[str, Runs] | None = None, *, level: fl
     )
 
 
-def _of_model(model: Model, runs: Runs | None, level: float, name: str = "") -> dict[str, Figure]:
+def pictures_of(
+    models: Mapping[str, Model],
+    runs: Mapping[str, Runs],
+    test: Mapping[str, Runs] | None = None,
+    *,
+    level: float = 0.9,
+    along: str | None = None,
+    at: Mapping[str, Any] | None = None,
+    surface: tuple[str, str] | None = None,
+    view: Literal["map", "3d"] = "map",
+    extend_to: float | None = None,
+) -> dict[str, Figure]:
+    """Return the pictures of models by name: along a parameter, or over two; predicted against measured."""
     from evenly.report.plots.model import plot_model, plot_slices
     from evenly.report.plots.prediction import plot_predictions
+    from evenly.report.plots.surface import plot_surface
 
-    drawn = plot_model if len(model.space_) == 1 else plot_slices
-    figures = {"model": drawn(model, runs, level=level, name=name)}
-    if runs is not None and len(runs.ok):
-        figures["predicted"] = plot_predictions(model, runs, level=level, name=name)
+    figures: dict[str, Figure] = {}
+    for name, model in models.items():
+        own, held_out = runs.get(name), (test or {}).get(name)
+        title = name.replace("/", "-") or "model"
+        if surface is not None:
+            x, y = surface
+            figures[f"{title}-surface"] = plot_surface(model, own, x=x, y=y, at=at, view=view, name=name)
+        elif along is not None or len(model.space_) == 1:
+            figures[title] = plot_model(
+                model, own, parameter=along, at=at, level=level, test=held_out, extend_to=extend_to, name=name
+            )
+        else:
+            figures[f"{title}-slices"] = plot_slices(model, own, at=at, level=level, test=held_out, name=name)
+        if own is not None and len(own.ok):
+            figures[f"{title}-predicted"] = plot_predictions(model, own, held_out, level=level, name=name)
     return figures
 
 
