@@ -90,7 +90,7 @@ SMALL = '[program]\ncommand = "solve {n}"\n[parameters]\nn = [1, 2]\n'
         (SMALL.replace("[1, 2]", "{ low = 3, hihg = 4 }"), "did you mean 'high'"),
         (SMALL.replace("{n}", ""), "nothing in .program. depends on 'n'"),
         (SMALL.replace("n = [1", "constraints = ['n > 1']\nn = [1"), "stand above the first table"),
-        (SMALL.replace('"solve {n}"', '"solve {n}"\nranks = 2'), "started by launcher = 'mpi'"),
+        (SMALL.replace('"solve {n}"', '"solve {n}"\nranks = 2'), "started by the launcher 'mpi'"),
         (SMALL.replace('"solve {n}"', '"solve {n}"\nlauncher = "mpi"'), "give ranks"),
         (SMALL.replace("[1, 2]", "[1, 1]"), "parameter 'n': .* must differ"),
         (SMALL.replace("n = [", "run = [").replace("{n}", "{run}"), "may not be called 'run'"),

@@ -1,18 +1,14 @@
-"""A campaign makes the runs of a study one after the other, and stores each run as soon as it ends.
+"""A campaign makes the runs of a study, one after the other or several at once, and stores each as soon as it ends.
 
-An interrupted campaign continues from the stored runs, so no run is made twice.
+An interrupted campaign continues from the stored runs, so no run is made twice. Jobs of a scheduler go on without it:
+the next campaign waits for those that are left, and collects those that ended meanwhile.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import errno
 import platform
-import time
-import uuid
 import warnings
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,12 +16,13 @@ import pandas as pd
 
 from evenly.arguments import explained
 from evenly.campaign.interruptions import interruptions
+from evenly.campaign.making import Making, Run
 from evenly.campaign.noise import Drift, drift_of
 from evenly.campaign.one_run import Runner
 from evenly.campaign.planning import Advisor, NextRun, Progress, Schedule, first_configurations, removed, rows_of
 from evenly.campaign.store import Record, Store
 from evenly.campaign.study import Study
-from evenly.errors import EvenlyError, EvenlyWarning, InputError
+from evenly.errors import EvenlyWarning, InputError
 from evenly.launch import launcher_class
 from evenly.runs.columns import bounds_as_seconds
 from evenly.runs.runs import Runs
@@ -130,7 +127,9 @@ class Campaign:
             raise InputError(f"the study asks for an advisor, but none is given: {remedy}")
         self.study, self._advisor, self._keep_going = study, advisor, keep_going
         self._runner = Runner(study)
+        self._waiting: Run | None = None
         self.store = Store(place_of(study) if store is None else Path(store))
+        self._making = Making(study, self.store, self._runner)
         try:
             self._check_same()
             self._schedule = self._resumed()
@@ -168,9 +167,13 @@ class Campaign:
         warnings.warn(EvenlyWarning(f"{self.store.path} {said}"), stacklevel=5)
 
     def _resumed(self) -> Schedule:
-        for mark, launcher in self.store.left_running():
+        own = self.study.program.launcher if self._runner.launcher.outlives else None
+        left = dict(self.store.left_running())
+        self._left = [Run.of(mark) for mark, launcher in left.items() if launcher == own]
+        gone = {mark: launcher for mark, launcher in left.items() if launcher != own}
+        for mark, launcher in gone.items():
             launcher_class(launcher)().end(mark)
-        self.store.count_interrupted()
+        self.store.count_interrupted(gone)
         last = self._dangerous()
         known = self.store.configurations()
         planned = self.store.add_configurations(first_configurations(self.study))
@@ -179,7 +182,10 @@ class Campaign:
         made = [] if advised else [record.configuration for record in self.store.records()]
         if said := removed(made, planned, self.store.configurations()):
             self._warn(f"holds {said}")
-        return Schedule(self.study, [*planned, *advised], self.store.records(), self.store.about("anchor"), last)
+        schedule = Schedule(self.study, [*planned, *advised], self.store.records(), self.store.about("anchor"), last)
+        for run in self._left:
+            schedule.start(run.next)
+        return schedule
 
     def _dangerous(self) -> list[int]:
         """Return the configurations that are run last, since evenly was killed several times while they ran.
@@ -219,14 +225,57 @@ class Campaign:
             If the campaign is interrupted; all finished runs stay stored.
         """
         with interruptions() as check_interrupted:
-            while (next_run := self._next()) is not None:
-                record = self._run_once(next_run)
-                self._schedule.add(record)
-                if progress is not None:
-                    progress(record, self._schedule.progress)
-                if record.status == "failed" and not self._keep_going:
-                    self._check_worth_it()
-                check_interrupted()
+            try:
+                for run in self._left:
+                    self._making.start(run)
+                self._left = []
+                while self._fill() or self._making.under_way:
+                    self._keep(self._making.wait(), progress)
+                    check_interrupted()
+            except KeyboardInterrupt:
+                self._wait_or_end(progress)
+                raise
+            except InputError:
+                self._making.end()
+                raise
+
+    def _fill(self) -> bool:
+        """Start runs while there is room; return whether any was started."""
+        started = False
+        while self._making.has_room and (run := self._waiting or self._new_run()) is not None:
+            if not self._making.start(run):
+                self._waiting = run  # for cores that others have now
+                break
+            self._waiting, started = None, True
+        return started
+
+    def _new_run(self) -> Run | None:
+        next_run = self._next()
+        if next_run is None:
+            return None
+        self._schedule.start(next_run)
+        return Run.new(next_run)
+
+    def _keep(self, record: Record, progress: Callable[[Record, Progress], None] | None) -> None:
+        """Note a run that has ended and is stored."""
+        self._schedule.add(record)
+        if progress is not None:
+            progress(record, self._schedule.progress)
+        if record.status == "failed" and not self._keep_going:
+            self._check_worth_it()
+
+    def _wait_or_end(self, progress: Callable[[Record, Progress], None] | None) -> None:
+        """After Ctrl-C, wait for jobs that would go on; end them after another Ctrl-C, and other runs at once."""
+        try:
+            if self._runner.launcher.outlives and self._making.under_way:
+                jobs = len(self._making.under_way)
+                self._warn(f"gets no further runs: {jobs} jobs are waited for; Ctrl-C again cancels them")
+                while self._making.under_way:
+                    self._keep(self._making.wait(), progress)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            self._making.end()
 
     def _check_worth_it(self) -> None:
         """Raise `InputError` if no run went well and the last two failed at once and in the same way."""
@@ -241,76 +290,6 @@ class Campaign:
             f"{len(records)} runs failed and none went well; the last two failed at once and in the same way ({told}): "
             "correct the program and start again, or run the others too with --keep-going"
         )
-
-    def _run_once(self, next_run: NextRun) -> Record:
-        """Make one run and store it; if it is interrupted, delete its mark as a running run."""
-        mark = uuid.uuid4().hex
-        configuration = self._ordered(self.store.configuration(next_run.configuration))
-        fastest = self._fastest(configuration)
-        many = self.study.plan.limit
-        limit_s = None if many is None or fastest is None else many * fastest.took
-        try:
-            self.store.begin(mark, self.study.program.launcher, next_run.configuration)
-            record = self._bounded(self._runner.run(next_run, configuration, mark, limit_s), fastest)
-            self.store.add(record)
-        except OSError as error:
-            self.store.forget_running()
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise self.store.full() from None
-            if error.errno == errno.E2BIG:
-                return self._unstarted(next_run, "its command is longer than the system allows")
-            raise InputError(
-                f"{error.filename!r} can't be started: {error.strerror or error}; {self.store.count()} runs are kept "
-                f"in {self.store.path}: correct that and start again, it continues from there"
-            ) from None
-        except ValueError as error:
-            # Python's own check of a command; InputError, another ValueError, concerns the whole study.
-            self.store.forget_running()
-            if isinstance(error, InputError) or "null" not in str(error):
-                raise
-            return self._unstarted(next_run, "its command contains a null character, which no command can")
-        except BaseException:
-            # Only a run whose driver was killed keeps its mark.
-            with suppress(EvenlyError):
-                self.store.forget_running()
-            raise
-        return record
-
-    def _unstarted(self, next_run: NextRun, message: str) -> Record:
-        """Store a failed run whose command can't be started. The other configurations are still run."""
-        record = Record(
-            next_run.configuration, next_run.repetition, "failed", {}, next_run.purpose, message=message,
-            started=time.time(), machine=platform.node(),
-        )  # fmt: skip
-        self.store.add(record)
-        return record
-
-    def _fastest(self, configuration: Mapping[str, Any]) -> Record | None:
-        """Return the fastest successful run so far of the configuration's task; None if there is none."""
-        tasks, known = self.study.plan.tasks, self.store.configurations()
-        like = [
-            record
-            for record in self.store.records()
-            if record.status == "ok" and all(known[record.configuration][t] == configuration[t] for t in tasks)
-        ]
-        return min(like, key=lambda record: record.quantities["seconds"], default=None)
-
-    def _bounded(self, record: Record, fastest: Record | None) -> Record:
-        """Add a lower bound of the seconds to a run that timed out, where a bound is known.
-
-        The study may time only a part of a run. Suppose that the run lasted r times as long as the fastest run. Then
-        its timed part takes at least r times as long as that of the fastest run. The reason: the untimed part takes
-        the same time in all runs, and so it only makes r smaller.
-        """
-        if record.status != "timed out":
-            return record
-        if self.study.timing.is_wall:
-            bound = record.took
-        elif fastest is not None and record.took > fastest.took > 0:
-            bound = fastest.quantities["seconds"] * record.took / fastest.took
-        else:
-            return record
-        return dataclasses.replace(record, quantities={"seconds": bound})
 
     def retry(self) -> int:
         """Delete failed and timed-out runs, so that they are made again; return their number."""

@@ -1,16 +1,14 @@
-"""Noise of a machine: confidence intervals of repetitions, drift of the anchor's time, CPU time of all processes."""
+"""Noise of a machine: confidence intervals of repetitions, and drift of the anchor's time."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["Drift", "busy_elsewhere", "drift_of", "half_width"]
+__all__ = ["Drift", "drift_of", "half_width"]
 
 _LEVEL = 0.95
 #: A drift below this fraction is not reported.
@@ -97,17 +95,3 @@ def drift_of(when: ArrayLike, seconds: ArrayLike) -> Drift:
     # On log times, a slope b is a relative change of exp(b) - 1. With a half-width w of b, the interval's upper end is
     # exp(b + w) - 1. The half-width of the change is the distance to this end: exp(b) (exp(w) - 1).
     return Drift(len(x), float(np.expm1(slope)), float(np.exp(slope) * np.expm1(width)))
-
-
-def busy_elsewhere() -> float | None:
-    """Return the CPU seconds of all processes but this one and its ended children; None if they aren't reported.
-
-    Only the difference of two values has a meaning.
-    """
-    try:
-        first = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()
-    except OSError:
-        return None
-    # Fields: user, nice, system, idle, iowait, irq, softirq. All count as busy except idle and iowait.
-    ticks = [int(x) for x in first[1:8]]
-    return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK") - sum(os.times()[:4])

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import shlex
 import signal
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from evenly.campaign.noise import busy_elsewhere
 from evenly.campaign.planning import NextRun
 from evenly.campaign.store import Record
 from evenly.campaign.study import Study
@@ -22,7 +19,6 @@ from evenly.campaign.timing import Before
 from evenly.errors import InputError, RunFailed
 from evenly.launch import Outcome, Task, launcher_class
 from evenly.launch.call import CONFIGURATION, RESULT
-from evenly.processes import scratch_folder
 from evenly.runs.columns import Status
 
 __all__ = ["Runner"]
@@ -49,7 +45,7 @@ class Runner:
 
     def __init__(self, study: Study) -> None:
         self._study = study
-        self._launcher = launcher_class(study.program.launcher)()
+        self.launcher = launcher_class(study.program.launcher)()
 
     def command(self, configuration: Mapping[str, Any]) -> str:
         """Return the command of a configuration's first run, as a user would type it."""
@@ -61,7 +57,12 @@ class Runner:
         return " ".join([*before, *ranks, what])
 
     def run(
-        self, next_run: NextRun, configuration: Mapping[str, Any], mark: str, limit_s: float | None = None
+        self,
+        next_run: NextRun,
+        configuration: Mapping[str, Any],
+        mark: str,
+        limit_s: float | None = None,
+        cores: tuple[int, ...] = (),
     ) -> Record:
         """Run a configuration once.
 
@@ -74,6 +75,8 @@ class Runner:
             Identifier of the run, by which its processes can be found.
         limit_s : float, optional
             Wall seconds after which the run is ended; the study's own time-out may end it earlier.
+        cores : tuple of int
+            The cores of this machine that the run may use; all if there are none.
 
         Raises
         ------
@@ -84,22 +87,35 @@ class Runner:
         folder = self._study.folder / Template(self._study.program.folder).fill(values)
         folder.mkdir(parents=True, exist_ok=True)
         until_s = min((s for s in (limit_s, self._study.program.timeout_s) if s is not None), default=None)
-        with scratch_folder() as scratch:
+        with self.launcher.workspace(mark) as scratch:
             result = scratch / "result.json"
             task = Task(
                 self._words(values), mark, self._ranks(values), folder,
-                self._environment(values, configuration, result), until_s,
+                self._environment(values, configuration, result), until_s, cores,
+                self._study.program.placement.resources(values),
             )  # fmt: skip
-            before = self._study.timing.files_before(folder)
-            began, clock, busy = time.time(), time.monotonic(), busy_elsewhere()
+            before = self._files_before(folder, scratch)
             outcome = self._outcome(task)
-            others = _others(busy, time.monotonic() - clock)
             status, quantities, message = self._measured(outcome, folder, result, before, until_s)
         printed = "" if status == "ok" else (outcome.output + outcome.errors)[-_KEPT:]
         return Record(
             next_run.configuration, next_run.repetition, status, quantities, next_run.purpose, outcome.exit_code,
-            message, printed, began, outcome.seconds, others, platform.node(),
+            message, printed, outcome.began, outcome.seconds, outcome.other_load, outcome.host,
         )  # fmt: skip
+
+    def _files_before(self, folder: Path, scratch: Path) -> Before:
+        """Return what tells the files of earlier runs; that of a run which an earlier process started was kept."""
+        kept = scratch / "before.json"
+        if not kept.exists():
+            found = self._study.timing.files_before(folder)
+            kept.write_text(json.dumps([[str(path), told] for path, told in found.items()]), encoding="utf-8")
+        return {Path(path): tuple(told) for path, told in json.loads(kept.read_text(encoding="utf-8"))}
+
+    def cores_needed(self, configuration: Mapping[str, Any]) -> int:
+        """Return how many cores a run of a configuration is given, where several are made at once."""
+        values = self._values(NextRun(1, 0, "plan"), configuration)
+        each = self._study.program.placement.resources(values).cores_per_rank or 1
+        return (self._ranks(values) or 1) * each
 
     def _values(self, next_run: NextRun, configuration: Mapping[str, Any]) -> dict[str, Any]:
         return {
@@ -115,8 +131,10 @@ class Runner:
             return sys.executable, "-m", "evenly.launch.call", program.callable
         return tuple(word.fill(values) for word in program.words)
 
-    def _ranks(self, values: Mapping[str, Any]) -> int:
-        asked = self._study.program.ranks or 1
+    def _ranks(self, values: Mapping[str, Any]) -> int | None:
+        asked = self._study.program.ranks
+        if asked is None:
+            return None
         number = Template(str(asked)).fill(values)
         if not number.isdecimal() or int(number) < 1:
             raise InputError(f"ranks must be a whole number above zero, but {asked!r} gives {number}")
@@ -132,7 +150,7 @@ class Runner:
 
     def _outcome(self, task: Task) -> Outcome:
         try:
-            return self._launcher.run(task)
+            return self.launcher.run(task)
         except OSError as error:
             error.filename = error.filename or task.command[0]
             raise
@@ -141,9 +159,9 @@ class Runner:
         self, outcome: Outcome, folder: Path, result: Path, before: Before, until_s: float | None
     ) -> tuple[Status, dict[str, float], str]:
         if outcome.status == "timed out":
-            return "timed out", {}, f"it was ended after {until_s:.3g} s"
+            return "timed out", {}, outcome.reason or f"it was ended after {until_s:.3g} s"
         if outcome.status != "ok":
-            return "failed", {}, _reason(result) or _ended(outcome.exit_code)
+            return "failed", {}, outcome.reason or _reason(result) or _ended(outcome.exit_code)
         if self._study.program.callable and not result.exists():
             return "failed", {}, "the function ended its process instead of returning"
         returned = json.loads(result.read_text(encoding="utf-8")) if result.exists() else {}
@@ -164,9 +182,3 @@ def _ended(status: int) -> str:
         return f"it was ended by {signal.Signals(status - 128).name}"
     except ValueError:
         return f"it ended with status {status}"
-
-
-def _others(before: float | None, seconds: float) -> float | None:
-    """Return the mean number of cores that other processes have kept busy in the last seconds."""
-    after = busy_elsewhere()
-    return None if before is None or after is None else max(0.0, (after - before) / seconds)

@@ -152,15 +152,21 @@ class _Known:
     seconds: list[float] = field(default_factory=list)
     took: list[float] = field(default_factory=list)
     failed: bool = False
+    under_way: int = 0
+
+    @property
+    def expected(self) -> int:
+        """The number of good runs, if those under way go well."""
+        return len(self.seconds) + self.under_way
 
     def missing(self, wanted: Repetitions) -> int:
-        """Return the least number of runs that are still needed; 0 where the mean is precise enough."""
-        n = len(self.seconds)
-        if self.failed or n >= wanted.most:
+        """Return the least number of runs that are still to be started; 0 where the mean is precise enough."""
+        if self.failed or self.expected >= wanted.most:
             return 0
-        if n < wanted.least:
-            return wanted.least - n
-        return 0 if half_width(self.seconds) <= wanted.within else 1
+        if self.expected < wanted.least:
+            return wanted.least - self.expected
+        # A run under way may be the one that makes the mean precise enough.
+        return 0 if self.under_way or half_width(self.seconds) <= wanted.within else 1
 
 
 class Schedule:
@@ -200,16 +206,29 @@ class Schedule:
         for record in records:
             self.add(record)
 
+    def start(self, next_run: NextRun) -> None:
+        """Note that a run is under way, so that it isn't started twice."""
+        known = self._known.setdefault(next_run.configuration, _Known())
+        known.repetition = max(known.repetition, next_run.repetition + 1)
+        known.under_way += 1
+        self._count(next_run.configuration)
+
+    def _count(self, configuration: int) -> None:
+        self._since_anchor = 0 if configuration == self.anchor else self._since_anchor + 1
+
     def add(self, record: Record) -> None:
         """Add a finished run."""
         known = self._known.setdefault(record.configuration, _Known())
         # Repetitions of a salvaged file have gaps.
         known.repetition = max(known.repetition, record.repetition + 1)
+        if known.under_way:
+            known.under_way -= 1
+        else:
+            self._count(record.configuration)
         known.took.append(record.took)
         known.failed |= record.status != "ok"
         if record.status == "ok":
             known.seconds.append(record.quantities["seconds"])
-        self._since_anchor = 0 if record.configuration == self.anchor else self._since_anchor + 1
 
     def next(self) -> NextRun | None:
         """Return the next run; None if all means are precise enough, or the budget is spent."""
@@ -217,7 +236,7 @@ class Schedule:
             return None
         # Rounds: of the configurations with the fewest successful runs, the first one in order comes next.
         waiting = [
-            (c in self._last, len(self._of(c).seconds), at, c) for at, c in enumerate(self.order) if self._missing(c)
+            (c in self._last, self._of(c).expected, at, c) for at, c in enumerate(self.order) if self._missing(c)
         ]
         if not waiting:
             return None
@@ -257,16 +276,16 @@ class Schedule:
         """Number of runs made, number of runs left, and the expected time of the runs left."""
         # A run is expected to take its configuration's median time. A configuration without runs takes the median of
         # all these medians.
-        each = [k.took for k in self._known.values() if k.took]
-        usual = float(np.median([np.median(took) for took in each])) if each else 0.0
-        missing, plan = self.missing, self._study.plan
-        left = sum(
-            n * (float(np.median(self._known[c].took)) if c in self._known else usual) for c, n in missing.items()
-        )
+        took = {c: float(np.median(k.took)) for c, k in self._known.items() if k.took}
+        usual = float(np.median(list(took.values()))) if took else 0.0
+        plan = self._study.plan
+        missing = {c: self._of(c).under_way + n for c, n in self.missing.items()}
+        left = sum(n * took.get(c, usual) for c, n in missing.items())
         coming = max(0, (plan.runs or 0) - len(self.order)) if plan.is_advised else 0
         coming *= self._study.repetitions.least
         done = sum(len(known.took) for known in self._known.values())
-        return Progress(done, sum(missing.values()) + coming, left + coming * usual)
+        seconds = (left + coming * usual) / self._study.program.placement.concurrent
+        return Progress(done, sum(missing.values()) + coming, seconds)
 
     @property
     def missing(self) -> dict[int, int]:

@@ -11,7 +11,7 @@ import secrets
 import shlex
 import sqlite3
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -206,25 +206,25 @@ class Store:
         """Return the mark and the launcher of each run that was still running when an earlier process ended."""
         return [(mark, launcher) for mark, launcher, _ in self._known()["running"].values()]
 
-    def count_interrupted(self) -> None:
-        """Count the running runs as interrupted, and delete their marks: the process that made them was killed."""
+    def count_interrupted(self, marks: Iterable[str]) -> None:
+        """Count running runs as interrupted, and delete their marks: the process that made them was killed."""
         counts = self.interrupted()
         with self._changed() as rows:
-            for _, _, number in rows["running"].values():
+            for mark in marks:
+                *_, number = rows["running"].pop(mark)
                 counts[number] = counts.get(number, 0) + 1
             rows["about"]["interrupted"] = ("interrupted", json.dumps(counts))
-            rows["running"].clear()
 
     def interrupted(self) -> dict[int, int]:
         """Return how often a process was killed during a run of each configuration, by configuration number."""
         return {int(number): count for number, count in (self.about("interrupted") or {}).items()}
 
-    def forget_running(self) -> None:
-        """Delete the marks of running runs."""
+    def forget_running(self, mark: str) -> None:
+        """Delete the mark of a running run."""
         with self._changed() as rows:
-            rows["running"].clear()
+            rows["running"].pop(mark, None)
 
-    def add(self, record: Record) -> None:
+    def add(self, record: Record, mark: str = "") -> None:
         """Store a run and delete its mark, in one transaction."""
         # The columns of the table are the fields of a record, in the same order.
         values = tuple((vars(record) | {"quantities": json.dumps(dict(record.quantities))}).values())
@@ -235,7 +235,7 @@ class Store:
         forgiven = record.status == "ok" and counts.pop(record.configuration, None) is not None
         with self._changed() as rows:
             rows["records"][values[:2]] = values
-            rows["running"].clear()
+            rows["running"].pop(mark, None)
             if forgiven:
                 rows["about"]["interrupted"] = ("interrupted", json.dumps(counts))
 

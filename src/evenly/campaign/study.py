@@ -6,9 +6,12 @@ A study is a TOML file::
 
     [program]
     command = "./solve --cells {size} --threads {threads}"   # or: callable = "my_module:function"
-    launcher = "mpi"                                          # "local" when left out
-    ranks = "{ranks}"
     timeout_s = 600
+
+    [launcher]                                                # the program as it is, when left out
+    name = "mpi"
+    ranks = "{ranks}"
+    concurrent = 2                                            # so many runs at once
 
     [parameters]
     size = { low = 1000, high = 1000000, scale = "log" }
@@ -46,6 +49,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
+from evenly.campaign.placement import Placement
 from evenly.campaign.templates import Template
 from evenly.campaign.timing import Timing
 from evenly.errors import InputError, ReadError, check_keys
@@ -79,9 +83,11 @@ class Program:
         Instead of a command, a Python function ``"module:function"``. It takes a configuration (dict) and returns
         seconds.
     launcher : str
-        ``"local"``, ``"mpi"``, or the name of a launcher from another package.
+        ``"local"``, ``"mpi"``, ``"slurm"``, or the name of a launcher from another package.
     ranks : str or int
         Number of MPI ranks, for a launcher that starts ranks; may contain placeholders.
+    placement : Placement
+        How many runs are made at once, and what each asks a scheduler for.
     folder : str
         Working folder, relative to the study's folder; created if it is missing. May contain placeholders.
     environment : mapping of str to str
@@ -94,6 +100,7 @@ class Program:
     callable: str = ""
     launcher: str = "local"
     ranks: str | int | None = None
+    placement: Placement = field(default_factory=Placement)
     folder: str = "."
     environment: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float | None = None
@@ -107,12 +114,12 @@ class Program:
             raise InputError("environment must be a table, as { OMP_NUM_THREADS = '{threads}' }")
         if self.timeout_s is not None:
             _check_number("timeout_s", self.timeout_s, above=0)
-        launcher_class(self.launcher)
+        kind = launcher_class(self.launcher)
         if self.launcher == "local" and self.ranks is not None:
-            raise InputError("ranks are started by launcher = 'mpi', which [program] doesn't name")
-        if self.launcher != "local" and self.ranks is None:
-            hint = "give ranks in [program], as '{ranks}'"
-            raise InputError(f"launcher = {self.launcher!r} needs to know how many: {hint}")
+            raise InputError("ranks are started by the launcher 'mpi' or a scheduler: name one in [launcher]")
+        if kind.needs_ranks and self.ranks is None:
+            raise InputError(f"the launcher {self.launcher!r} needs to know how many: give ranks, as '{{ranks}}'")
+        self.placement.check(kind)
 
     @property
     def words(self) -> tuple[Template, ...]:
@@ -132,7 +139,8 @@ class Program:
     def templates(self) -> list[Template]:
         """Return all texts that may contain placeholders."""
         return [*self.words, Template(self.folder), Template(str(self.ranks or 1)),
-                *(Template(str(text)) for text in self.environment.values())]  # fmt: skip
+                *(Template(str(text)) for text in self.environment.values()),
+                *self.placement.templates()]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -330,7 +338,7 @@ class Study:
         >>> Study.from_dict(given, name="echo", folder=Path()).space
         Space(n=Ordinal(1, 2))
         """
-        sections = ("program", "parameters", "conditions", "time", "repetitions", "plan", "factors")
+        sections = ("program", "launcher", "parameters", "conditions", "time", "repetitions", "plan", "factors")
         check_keys("a study", values, ("constraints", *sections))
         for section in sections:
             if not isinstance(values.get(section, {}), Mapping):
@@ -343,7 +351,7 @@ class Study:
         return cls(
             name,
             Space.of(kinds, values.get("constraints", ()), conditions=values.get("conditions")),
-            _of(Program, "program", values),
+            _program(values),
             Timing.from_dict(values.get("time", {})),
             _of(Repetitions, "repetitions", values),
             _of(Plan, "plan", values),
@@ -369,6 +377,20 @@ def _of(kind: type[Any], section: str, values: Mapping[str, Any]) -> Any:
     given = dict(values.get(section, {}))
     check_keys(f"[{section}]", given, [f.name for f in fields(kind)])
     return kind(**given)
+
+
+def _program(values: Mapping[str, Any]) -> Program:
+    """Return the program of the tables [program] and [launcher]."""
+    given, placed = dict(values["program"]), dict(values.get("launcher", {}))
+    twice = [key for key in ("launcher", "ranks") if key in given and placed]
+    if twice:
+        raise InputError(f"{twice[0]} stands in [program], beside a table [launcher]: move it there")
+    check_keys("[program]", given, [f.name for f in fields(Program) if f.name != "placement"])
+    check_keys("[launcher]", placed, ["name", "ranks", *(f.name for f in fields(Placement))])
+    if placed:
+        given["launcher"] = placed.pop("name", "local" if "ranks" not in placed else "mpi")
+        given |= {"ranks": placed.pop("ranks")} if "ranks" in placed else {}
+    return Program(**given, placement=Placement(**placed))
 
 
 def _parameter(name: str, value: Any) -> Parameter:

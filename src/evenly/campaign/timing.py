@@ -246,4 +246,5 @@ def _identity(path: Path) -> tuple[int, ...]:
             found = os.fstat(file.fileno())
     else:
         found = path.stat()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    # No device: its number differs from host to host.
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

@@ -4,13 +4,47 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from evenly.processes import scratch_folder
 from evenly.runs.columns import Status
 
-__all__ = ["Launcher", "Outcome", "Task"]
+__all__ = ["Launcher", "Outcome", "Resources", "Task"]
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a task asks a scheduler for; what isn't given is the scheduler's own choice.
+
+    Parameters
+    ----------
+    nodes, ranks_per_node, cores_per_rank : int, optional
+    memory : str
+        Memory of a node, as the scheduler writes it: ``"4G"``.
+    time_limit_s : float, optional
+        Wall seconds after which the scheduler ends the job.
+    partition, account : str
+    exclusive : bool
+        Whether other jobs are kept away from the nodes.
+    setup : tuple of str
+        Lines of a shell that run before the program, as ``module load``.
+    options : mapping of str to str
+        Further options of the scheduler by their long names: ``{"constraint": "skylake"}``.
+    """
+
+    nodes: int | None = None
+    ranks_per_node: int | None = None
+    cores_per_rank: int | None = None
+    memory: str = ""
+    time_limit_s: float | None = None
+    partition: str = ""
+    account: str = ""
+    exclusive: bool = False
+    setup: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -23,7 +57,7 @@ class Task:
         The program and its arguments.
     mark : str
         Identifier of the task. Its processes can be found by the mark, even after the process that started them ended.
-    ranks : int
+    ranks : int, optional
         Number of MPI ranks, for launchers that start several.
     folder : Path, optional
         Working folder; by default that of this process.
@@ -31,14 +65,20 @@ class Task:
         Environment variables to set in addition to those of this process.
     timeout_s : float, optional
         Wall seconds after which the task and all processes that it started are ended.
+    cores : tuple of int
+        The cores of this machine that the task may use; all if there are none.
+    resources : Resources
+        What a scheduler is asked for.
     """
 
     command: tuple[str, ...]
     mark: str
-    ranks: int = 1
+    ranks: int | None = None
     folder: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float | None = None
+    cores: tuple[int, ...] = ()
+    resources: Resources = field(default_factory=Resources)
 
 
 @dataclass(frozen=True)
@@ -54,6 +94,16 @@ class Outcome:
         Standard output and standard error; very long texts lose their beginning.
     seconds, cpu_seconds : float
         Wall time of the task, and CPU time of all its processes together.
+    began : float
+        When it began, in seconds since the epoch.
+    host : str
+        The machine that it ran on.
+    other_load : float or None
+        Mean number of cores that other processes kept busy meanwhile; None where that isn't known.
+    reason : str
+        Why it ended, if not the program itself ended.
+    is_own_fault : bool
+        Whether the task is to blame if it failed; a node that failed isn't its fault.
     """
 
     status: Status
@@ -62,6 +112,11 @@ class Outcome:
     errors: str
     seconds: float
     cpu_seconds: float
+    began: float = 0.0
+    host: str = ""
+    other_load: float | None = None
+    reason: str = ""
+    is_own_fault: bool = True
 
 
 class Launcher(ABC):
@@ -77,6 +132,18 @@ class Launcher(ABC):
     name: ClassVar[str]
     #: One line for help texts.
     summary: ClassVar[str]
+    #: Whether the number of ranks must be given.
+    needs_ranks: ClassVar[bool] = True
+    #: Whether tasks run on this machine, and can be given cores of their own.
+    is_here: ClassVar[bool] = False
+    #: Whether tasks go on if the process that started them ends. `run` with the same mark then waits for such a task.
+    outlives: ClassVar[bool] = False
+    #: The fields of `Resources` that it uses.
+    uses: ClassVar[frozenset[str]] = frozenset()
+
+    def workspace(self, mark: str) -> AbstractContextManager[Path]:  # noqa: ARG002 - for those that keep it by mark
+        """Return a private folder that the task can reach; it is removed when the task has ended."""
+        return scratch_folder()
 
     @abstractmethod
     def run(self, task: Task) -> Outcome:

@@ -1,4 +1,4 @@
-r"""Programs on this machine, one at a time.
+r"""Programs on this machine, started as they are.
 
 >>> import sys
 >>> Local().run(Task((sys.executable, "-c", "print(6 * 7)"), "answer")).output
@@ -7,15 +7,20 @@ r"""Programs on this machine, one at a time.
 
 from __future__ import annotations
 
+import os
+import platform
 import signal
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import ClassVar, final
 
 from evenly.fdtd.ranks.watching import end_job, follow
 from evenly.launch.base import Launcher, Outcome, Task
 from evenly.runs.columns import Status
 
-__all__ = ["Local", "watched"]
+__all__ = ["Local", "busy_elsewhere", "watched"]
 
 
 @final
@@ -24,6 +29,9 @@ class Local(Launcher):
 
     name: ClassVar[str] = "local"
     summary: ClassVar[str] = "the unchanged command, on this machine"
+    needs_ranks: ClassVar[bool] = False
+    is_here: ClassVar[bool] = True
+    uses: ClassVar[frozenset[str]] = frozenset({"cores_per_rank"})
 
     def run(self, task: Task) -> Outcome:
         return watched(task, task.command)
@@ -32,12 +40,53 @@ class Local(Launcher):
         return end_job(mark)
 
 
-def watched(task: Task, command: Sequence[str]) -> Outcome:
+def watched(task: Task, command: Sequence[str], more: Mapping[str, str] | None = None) -> Outcome:
     """Run `command` for a task, end all its processes, and return the outcome as `Launcher.run` requires."""
-    job = follow(
-        command, timeout_s=task.timeout_s, environment=task.environment, folder=task.folder, echo=False, mark=task.mark
-    )
+    began, clock, busy = time.time(), time.monotonic(), busy_elsewhere()
+    with _on_cores(task.cores):
+        job = follow(
+            command, timeout_s=task.timeout_s, environment={**(more or {}), **task.environment}, folder=task.folder,
+            echo=False, mark=task.mark,
+        )  # fmt: skip
     if job.signal is not None:
         raise KeyboardInterrupt if job.signal == signal.SIGINT else SystemExit(128 + job.signal)
     status: Status = "timed out" if job.timed_out else "ok" if job.status == 0 else "failed"
-    return Outcome(status, job.status, job.output, job.errors, job.seconds, job.cpu_seconds)
+    # Beside tasks on other cores, these tasks would count as others.
+    others = None if task.cores else _others(busy, time.monotonic() - clock)
+    return Outcome(
+        status, job.status, job.output, job.errors, job.seconds, job.cpu_seconds, began, platform.node(), others
+    )
+
+
+@contextmanager
+def _on_cores(cores: Sequence[int]) -> Iterator[None]:
+    """Let what this thread starts use these cores only; a process has the cores of the thread that starts it."""
+    if not cores or not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def busy_elsewhere() -> float | None:
+    """Return the CPU seconds of all processes but this one and its ended children; None if they aren't reported.
+
+    Only the difference of two values has a meaning.
+    """
+    try:
+        first = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()
+    except OSError:
+        return None
+    # Fields: user, nice, system, idle, iowait, irq, softirq. All count as busy except idle and iowait.
+    ticks = [int(x) for x in first[1:8]]
+    return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK") - sum(os.times()[:4])
+
+
+def _others(before: float | None, seconds: float) -> float | None:
+    """Return the mean number of cores that other processes have kept busy in the last seconds."""
+    after = busy_elsewhere()
+    return None if before is None or after is None else max(0.0, (after - before) / seconds)

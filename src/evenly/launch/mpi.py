@@ -14,6 +14,9 @@ from evenly.launch.local import watched
 
 __all__ = ["MPI"]
 
+#: Open MPI counts cores from the machine's first, whatever cores a task may use, so it shall not bind ranks.
+_UNBOUND = {"OMPI_MCA_hwloc_base_binding_policy": "none", "PRTE_MCA_hwloc_default_binding_policy": "none"}
+
 
 @final
 class MPI(Launcher):
@@ -27,6 +30,8 @@ class MPI(Launcher):
 
     name: ClassVar[str] = "mpi"
     summary: ClassVar[str] = "on MPI ranks, by mpiexec, mpirun or srun"
+    is_here: ClassVar[bool] = True
+    uses: ClassVar[frozenset[str]] = frozenset({"cores_per_rank"})
 
     def run(self, task: Task) -> Outcome:
         # Each MPI launcher reports a missing program in its own way, so the program is looked up first.
@@ -34,7 +39,9 @@ class MPI(Launcher):
         here = program if "/" not in program else str((task.folder or Path()) / program)
         if shutil.which(here) is None:
             raise FileNotFoundError(errno.ENOENT, "there is no such program", program)
-        return watched(task, find_launcher().command(task.ranks, task.command))
+        launcher = find_launcher()
+        command = launcher.command(task.ranks or 1, task.command, cores=len(task.cores) or None)
+        return watched(task, command, _UNBOUND if task.cores else {})
 
     def end(self, mark: str) -> int:
         return end_job(mark)

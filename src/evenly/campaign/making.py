@@ -1,0 +1,190 @@
+"""The runs of a campaign that are under way: each is started, and stored as soon as it ends."""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import platform
+import time
+import uuid
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Self
+
+from evenly.campaign.crew import Cores, Crew
+from evenly.campaign.one_run import Runner
+from evenly.campaign.planning import NextRun
+from evenly.campaign.store import Record, Store
+from evenly.campaign.study import Study
+from evenly.errors import EvenlyError, InputError
+
+__all__ = ["Making", "Run"]
+
+#: Seconds that runs which were ended have to remove their temporary files.
+_CLEANING_S = 5.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run, with the token that tells it from all others, and the cores that it has for itself.
+
+    Examples
+    --------
+    >>> Run.of("3-0-plan-5f").next
+    NextRun(configuration=3, repetition=0, purpose='plan')
+    """
+
+    next: NextRun
+    token: str
+    cores: tuple[int, ...] = ()
+
+    @property
+    def mark(self) -> str:
+        """The text by which the run's processes and files are known."""
+        return f"{self.next.configuration}-{self.next.repetition}-{self.next.purpose}-{self.token}"
+
+    @classmethod
+    def new(cls, next_run: NextRun) -> Self:
+        """Return a run with a token of its own."""
+        return cls(next_run, uuid.uuid4().hex)
+
+    @classmethod
+    def of(cls, mark: str) -> Self:
+        """Return the run with a mark."""
+        configuration, repetition, purpose, token = mark.split("-")
+        return cls(NextRun(int(configuration), int(repetition), purpose), token)
+
+
+class Making:
+    """Makes the runs of a campaign, several at once if the study says so.
+
+    Parameters
+    ----------
+    study : Study
+    store : Store
+    runner : Runner
+    """
+
+    def __init__(self, study: Study, store: Store, runner: Runner) -> None:
+        self._study, self._store, self._runner = study, store, runner
+        self._crew = Crew[Run](study.program.placement.concurrent)
+        self._cores = Cores()
+
+    @property
+    def under_way(self) -> list[Run]:
+        """The runs that were started and aren't stored yet."""
+        return self._crew.under_way
+
+    @property
+    def has_room(self) -> bool:
+        """Whether another run may be started."""
+        return self._crew.has_room
+
+    def start(self, run: Run) -> bool:
+        """Start a run, or go on with one that an earlier process started; return False if there are no cores for it."""
+        configuration = self._configuration(run)
+        cores = self._cores_of(configuration)
+        if cores is None:
+            return False
+        run = dataclasses.replace(run, cores=cores)
+        fastest, many = self._fastest(configuration), self._study.plan.limit
+        limit_s = None if many is None or fastest is None else many * fastest.took
+        self._store.begin(run.mark, self._study.program.launcher, run.next.configuration)
+        self._crew.start(run, lambda: self._runner.run(run.next, configuration, run.mark, limit_s, cores))
+        return True
+
+    def _cores_of(self, configuration: Mapping[str, Any]) -> tuple[int, ...] | None:
+        """Return cores for a run: none of its own if it is alone here or runs elsewhere; None if it has to wait."""
+        if self._study.program.placement.concurrent == 1 or not self._runner.launcher.is_here:
+            return ()
+        needed = self._runner.cores_needed(configuration)
+        if needed > self._cores.count:
+            told = ", ".join(f"{name} = {value}" for name, value in configuration.items())
+            raise InputError(
+                f"a run with {told} needs {needed} cores, but evenly may use {self._cores.count}: several runs at once "
+                "get cores of their own; leave concurrent out, or rule such runs out by a constraint"
+            )
+        return self._cores.take(needed)
+
+    def _configuration(self, run: Run) -> dict[str, Any]:
+        """Return a run's configuration, parameters in the study's order."""
+        found = self._store.configuration(run.next.configuration)
+        return {name: found[name] for name in self._study.space.names}
+
+    def wait(self) -> Record:
+        """Wait until a run ends, store it, and return its record. A run that couldn't be made raises its error."""
+        run, found = self._crew.wait()
+        self._cores.give_back(run.cores)
+        fastest = self._fastest(self._configuration(run))
+        try:
+            if isinstance(found, BaseException):
+                raise found
+            record = self._bounded(found, fastest)
+            self._store.add(record, run.mark)
+        except OSError as error:
+            self._store.forget_running(run.mark)
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise self._store.full() from None
+            if error.errno == errno.E2BIG:
+                return self._unstarted(run.next, "its command is longer than the system allows")
+            raise InputError(
+                f"{error.filename!r} can't be started: {error.strerror or error}; {self._store.count()} runs are kept "
+                f"in {self._store.path}: correct that and start again, it continues from there"
+            ) from None
+        except ValueError as error:
+            # Python's own check of a command; InputError, another ValueError, concerns the whole study.
+            self._store.forget_running(run.mark)
+            if isinstance(error, InputError) or "null" not in str(error):
+                raise
+            return self._unstarted(run.next, "its command contains a null character, which no command can")
+        except BaseException:
+            # Only a run whose driver was killed keeps its mark.
+            with suppress(EvenlyError):
+                self._store.forget_running(run.mark)
+            raise
+        return record
+
+    def end(self) -> None:
+        """End all runs under way, and forget them: only runs whose driver was killed keep their marks."""
+        for run in self.under_way:
+            self._runner.launcher.end(run.mark)
+            with suppress(EvenlyError):
+                self._store.forget_running(run.mark)
+        self._crew.join(_CLEANING_S)
+
+    def _unstarted(self, next_run: NextRun, message: str) -> Record:
+        """Store a failed run whose command can't be started. The other configurations are still run."""
+        record = Record(
+            next_run.configuration, next_run.repetition, "failed", {}, next_run.purpose, message=message,
+            started=time.time(), machine=platform.node(),
+        )  # fmt: skip
+        self._store.add(record)
+        return record
+
+    def _fastest(self, configuration: Mapping[str, Any]) -> Record | None:
+        """Return the fastest successful run so far of the configuration's task; None if there is none."""
+        tasks, known = self._study.plan.tasks, self._store.configurations()
+        like = [
+            record
+            for record in self._store.records()
+            if record.status == "ok" and all(known[record.configuration][t] == configuration[t] for t in tasks)
+        ]
+        return min(like, key=lambda record: record.quantities["seconds"], default=None)
+
+    def _bounded(self, record: Record, fastest: Record | None) -> Record:
+        """Add a lower bound of the seconds to a run that timed out, where a bound is known.
+
+        The study may time only a part of a run. Suppose that the run lasted r times as long as the fastest run. Then
+        its timed part takes at least r times as long as that of the fastest run. The reason: the untimed part takes
+        the same time in all runs, and so it only makes r smaller.
+        """
+        if record.status != "timed out":
+            return record
+        if self._study.timing.is_wall:
+            bound = record.took
+        elif fastest is not None and record.took > fastest.took > 0:
+            bound = fastest.quantities["seconds"] * record.took / fastest.took
+        else:
+            return record
+        return dataclasses.replace(record, quantities={"seconds": bound})

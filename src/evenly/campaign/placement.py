@@ -1,0 +1,133 @@
+"""Where the runs of a study go: how many at once, and what each asks a scheduler for."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from evenly.campaign.templates import Template
+from evenly.errors import InputError
+from evenly.launch import Launcher, Resources
+from evenly.runs.durations import parse
+
+__all__ = ["Placement"]
+
+_COUNTS = ("nodes", "ranks_per_node", "cores_per_rank")
+_WORDS = ("memory", "partition", "account")
+#: Written into a scheduler's command line, so nothing in it may look like another option.
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
+
+
+@dataclass(frozen=True)
+class Placement:
+    """How many runs are made at once, and what each asks a scheduler for. All but `setup` may contain placeholders.
+
+    Parameters
+    ----------
+    concurrent : int
+        Most runs at once. On this machine, several runs get cores of their own, never more than there are.
+    nodes, ranks_per_node, cores_per_rank : str or int, optional
+        Whole numbers: ``"{ranks / 32}"``.
+    memory : str
+        Memory of a node, as the scheduler writes it: ``"4G"``.
+    time_limit : str, optional
+        Longest time of a job, as ``"1:30:00"``; by default the study's `timeout_s` and a minute.
+    partition, account : str
+    exclusive : bool
+    setup : sequence of str
+        Lines of a shell that run before the program: ``["module load gcc"]``.
+    options : mapping of str to str
+        Further options of the scheduler by their long names: ``{ constraint = "skylake" }``.
+
+    Examples
+    --------
+    >>> Placement(nodes="{ranks / 32}").resources({"ranks": 64}).nodes
+    2
+    """
+
+    concurrent: int = 1
+    nodes: str | int | None = None
+    ranks_per_node: str | int | None = None
+    cores_per_rank: str | int | None = None
+    memory: str = ""
+    time_limit: str | None = None
+    partition: str = ""
+    account: str = ""
+    exclusive: bool = False
+    setup: Sequence[str] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if type(self.concurrent) is not int or self.concurrent < 1:
+            raise InputError(f"concurrent must be a whole number above 0, but got {self.concurrent!r}")
+        if isinstance(self.setup, str) or any(not isinstance(line, str) for line in self.setup):
+            raise InputError(f"setup must be a list of lines, but got {self.setup!r}")
+        if not isinstance(self.options, Mapping):
+            raise InputError(f"options must be a table, as {{ constraint = 'skylake' }}, but got {self.options!r}")
+        for name in self.options:
+            if not _NAME.fullmatch(str(name)):
+                raise InputError(f"options are long names without dashes, as constraint, but got {name!r}")
+        if not isinstance(self.exclusive, bool):
+            raise InputError(f"exclusive must be true or false, but got {self.exclusive!r}")
+        if self.time_limit is not None and not Template(str(self.time_limit)).names:
+            _seconds(str(self.time_limit))
+
+    def check(self, launcher: type[Launcher]) -> None:
+        """Raise `InputError` if something is given that the launcher has no use for."""
+        given = {one.name for one in fields(self) if getattr(self, one.name) != _default(one)} - {"concurrent"}
+        useless = sorted(name for name in given if name.replace("time_limit", "time_limit_s") not in launcher.uses)
+        if useless:
+            usable = sorted(name.removesuffix("_s") for name in launcher.uses)
+            told = f"it takes {', '.join(['concurrent', *usable])}"
+            raise InputError(f"the launcher {launcher.name!r} has no use for {useless[0]}: {told}")
+
+    def templates(self) -> Iterator[Template]:
+        """Yield all texts that may contain placeholders."""
+        texts = [getattr(self, name) for name in (*_COUNTS, "time_limit")]
+        yield from (Template(str(text)) for text in texts if text is not None)
+        others = (self.memory, self.partition, self.account, *self.options.values())
+        yield from (Template(str(text)) for text in others)
+
+    def resources(self, values: Mapping[str, Any]) -> Resources:
+        """Return what a run with these values asks for.
+
+        Raises
+        ------
+        InputError
+            If a count isn't a whole number above zero.
+        """
+        counts: dict[str, Any] = {name: _count(name, getattr(self, name), values) for name in _COUNTS}
+        words: dict[str, Any] = {name: Template(str(getattr(self, name))).fill(values) for name in _WORDS}
+        limit = None if self.time_limit is None else _seconds(Template(str(self.time_limit)).fill(values))
+        return Resources(
+            **counts, **words, time_limit_s=limit, exclusive=self.exclusive,
+            setup=tuple(self.setup),
+            options={str(name): _option(value, values) for name, value in self.options.items()},
+        )  # fmt: skip
+
+
+def _default(one: Any) -> Any:
+    return one.default_factory() if callable(one.default_factory) else one.default
+
+
+def _count(name: str, text: str | int | None, values: Mapping[str, Any]) -> int | None:
+    if text is None:
+        return None
+    number = Template(str(text)).fill(values)
+    if not number.isdecimal() or int(number) < 1:
+        raise InputError(f"{name} must be a whole number above zero, but {text!r} gives {number}")
+    return int(number)
+
+
+def _seconds(text: str) -> float:
+    seconds = parse(text)
+    if not 0 < seconds < math.inf:
+        raise InputError(f"time_limit must be a time as 1:30:00 (hours, minutes, seconds) or 90min, but got {text!r}")
+    return seconds
+
+
+def _option(value: Any, values: Mapping[str, Any]) -> str:
+    return Template("" if value is True else str(value)).fill(values)
