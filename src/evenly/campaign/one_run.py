@@ -87,11 +87,11 @@ class Runner:
         folder = self._study.folder / Template(self._study.program.folder).fill(values)
         folder.mkdir(parents=True, exist_ok=True)
         until_s = min((s for s in (limit_s, self._study.program.timeout_s) if s is not None), default=None)
-        with self.launcher.workspace(mark) as scratch:
+        with self.launcher.workspace(mark, self._study.folder) as scratch:
             result = scratch / "result.json"
             task = Task(
                 self._words(values), mark, self._ranks(values), folder,
-                self._environment(values, configuration, result), until_s, cores,
+                self._environment(values, configuration, result), until_s, scratch, cores,
                 self._study.program.placement.resources(values),
             )  # fmt: skip
             before = self._files_before(folder, scratch)

@@ -65,6 +65,8 @@ class Task:
         Environment variables to set in addition to those of this process.
     timeout_s : float, optional
         Wall seconds after which the task and all processes that it started are ended.
+    workspace : Path, optional
+        A private folder for the launcher and the task, from `Launcher.workspace`.
     cores : tuple of int
         The cores of this machine that the task may use; all if there are none.
     resources : Resources
@@ -77,6 +79,7 @@ class Task:
     folder: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float | None = None
+    workspace: Path | None = None
     cores: tuple[int, ...] = ()
     resources: Resources = field(default_factory=Resources)
 
@@ -101,9 +104,7 @@ class Outcome:
     other_load : float or None
         Mean number of cores that other processes kept busy meanwhile; None where that isn't known.
     reason : str
-        Why it ended, if not the program itself ended.
-    is_own_fault : bool
-        Whether the task is to blame if it failed; a node that failed isn't its fault.
+        Why it ended, if the program itself didn't end it.
     """
 
     status: Status
@@ -116,7 +117,6 @@ class Outcome:
     host: str = ""
     other_load: float | None = None
     reason: str = ""
-    is_own_fault: bool = True
 
 
 class Launcher(ABC):
@@ -141,8 +141,8 @@ class Launcher(ABC):
     #: The fields of `Resources` that it uses.
     uses: ClassVar[frozenset[str]] = frozenset()
 
-    def workspace(self, mark: str) -> AbstractContextManager[Path]:  # noqa: ARG002 - for those that keep it by mark
-        """Return a private folder that the task can reach; it is removed when the task has ended."""
+    def workspace(self, mark: str, near: Path) -> AbstractContextManager[Path]:  # noqa: ARG002 - needed elsewhere
+        """Return a private folder that a task can reach, in `near` if need be; removed when the task has ended."""
         return scratch_folder()
 
     @abstractmethod
