@@ -133,3 +133,26 @@ def test_runs_under_way_count_as_started(tmp_path: Path) -> None:
     assert schedule.progress.left == 4
     assert small.repetitions == Repetitions(2, 2)
     assert job_processes("1-0-plan-0") == []
+
+
+def test_a_search_proposes_while_runs_are_under_way(tmp_path: Path) -> None:
+    path = study(tmp_path, values="{ low = 1, high = 40 }", pause=0.3)
+    words = [sys.executable, "-m", "evenly", "tune", str(path), "--runs", "8", "--quiet", "--concurrent", "2"]
+    text = path.read_text()
+    path.write_text(text[: text.index("[repetitions]")])
+    subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    runs = told(tmp_path)
+    assert len({n for n, *_ in runs}) == len(runs) == 8
+    assert any(a[2] < b[3] and b[2] < a[3] for a in runs for b in runs if a is not b)
+
+
+def test_an_adviser_waits_for_its_first_runs(tmp_path: Path) -> None:
+    path = study(tmp_path, values="{ low = 1, high = 40 }")
+    text = path.read_text()
+    path.write_text(
+        text[: text.index("[repetitions]")]
+        + "[repetitions]\nleast = 1\nmost = 1\n[plan]\nruns = 7\ndesign = 'advisor'\nfirst = 4\n"
+    )
+    words = [sys.executable, "-m", "evenly", "measure", str(path), "--quiet"]
+    subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert len({n for n, *_ in told(tmp_path)}) == len(told(tmp_path)) == 7

@@ -1,4 +1,4 @@
-"""The contract of launchers, over all of them."""
+"""The contract of launchers, over those that start programs on this machine; tests/cluster has those of Slurm."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from evenly.launch.mpi import MPI
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans to a process of one's choice")
 
 
-@pytest.fixture(params=launcher_names())
+@pytest.fixture(params=[name for name in launcher_names() if launcher_class(name).pins])
 def launcher(request: pytest.FixtureRequest) -> Launcher:
     return launcher_class(request.param)()
 

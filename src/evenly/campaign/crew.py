@@ -10,11 +10,10 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
 
 __all__ = ["Cores", "Crew"]
@@ -84,7 +83,7 @@ class Crew(Generic[Run]):
 
 
 class Cores:
-    """The cores of this machine that runs are given.
+    """The cores that runs are given.
 
     Examples
     --------
@@ -96,11 +95,14 @@ class Cores:
     (0, 1, 2)
     """
 
-    def __init__(self, cores: set[int] | None = None) -> None:
-        known = getattr(os, "sched_getaffinity", None)
-        found = cores or (known(0) if known else set(range(os.cpu_count() or 1)))
-        self._free = sorted(found)
+    def __init__(self, cores: Iterable[int]) -> None:
+        self._free = sorted(cores)
         self.count = len(self._free)
+
+    @property
+    def free(self) -> int:
+        """How many are free."""
+        return len(self._free)
 
     def take(self, count: int) -> tuple[int, ...] | None:
         """Return so many free cores, which are taken then; None if there aren't so many."""

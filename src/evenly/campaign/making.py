@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 from evenly.campaign.crew import Cores, Crew
@@ -69,7 +70,13 @@ class Making:
     def __init__(self, study: Study, store: Store, runner: Runner) -> None:
         self._study, self._store, self._runner = study, store, runner
         self._crew = Crew[Run](study.program.placement.concurrent)
-        self._cores = Cores()
+
+    @cached_property
+    def _cores(self) -> Cores | None:
+        """The cores that runs are given; None if one run is alone, or runs elsewhere."""
+        several = self._study.program.placement.concurrent > 1
+        cores = self._runner.launcher.cores() if several else None
+        return None if cores is None else Cores(cores)
 
     @property
     def under_way(self) -> list[Run]:
@@ -84,20 +91,28 @@ class Making:
     def start(self, run: Run) -> bool:
         """Start a run, or go on with one that an earlier process started; return False if there are no cores for it."""
         configuration = self._configuration(run)
-        cores = self._cores_of(configuration)
+        cores = self._cores.take(self.cores_for(run.next.configuration)) if self._cores else ()
         if cores is None:
             return False
         run = dataclasses.replace(run, cores=cores)
+        pinned = cores if self._runner.launcher.pins else ()
         fastest, many = self._fastest(configuration), self._study.plan.limit
         limit_s = None if many is None or fastest is None else many * fastest.took
         self._store.begin(run.mark, self._study.program.launcher, run.next.configuration)
-        self._crew.start(run, lambda: self._runner.run(run.next, configuration, run.mark, limit_s, cores))
+        self._crew.start(run, lambda: self._runner.run(run.next, configuration, run.mark, limit_s, pinned))
         return True
 
-    def _cores_of(self, configuration: Mapping[str, Any]) -> tuple[int, ...] | None:
-        """Return cores for a run: none of its own if it is alone here or runs elsewhere; None if it has to wait."""
-        if self._study.program.placement.concurrent == 1 or not self._runner.launcher.is_here:
-            return ()
+    def cores_for(self, number: int) -> int:
+        """Return how many cores a run of a configuration gets for itself; 0 if it is alone, or runs elsewhere.
+
+        Raises
+        ------
+        InputError
+            If there aren't so many.
+        """
+        if self._cores is None:
+            return 0
+        configuration = self._store.configuration(number)
         needed = self._runner.cores_needed(configuration)
         if needed > self._cores.count:
             told = ", ".join(f"{name} = {value}" for name, value in configuration.items())
@@ -105,7 +120,11 @@ class Making:
                 f"a run with {told} needs {needed} cores, but evenly may use {self._cores.count}: several runs at once "
                 "get cores of their own; leave concurrent out, or rule such runs out by a constraint"
             )
-        return self._cores.take(needed)
+        return needed
+
+    def has_cores_for(self, number: int) -> bool:
+        """Return whether a run of a configuration may start now."""
+        return self._cores is None or self.cores_for(number) <= self._cores.free
 
     def _configuration(self, run: Run) -> dict[str, Any]:
         """Return a run's configuration, parameters in the study's order."""
@@ -115,7 +134,8 @@ class Making:
     def wait(self) -> Record:
         """Wait until a run ends, store it, and return its record. A run that couldn't be made raises its error."""
         run, found = self._crew.wait()
-        self._cores.give_back(run.cores)
+        if self._cores is not None:
+            self._cores.give_back(run.cores)
         fastest = self._fastest(self._configuration(run))
         try:
             if isinstance(found, BaseException):

@@ -177,6 +177,7 @@ class Campaign:
         last = self._dangerous()
         known = self.store.configurations()
         planned = self.store.add_configurations(first_configurations(self.study))
+        self._first = len(planned)
         # Configurations proposed by an advisor follow the first ones, in the order of the proposals.
         advised = [number for number in known if number not in set(planned)] if self.study.plan.is_advised else []
         made = [] if advised else [record.configuration for record in self.store.records()]
@@ -317,7 +318,7 @@ class Campaign:
 
     def _next(self) -> NextRun | None:
         anchor = self._schedule.anchor
-        next_run = self._schedule.next() or self._advised()
+        next_run = self._schedule.next(self._making.has_cores_for) or self._advised()
         if self._schedule.anchor != anchor:
             self.store.note("anchor", self._schedule.anchor)
         return next_run
@@ -327,10 +328,16 @@ class Campaign:
         plan, order = self.study.plan, self._schedule.order
         if self._advisor is None or not plan.is_advised or self._schedule.is_spent or len(order) >= (plan.runs or 0):
             return None
-        new = rows_of(self._advisor(self._so_far(), 1))
-        added = [number for number in self.store.add_configurations(new) if number not in set(order)]
-        order.extend(added)
-        return self._schedule.next() if added else None
+        under_way = len(self._making.under_way)
+        if any(self._schedule.missing.values()) or (under_way and self.store.count() < self._first):
+            return None  # others come first
+        # The advisor doesn't know the runs under way: of its next proposals, the first that isn't one of them is taken.
+        for proposal in rows_of(self._advisor(self._so_far(), 1 + under_way)):
+            (number,) = self.store.add_configurations([proposal])
+            if number not in order:
+                order.append(number)
+                return self._schedule.next()
+        return None
 
     # ---- results ----------------------------------------------------------------------------------------------
 

@@ -46,15 +46,19 @@ class Runner:
     def __init__(self, study: Study) -> None:
         self._study = study
         self.launcher = launcher_class(study.program.launcher)()
+        study.program.placement.check(type(self.launcher))
 
     def command(self, configuration: Mapping[str, Any]) -> str:
         """Return the command of a configuration's first run, as a user would type it."""
         program, values = self._study.program, self._values(NextRun(1, 0, "plan"), configuration)
         given = {name: Template(str(text)).fill(values) for name, text in program.environment.items()}
         before = [f"{name}={shlex.quote(text)}" for name, text in given.items()]
-        ranks = [f"({self._ranks(values)} ranks)"] if program.ranks is not None else []
+        resources = program.placement.resources(values)
+        task = Task((), "", self._ranks(values), timeout_s=program.timeout_s, resources=resources)
+        started = shlex.join(self.launcher.shown(task))
+        ranks = [f"({task.ranks} ranks)"] if task.ranks is not None and not started else []
         what = f"{program.callable}(…)" if program.callable else shlex.join(self._words(values))
-        return " ".join([*before, *ranks, what])
+        return " ".join([*before, *([started] if started else []), *ranks, what])
 
     def run(
         self,

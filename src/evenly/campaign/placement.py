@@ -82,7 +82,10 @@ class Placement:
         if useless:
             usable = sorted(name.removesuffix("_s") for name in launcher.uses)
             told = f"it takes {', '.join(['concurrent', *usable])}"
-            raise InputError(f"the launcher {launcher.name!r} has no use for {useless[0]}: {told}")
+            raise InputError(
+                f"the launcher {launcher.name!r} has no use for {useless[0]}: {told}. name = 'slurm' in [launcher], or "
+                "--machine, names another launcher; --launcher local leaves such settings out"
+            )
 
     def templates(self) -> Iterator[Template]:
         """Yield all texts that may contain placeholders."""

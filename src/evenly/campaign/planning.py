@@ -230,21 +230,22 @@ class Schedule:
         if record.status == "ok":
             known.seconds.append(record.quantities["seconds"])
 
-    def next(self) -> NextRun | None:
-        """Return the next run; None if all means are precise enough, or the budget is spent."""
+    def next(self, may_start: Callable[[int], bool] = lambda _: True) -> NextRun | None:
+        """Return the next run; None if all means are precise enough, the budget is spent, or no other may start now."""
         if self.is_spent:
             return None
         # Rounds: of the configurations with the fewest successful runs, the first one in order comes next.
         waiting = [
             (c in self._last, self._of(c).expected, at, c) for at, c in enumerate(self.order) if self._missing(c)
         ]
+        waiting = [one for one in waiting if may_start(one[-1])]
         if not waiting:
             return None
         # The anchor is repeated after `anchor_every` other runs. It is chosen only then, from the measured times.
         every = self._study.plan.anchor_every
         if every and self._since_anchor >= every:
             self.anchor = self.anchor or self._quick()
-            if self.anchor is not None and not self._of(self.anchor).failed:
+            if self.anchor is not None and not self._of(self.anchor).failed and may_start(self.anchor):
                 return self._next_run(self.anchor, "anchor")
         return self._next_run(min(waiting)[-1], "plan")
 

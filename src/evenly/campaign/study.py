@@ -40,20 +40,15 @@ A study is a TOML file::
 
 from __future__ import annotations
 
-import math
-import re
-import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
-from evenly.campaign.placement import Placement
-from evenly.campaign.templates import Template
+from evenly.campaign.program import Program, check_number, program_of
 from evenly.campaign.timing import Timing
 from evenly.errors import InputError, ReadError, check_keys
-from evenly.launch import launcher_class
 from evenly.memory import check_file
 from evenly.space.designs import Design
 from evenly.space.expressions import Expression
@@ -66,81 +61,7 @@ __all__ = ["Plan", "Program", "Repetitions", "Study"]
 _EXACT = 2**53
 #: Placeholders that commands may contain in addition to parameters.
 PLACES = ("run", "repetition", "study")
-_PLACES = re.compile(r"\{[^{}]*\}")
 Draw = Literal["all", "advisor", "tune"] | Design
-
-
-@dataclass(frozen=True)
-class Program:
-    """The program of a study: a command or a Python function, and how it is started.
-
-    Parameters
-    ----------
-    command : str or sequence of str
-        The command, with placeholders for values: ``"./solve {size}"``. It is split into words as in a shell, but no
-        shell is started.
-    callable : str
-        Instead of a command, a Python function ``"module:function"``. It takes a configuration (dict) and returns
-        seconds.
-    launcher : str
-        ``"local"``, ``"mpi"``, ``"slurm"``, or the name of a launcher from another package.
-    ranks : str or int
-        Number of MPI ranks, for a launcher that starts ranks; may contain placeholders.
-    placement : Placement
-        How many runs are made at once, and what each asks a scheduler for.
-    folder : str
-        Working folder, relative to the study's folder; created if it is missing. May contain placeholders.
-    environment : mapping of str to str
-        Environment variables; values may contain placeholders.
-    timeout_s : float, optional
-        Longest wall time of a run, in seconds.
-    """
-
-    command: str | Sequence[str] = ""
-    callable: str = ""
-    launcher: str = "local"
-    ranks: str | int | None = None
-    placement: Placement = field(default_factory=Placement)
-    folder: str = "."
-    environment: Mapping[str, str] = field(default_factory=dict)
-    timeout_s: float | None = None
-
-    def __post_init__(self) -> None:
-        if bool(self.command) == bool(self.callable):
-            raise InputError("[program] needs a command or a callable, and only one of them")
-        if self.callable and ":" not in self.callable:
-            raise InputError(f"callable must be 'module:function', but got {self.callable!r}")
-        if not isinstance(self.environment, Mapping):
-            raise InputError("environment must be a table, as { OMP_NUM_THREADS = '{threads}' }")
-        if self.timeout_s is not None:
-            _check_number("timeout_s", self.timeout_s, above=0)
-        kind = launcher_class(self.launcher)
-        if self.launcher == "local" and self.ranks is not None:
-            raise InputError("ranks are started by the launcher 'mpi' or a scheduler: name one in [launcher]")
-        if kind.needs_ranks and self.ranks is None:
-            raise InputError(f"the launcher {self.launcher!r} needs to know how many: give ranks, as '{{ranks}}'")
-        self.placement.check(kind)
-
-    @property
-    def words(self) -> tuple[Template, ...]:
-        """The command's words; none for a callable."""
-        if not isinstance(self.command, str):
-            return tuple(Template(str(word)) for word in self.command)
-        places: list[str] = _PLACES.findall(self.command)
-        # Blanks within braces do not separate words, so placeholders are masked while the command is split.
-        bare = _PLACES.sub("\0", self.command)
-        try:
-            words = shlex.split(bare)
-        except ValueError as error:
-            raise InputError(f"the command {self.command!r} can't be split into words: {error}") from None
-        inside = iter(places)
-        return tuple(Template(re.sub("\0", lambda _: next(inside), word)) for word in words)
-
-    def templates(self) -> list[Template]:
-        """Return all texts that may contain placeholders."""
-        return [*self.words, Template(self.folder), Template(str(self.ranks or 1)),
-                *(Template(str(text)) for text in self.environment.values()),
-                *self.placement.templates()]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -161,8 +82,8 @@ class Repetitions:
 
     def __post_init__(self) -> None:
         for name in ("least", "most"):
-            _check_number(name, getattr(self, name), above=0, whole=True)
-        _check_number("within", self.within, above=0)
+            check_number(name, getattr(self, name), above=0, whole=True)
+        check_number("within", self.within, above=0)
         if self.least > self.most:
             raise InputError(f"least must not be above most, but got {self.least} and {self.most}")
 
@@ -213,15 +134,15 @@ class Plan:
             raise InputError(f"design must be one of {', '.join(allowed)}, but got {self.design!r}")
         for name in ("runs", "first"):
             if getattr(self, name) is not None:
-                _check_number(name, getattr(self, name), above=0, whole=True)
-        _check_number("anchor_every", self.anchor_every, above=-1, whole=True)
+                check_number(name, getattr(self, name), above=0, whole=True)
+        check_number("anchor_every", self.anchor_every, above=-1, whole=True)
         if type(self.seed) is not int or self.seed < 0:
             raise InputError(f"seed must be a whole number, 0 or above, but got {self.seed!r}")
         if self.budget_s is not None:
-            _check_number("budget_s", self.budget_s, above=0)
+            check_number("budget_s", self.budget_s, above=0)
         for name, above in (("limit", 1), ("production", 0)):
             if getattr(self, name) is not None:
-                _check_number(name, getattr(self, name), above=above)
+                check_number(name, getattr(self, name), above=above)
         if isinstance(self.tasks, str) or not all(isinstance(task, str) for task in self.tasks):
             raise InputError(f"tasks must be a list of parameters, but got {self.tasks!r}")
         if self.is_advised and self.runs is None:
@@ -351,7 +272,7 @@ class Study:
         return cls(
             name,
             Space.of(kinds, values.get("constraints", ()), conditions=values.get("conditions")),
-            _program(values),
+            program_of(values),
             Timing.from_dict(values.get("time", {})),
             _of(Repetitions, "repetitions", values),
             _of(Plan, "plan", values),
@@ -379,20 +300,6 @@ def _of(kind: type[Any], section: str, values: Mapping[str, Any]) -> Any:
     return kind(**given)
 
 
-def _program(values: Mapping[str, Any]) -> Program:
-    """Return the program of the tables [program] and [launcher]."""
-    given, placed = dict(values["program"]), dict(values.get("launcher", {}))
-    twice = [key for key in ("launcher", "ranks") if key in given and placed]
-    if twice:
-        raise InputError(f"{twice[0]} stands in [program], beside a table [launcher]: move it there")
-    check_keys("[program]", given, [f.name for f in fields(Program) if f.name != "placement"])
-    check_keys("[launcher]", placed, ["name", "ranks", *(f.name for f in fields(Placement))])
-    if placed:
-        given["launcher"] = placed.pop("name", "local" if "ranks" not in placed else "mpi")
-        given |= {"ranks": placed.pop("ranks")} if "ranks" in placed else {}
-    return Program(**given, placement=Placement(**placed))
-
-
 def _parameter(name: str, value: Any) -> Parameter:
     try:
         return _kind(value)
@@ -418,10 +325,3 @@ def _kind(value: Any) -> Parameter:
     if missing:
         raise InputError(f"it lacks {missing[0]!r}")
     return kind(**value)
-
-
-def _check_number(name: str, value: Any, *, above: float, whole: bool = False) -> None:
-    kinds = (int,) if whole else (int, float)
-    if isinstance(value, bool) or not isinstance(value, kinds) or not math.isfinite(value) or value <= above:
-        what = "a whole number" if whole else "a number"
-        raise InputError(f"{name} must be {what} above {above}, but got {value!r}")

@@ -4,26 +4,62 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from evenly.cli.console import live, note
 from evenly.cli.interruptions import INTERRUPTED
+from evenly.cli.option_groups import panel
 from evenly.cli.options import check_writable
 from evenly.errors import EvenlyError, InputError, ReadError
 from evenly.runs.files import check_own
 
 if TYPE_CHECKING:
-    from evenly.campaign import Campaign
+    from evenly.campaign import Campaign, Study
     from evenly.campaign.planning import Progress
     from evenly.campaign.store import Record
 
-__all__ = ["table_of_runs", "watched"]
+__all__ = ["Where", "table_of_runs", "watched"]
 
 #: Rows of the table that is shown while runs are made.
 _SHOWN = 12
+
+
+_where = panel("Where runs go")
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where the runs of a study go."""
+
+    machine: Annotated[
+        str | None, _where("--machine", help="A machine file, whose launcher table says how runs are started there.")
+    ] = None
+    launcher: Annotated[str | None, _where("--launcher", help="local, mpi, slurm, … instead of the study's own.")] = (
+        None
+    )
+    concurrent: Annotated[int | None, _where("--concurrent", min=1, help="Most runs at once.")] = None
+
+    def placed(self, study: Study) -> Study:
+        """Return the study with its runs where the user wants them."""
+        program = study.program
+        if self.machine is not None:
+            from evenly.machine.machine import Machine
+
+            machine = Machine.load(self.machine)
+            if machine.launcher is None:
+                raise InputError(
+                    f"{self.machine} doesn't say how runs are started there: add a table [launcher] with name = 'slurm'"
+                )
+            program = program.placed(machine.launcher, whose=self.machine)
+        if self.launcher is not None:
+            program = program.with_launcher(self.launcher)
+        if self.concurrent is not None:
+            program = replace(program, placement=replace(program.placement, concurrent=self.concurrent))
+        return replace(study, program=program)
 
 
 def table_of_runs(save: Path | None, place: Path) -> Path:

@@ -123,7 +123,7 @@ def learn(
         accept(chosen)
     learned = learn_from({name: found.runs[name] for name in chosen}, learning, arguments, each=each)
     left_out = tuple(name for name in found.runs if name not in chosen)
-    unnamed = list(found.runs) == [name_of(paths[0])]
+    unnamed = each is None and list(found.runs) == [name_of(paths[0])]
     return dataclasses.replace(learned, found=found, unnamed=unnamed, left_out=left_out)
 
 

@@ -135,7 +135,7 @@ class Launcher(ABC):
     #: Whether the number of ranks must be given.
     needs_ranks: ClassVar[bool] = True
     #: Whether tasks run on this machine, and can be given cores of their own.
-    is_here: ClassVar[bool] = False
+    pins: ClassVar[bool] = False
     #: Whether tasks go on if the process that started them ends. `run` with the same mark then waits for such a task.
     outlives: ClassVar[bool] = False
     #: The fields of `Resources` that it uses.
@@ -144,6 +144,14 @@ class Launcher(ABC):
     def workspace(self, mark: str, near: Path) -> AbstractContextManager[Path]:  # noqa: ARG002 - needed elsewhere
         """Return a private folder that a task can reach, in `near` if need be; removed when the task has ended."""
         return scratch_folder()
+
+    def cores(self) -> frozenset[int] | None:
+        """Return the cores that all tasks together may use; None if a scheduler sees to that."""
+        return None
+
+    def shown(self, task: Task) -> list[str]:  # noqa: ARG002 - needed elsewhere
+        """Return the words that stand before a task's command, where a user is shown what will be started."""
+        return []
 
     @abstractmethod
     def run(self, task: Task) -> Outcome:

@@ -20,7 +20,7 @@ from evenly.fdtd.ranks.watching import end_job, follow
 from evenly.launch.base import Launcher, Outcome, Task
 from evenly.runs.columns import Status
 
-__all__ = ["Local", "busy_elsewhere", "watched"]
+__all__ = ["Local", "busy_elsewhere", "own_cores", "watched"]
 
 
 @final
@@ -30,8 +30,11 @@ class Local(Launcher):
     name: ClassVar[str] = "local"
     summary: ClassVar[str] = "the unchanged command, on this machine"
     needs_ranks: ClassVar[bool] = False
-    is_here: ClassVar[bool] = True
+    pins: ClassVar[bool] = True
     uses: ClassVar[frozenset[str]] = frozenset({"cores_per_rank"})
+
+    def cores(self) -> frozenset[int]:
+        return own_cores()
 
     def run(self, task: Task) -> Outcome:
         return watched(task, task.command)
@@ -56,6 +59,12 @@ def watched(task: Task, command: Sequence[str], more: Mapping[str, str] | None =
     return Outcome(
         status, job.status, job.output, job.errors, job.seconds, job.cpu_seconds, began, platform.node(), others
     )
+
+
+def own_cores() -> frozenset[int]:
+    """Return the cores that this process may use."""
+    known = getattr(os, "sched_getaffinity", None)
+    return frozenset(known(0) if known else range(os.cpu_count() or 1))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import ClassVar, final
 from evenly.fdtd.ranks.launching import find_launcher
 from evenly.fdtd.ranks.watching import end_job
 from evenly.launch.base import Launcher, Outcome, Task
-from evenly.launch.local import watched
+from evenly.launch.local import own_cores, watched
 
 __all__ = ["MPI"]
 
@@ -30,8 +30,11 @@ class MPI(Launcher):
 
     name: ClassVar[str] = "mpi"
     summary: ClassVar[str] = "on MPI ranks, by mpiexec, mpirun or srun"
-    is_here: ClassVar[bool] = True
+    pins: ClassVar[bool] = True
     uses: ClassVar[frozenset[str]] = frozenset({"cores_per_rank"})
+
+    def cores(self) -> frozenset[int]:
+        return own_cores()
 
     def run(self, task: Task) -> Outcome:
         # Each MPI launcher reports a missing program in its own way, so the program is looked up first.

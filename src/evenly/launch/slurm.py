@@ -12,6 +12,7 @@ import math
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -49,6 +50,9 @@ _LATER = re.compile(
     r"zero bytes|backup controller",
     re.IGNORECASE,
 )
+#: What Slurm prints where a job takes more memory than it asked for.
+_OOM = re.compile(r"exceeded (?:job |step )?memory limit|oom[-_ ]kill", re.IGNORECASE)
+_KILLED = 128 + signal.SIGKILL
 _FAULTS = {
     "OUT_OF_MEMORY": "it ran out of memory",
     "CANCELLED": "its job was cancelled",
@@ -91,6 +95,9 @@ class Slurm(Launcher):
             raise
         _remove(folder)
 
+    def shown(self, task: Task) -> list[str]:
+        return ["sbatch", *options_of(task)]
+
     def run(self, task: Task) -> Outcome:
         if task.workspace is None:
             raise InputError("a task of Slurm needs a folder that compute nodes see: give `workspace`")
@@ -113,12 +120,14 @@ class Slurm(Launcher):
                 now = time.monotonic()
                 missing_since = min(missing_since, now)
                 state, code = _state(job)
-                # What a job wrote before it left the queue may be seen late; a cancelled one has nothing to write.
-                if state in ("CANCELLED", "OUT_OF_MEMORY", "TIMEOUT") or now - missing_since > _SEEN_S:
+                # What a job wrote before it ended well may be seen late here.
+                if state not in ("COMPLETED", "") or now - missing_since > _SEEN_S:
                     outcome = outcome_in(folder) or _without_outcome(state, code, folder)
                     break
             time.sleep(float(min(max(0.1 * (time.monotonic() - began), _FOLDER_S[0]), _FOLDER_S[1])))
         self._queue.changed()
+        if outcome.exit_code == _KILLED and not outcome.reason and _OOM.search(_said(folder)):
+            return replace(outcome, reason=_FAULTS["OUT_OF_MEMORY"])
         return outcome
 
     def _job_of(self, task: Task, folder: Path) -> str:
@@ -142,7 +151,7 @@ class Slurm(Launcher):
             done = _call(command)
             if done.returncode == 0:
                 return done.stdout.strip().partition(";")[0]
-            said = done.stderr.strip() or done.stdout.strip()
+            said = "; ".join((done.stderr.strip() or done.stdout.strip()).splitlines())
             if not _LATER.search(said):
                 raise InputError(f"Slurm doesn't take the job: {said}; the command was {' '.join(command[:-1])}")
             time.sleep(_AGAIN_S)
@@ -272,13 +281,18 @@ def _state(number: str) -> tuple[str, int]:
 
 def _without_outcome(state: str, code: int, folder: Path) -> Outcome:
     """Return the outcome of a job that wrote none: its state tells why."""
-    said, began = "", time.time()
-    with suppress(OSError):
-        said = (folder / _OUTPUT).read_text(encoding="utf-8", errors="replace")
-        began = (folder / _SCRIPT).stat().st_mtime
-    reason = {**_FAULTS, **_LOST}.get(state, f"its job ended as {state}")
+    said = _said(folder)
+    reason = {**_FAULTS, **_LOST}.get("OUT_OF_MEMORY" if _OOM.search(said) else state, f"its job ended as {state}")
     status: Status = "timed out" if state == "TIMEOUT" else "failed"
-    return Outcome(status, code or 1, "", said, 0.0, 0.0, began, reason=reason)
+    return Outcome(status, code or 1, "", said, 0.0, 0.0, (folder / _SCRIPT).stat().st_mtime, reason=reason)
+
+
+def _said(folder: Path) -> str:
+    """Return what the job printed outside the program: lines of its setup, and of Slurm."""
+    try:
+        return (folder / _OUTPUT).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def _call(command: Sequence[str]) -> subprocess.CompletedProcess[str]:

@@ -72,6 +72,8 @@ class Machine:
     card_bytes_per_s : float, optional
         Bytes per second that a node's network card carries in one direction, for all ranks of the node together; by
         default the bandwidth of `between_nodes`.
+    launcher : mapping, optional
+        How runs are started there, as the table [launcher] of a study: ``{"name": "slurm", "partition": "fat"}``.
 
     Raises
     ------
@@ -106,11 +108,14 @@ class Machine:
     within_node: Link | None = None
     between_nodes: Link | None = None
     card_bytes_per_s: float | None = None
+    launcher: Mapping[str, Any] | None = dataclasses.field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         for name in ("name", "currency", "about"):
             if not isinstance(getattr(self, name), str):
                 raise InputError(f"{name} must be text, but got {getattr(self, name)!r}")
+        if not isinstance(self.launcher, Mapping | None):
+            raise InputError(f"launcher must be a table: begin it with a line [launcher], but got {self.launcher!r}")
         for name in ("nodes", "cores_per_node"):
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), whole=True)
@@ -148,7 +153,7 @@ class Machine:
     def to_dict(self) -> dict[str, Any]:
         """Return the known values, for JSON and TOML."""
         given = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        known = {k: v.to_dict() if isinstance(v, Link) else v for k, v in given.items() if v is not None}
+        known = {k: _plain(v) for k, v in given.items() if v is not None}
         return {"format": "evenly.machine.machine", "version": FORMAT_VERSION, **known}
 
     @classmethod
@@ -227,6 +232,10 @@ def shipped_machines() -> list[str]:
     return sorted(path.stem for path in _SHIPPED.glob("*.toml"))
 
 
+def _plain(value: Any) -> Any:
+    return value.to_dict() if isinstance(value, Link) else dict(value) if isinstance(value, Mapping) else value
+
+
 def _found(path: Path) -> Path:
     """Return the path if the file exists, else the path of the shipped machine of that name."""
     if path.exists():
@@ -256,6 +265,8 @@ def _toml(value: Any) -> str:
     # writes them.
     if isinstance(value, float):
         return repr(float(value))
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_toml(key)} = {_toml(item)}' for key, item in value.items())} }}"
     if isinstance(value, list):
         return f"[{', '.join(_toml(item) for item in value)}]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

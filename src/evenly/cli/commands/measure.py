@@ -11,7 +11,7 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json
-from evenly.cli.live_study import table_of_runs, watched
+from evenly.cli.live_study import Where, table_of_runs, watched
 
 if TYPE_CHECKING:
     from evenly.campaign import Campaign, Study
@@ -29,13 +29,14 @@ def measure(
     plan: Annotated[bool, typer.Option("--plan", help="Show what is still to be run, and run nothing.")] = False,
     retry: Annotated[bool, typer.Option("--retry", help="Repeat runs that failed or timed out.")] = False,
     keep_going: opt.KeepGoing = False,
+    where: Where = Where(),
     json: opt.Json = False,
 ) -> None:
     """Run a program on many configurations and keep what each took; the same command goes on after an interruption."""
     from evenly.campaign import Campaign, Study
     from evenly.campaign.measuring import place_of
 
-    study = Study.load(path)
+    study = where.placed(Study.load(path))
     place = store or place_of(study)
     if plan:
         _show_plan(study, place, json=json)

@@ -11,7 +11,7 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json
-from evenly.cli.live_study import table_of_runs, watched
+from evenly.cli.live_study import Where, table_of_runs, watched
 from evenly.cli.parsing import names
 from evenly.cli.saving_pictures import save_all
 
@@ -72,6 +72,7 @@ def tune(
         typer.Option("--save", "-o", help="Table of all runs: .csv or .parquet (default: beside the store)."),
     ] = None,
     keep_going: opt.KeepGoing = False,
+    where: Where = Where(),
     pictures: opt.Pictures = opt.Pictures(),
     json: opt.Json = False,
 ) -> None:
@@ -80,7 +81,7 @@ def tune(
     from evenly.report.tables.tuning import result_as_dict
     from evenly.tuning.study_search import Proposer, searched, tune_study
 
-    given = Study.load(path)
+    given = where.placed(Study.load(path))
     study = searched(given, runs or given.plan.runs or 20, repeated=_says_how_often(path), **search.settings())
     place = store or study.folder / f"{study.name}.tune.db"
     target = table_of_runs(save, place)

@@ -1,0 +1,70 @@
+"""Runs as steps of one Slurm job: side by side, never more cores than the job has, and nothing kept waiting."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from evenly.campaign import Campaign, Study
+from evenly.errors import InputError
+from tests.chaos.amount import amount
+from tests.cluster.slurm import CPUS, Cluster
+from tests.cluster.test_slurm import wait_until
+
+CODE = """
+import json, os, sys, time
+began = time.time()
+time.sleep({pause})
+if os.environ["SLURM_PROCID"] == "0":
+    with open("log", "a") as log:
+        log.write(json.dumps([sys.argv[1], os.environ["SLURM_STEP_NUM_TASKS"], began, time.time()]) + "\\n")
+"""
+PAUSE = 3.0
+
+
+def write(folder: Path, *, runs: int, ranks: str) -> Path:
+    (folder / "program.py").write_text(CODE.replace("{pause}", str(PAUSE)))
+    study = folder / "s.toml"
+    study.write_text(
+        f"[program]\ncommand = ['/usr/bin/python3', 'program.py', '{{n}}']\n"
+        f"[parameters]\nn = {{ low = 1, high = {runs} }}\nranks = {ranks}\n[plan]\ndesign = 'all'\nanchor_every = 0\n"
+        "[launcher]\nname = 'srun'\nranks = '{ranks}'\nconcurrent = 20\n"
+        "[repetitions]\nleast = 1\nmost = 1\n"
+    )
+    return study
+
+
+def test_runs_are_packed_into_one_job(cluster: Cluster, tmp_path: Path) -> None:
+    number = amount(4, of=25)
+    study = write(tmp_path, runs=number, ranks="[1, 2, 3, 4]")
+    words = [sys.executable, "-m", "evenly", "measure", str(study), "--quiet"]
+    wrapped = " ".join(words)
+    done = cluster.ask("sbatch", "--wait", f"--ntasks={CPUS}", "--output=out", f"--wrap={wrapped}")
+    wait_until(lambda: not cluster.jobs())
+    runs = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert Counter(int(n) for n, *_ in runs) == dict.fromkeys(range(1, number + 1), 4), done
+    assert Counter(int(ranks) for _, ranks, *_ in runs) == dict.fromkeys((1, 2, 3, 4), number)
+    events = sorted([(began, int(ranks)) for _, ranks, began, _ in runs] + [(end, -int(r)) for _, r, _, end in runs])
+    busy, most, used = 0, 0, []
+    for at, change in events:
+        busy += change
+        most = max(most, busy)
+        used.append((at, busy))
+    assert most <= CPUS
+    # Starting a step takes a moment on these few real cores, so cores are counted while all work is there.
+    took = events[-1][0] - events[0][0]
+    least = sum(int(ranks) for _, ranks, *_ in runs) * PAUSE / CPUS
+    print(f"{took:.1f} s, at least {least:.1f}")
+    assert took < 1.6 * least, (took, least)
+
+
+def test_outside_of_a_job_it_says_what_to_do(cluster: Cluster, tmp_path: Path) -> None:
+    with Campaign(Study.load(write(tmp_path, runs=2, ranks="[1]"))) as campaign:
+        with pytest.raises(InputError, match="start evenly with sbatch"):
+            campaign.run()
+        assert campaign.store.count() == 0
+    assert not cluster.jobs()
