@@ -58,6 +58,60 @@ def test_a_command_with_nothing_to_vary_is_refused(command: str, reason: str) ->
         study_of_command(command)
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cd sub && ./solve 512",
+        "./solve 512 > out.txt",
+        "./a 512 | tee log",
+        "./a 512; ./b 512",
+        "./a 512 2>&1",
+        "./a 8 &",
+    ],
+)
+def test_a_command_that_needs_a_shell_is_refused(command: str) -> None:
+    with pytest.raises(InputError, match="needs a shell"):
+        study_of_command(command)
+
+
+def test_words_for_a_shell_are_said_to_stay() -> None:
+    proposal = study_of_command("./solve 512 $N '>' 'a && b'")
+    assert proposal.check().program.command == "./solve {value} '$N' '>' 'a && b'"
+    assert "$N (no shell runs: the program gets it as it is)" in proposal.guesses[-1]
+
+
+@pytest.mark.parametrize(
+    ("command", "proposed"),
+    [
+        ("mpirun --oversubscribe ./solve -n 512", "mpirun --oversubscribe ./solve -n {n}"),
+        ("mpirun -np 4 --oversubscribe ./solve --size 512", "mpirun -np {ranks} --oversubscribe ./solve --size {size}"),
+        ("srun -n4 ./solve --cores 64", "srun -n{ranks} ./solve --cores {cores}"),
+    ],
+)
+def test_where_the_program_begins(command: str, proposed: str) -> None:
+    assert study_of_command(command).check().program.command == proposed
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ("./solve --größe 100", ["grosse"]), ("./solve -5 100", ["value"]), ("./solve --seconds 100", ["seconds_"]),
+        ("./solve --run 100", ["run_"]), ("FOO={bar} ./solve --size 512", ["size"]),
+    ],
+)  # fmt: skip
+def test_names_that_a_study_cannot_take_are_changed(command: str, names: list[str]) -> None:
+    assert study_of_command(command).check().space.names == names
+
+
+def test_names_that_differ_in_punctuation_stay_apart() -> None:
+    table = pd.DataFrame({"a-b": [1, 2, 3], "a_b": [10, 20, 10], "seconds": [1.0, 2.0, 3.0]})
+    study = study_of_runs(Runs.from_frame(table, ["a-b", "a_b"])).check()
+    assert {name: list(kind.values()) for name, kind in study.space.parameters.items()} == {
+        "a_b": [1, 2, 3],
+        "a_b2": [10, 20],
+    }
+
+
 def test_a_table_gives_its_values() -> None:
     table = pd.DataFrame({"n cells": [8, 16], "kind": ['a"b', "c"], "x": [0.5, 1.5], "seconds": [2.0, 1.0]})
     proposal = study_of_runs(Runs.from_frame(table, ["n cells", "kind", "x"]))

@@ -58,7 +58,6 @@ def test_runs_are_packed_into_one_job(cluster: Cluster, tmp_path: Path) -> None:
     # Starting a step takes a moment on these few real cores, so cores are counted while all work is there.
     took = events[-1][0] - events[0][0]
     least = sum(int(ranks) for _, ranks, *_ in runs) * PAUSE / CPUS
-    print(f"{took:.1f} s, at least {least:.1f}")
     assert took < 1.6 * least, (took, least)
 
 

@@ -6,10 +6,12 @@ else stays as it is. Each guess is said, and stands as a comment in the study.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shlex
 import tempfile
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from evenly.campaign.study import Study
+from evenly.campaign.study import PLACES, Study
 from evenly.errors import InputError
 from evenly.runs.runs import Runs
 from evenly.space.parameters import Categorical
@@ -29,6 +31,17 @@ _RANKS: Final = ("-n", "-np", "--np", "--ntasks")
 _SETTING: Final = re.compile(r"([A-Za-z_]\w*)=(.*)")
 _OPTION: Final = re.compile(r"(--?[A-Za-z][\w-]*)=(.+)")
 _WHOLE: Final = re.compile(r"\d+")
+#: Options of launchers that are followed by no value, so that the program may come next.
+_FLAGS: Final = frozenset({
+    "--oversubscribe", "--overcommit", "--exclusive", "--exact", "--overlap", "--label", "-l", "--allow-run-as-root",
+    "--use-hwthread-cpus", "--report-bindings", "--nooversubscribe", "-v", "--verbose", "-q", "--quiet", "-s", "-O",
+    "--tag-output", "--bynode", "--bycore", "-prepend-rank", "--kill-on-bad-exit", "-K", "--unbuffered", "-u",
+})  # fmt: skip
+_RANKS_JOINED: Final = re.compile(r"(-np?)(\d+)")
+#: What a shell takes for more than a word, outside of quotes.
+_OPERATOR: Final = re.compile(r"[();<>|&]+")
+_QUOTED: Final = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+_FILLED: Final = re.compile(r"[$`*?]")
 #: Words that need no quotes; braces are places for values.
 _BARE: Final = re.compile(r"[\w@%+=:,./{}-]+")
 #: A smaller whole number is more often an order, a switch or a level than a size.
@@ -75,12 +88,28 @@ class _Found:
     why: dict[str, str] = field(default_factory=dict)
     kept: list[str] = field(default_factory=list)
 
-    def vary(self, name: str, values: Sequence[int], why: str) -> str:
+    def vary(self, name: str, values: Sequence[Any], why: str) -> str:
         """Take a parameter, and return its place in a command."""
-        name = re.sub(r"\W+", "_", name.strip("-")).strip("_") or "value"
-        free = next(n for n in [name, *(f"{name}{i}" for i in range(2, 99))] if n not in self.values)
+        name = _plain(name)
+        numbered = (f"{name}{i}" for i in itertools.count(2))
+        free = next(one for one in itertools.chain([name], numbered) if one not in self.values)
         self.values[free], self.why[free] = list(values), why
         return f"{{{free}}}"
+
+
+def _plain(name: str) -> str:
+    """Return a name that TOML and a study take as it is.
+
+    Examples
+    --------
+    >>> [_plain(name) for name in ("--größe", "n cells", "-5", "run")]
+    ['grosse', 'n_cells', 'value', 'run_']
+    """
+    letters = unicodedata.normalize("NFKD", name.replace("ß", "ss")).encode("ascii", "ignore").decode()
+    word = re.sub(r"\W+", "_", letters).strip("_")
+    if not word or word[0].isdigit():
+        return "value"
+    return f"{word}_" if word in (*PLACES, "seconds", "cpu_seconds") else word
 
 
 def study_of_command(command: str) -> StudyProposal:
@@ -89,7 +118,7 @@ def study_of_command(command: str) -> StudyProposal:
     Raises
     ------
     InputError
-        If the command can't be split into words, or nothing in it is a number that may be varied.
+        If the command can't be split into words, needs a shell, or has no number that may be varied.
 
     Examples
     --------
@@ -102,10 +131,15 @@ def study_of_command(command: str) -> StudyProposal:
         words = shlex.split(command)
     except ValueError as error:
         raise InputError(f"--command can't be split into words ({error}): check its quotes") from None
+    if operator := _OPERATOR.search(_QUOTED.sub(" ", command)):
+        raise InputError(
+            f"{operator[0]} in --command needs a shell, which a study doesn't start: write the line into a script, as "
+            "run.sh, and give that: --command 'bash run.sh …'"
+        )
     found, environment = _Found(), {}
     while words and (setting := _SETTING.fullmatch(words[0])):
         name, value = setting.groups()
-        environment[name] = value
+        environment[name] = value.replace("{", "{{").replace("}", "}}")
         if name == "OMP_NUM_THREADS" and _WHOLE.fullmatch(value):
             environment[name] = found.vary("threads", _doublings(int(value)), f"{words[0]}, from one on")
         words = words[1:]
@@ -117,6 +151,9 @@ def study_of_command(command: str) -> StudyProposal:
             f"nothing in the command {command!r} is a number of ranks or threads, or a size of {_LEAST_SIZE} or more: "
             "write a study with the parameters that you vary (docs/measuring.md)"
         )
+    literal = [word for word in words if _FILLED.search(word)]
+    if literal:
+        found.kept.append(f"{literal[0]} (no shell runs: the program gets it as it is)")
     return _proposal(shown, environment, found)
 
 
@@ -125,10 +162,11 @@ def _varied(words: list[str], found: _Found) -> Iterator[str]:
     launched = Path(words[0]).name in _LAUNCHERS
     before = ""
     for number, word in enumerate(words):
-        option = _OPTION.fullmatch(word) or _SETTING.fullmatch(word)
+        joined = _RANKS_JOINED.fullmatch(word) if launched else None
+        option = joined or _OPTION.fullmatch(word) or _SETTING.fullmatch(word)
         name, value = option.groups() if option else (before, word)
-        if launched and number and not before and not word.startswith("-"):
-            launched = False  # the program itself begins
+        if launched and number and not word.startswith("-") and (not before or before in _FLAGS):
+            launched, name = False, ""  # the program itself begins
         place = None
         if number and _WHOLE.fullmatch(value):
             place = _place(name, int(value), launched=launched, found=found)
@@ -180,8 +218,7 @@ def study_of_runs(runs: Runs) -> StudyProposal:
     for name in runs.parameters:
         labels = isinstance(runs.space.parameters[name], Categorical)
         values = sorted(set(table[name].tolist()), key=str if labels else None)
-        key = re.sub(r"\W+", "_", name).strip("_") or "value"
-        found.values[key], found.why[key] = values, "the values in the table"
+        found.vary(name, values, "the values in the table")
     options = " ".join(f"--{name} {{{name}}}" for name in found.values)
     found.kept.append("the command, of which a table tells nothing: write that of your program")
     return _proposal(f"./program {options}", {}, found)
