@@ -15,6 +15,8 @@ import pytest
 
 from tests.cli.conftest import Evenly, Printed
 from tests.cli.conftest import evenly as evenly  # the fixture
+from tests.cluster.conftest import cluster as cluster
+from tests.cluster.conftest import running as running
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
@@ -64,8 +66,16 @@ def needs(document: Path) -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.name)
-def test_blocks_run(document: Path, tmp_path: Path, evenly: Evenly, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_run(
+    document: Path,
+    tmp_path: Path,
+    evenly: Evenly,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
     needs(document)
+    if document.name == "cluster.md":
+        request.getfixturevalue("cluster")
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("COLUMNS", "100")
     names: dict[str, object] = {"__name__": "__docs__"}
