@@ -41,10 +41,13 @@ def fill(store: Store) -> None:
             store.add(Record(number, repetition, "failed", {}, exit_code=3, message="no\x00t well", output=output))
         else:
             seconds = {"seconds": 1 / (at + 1), "cpu_seconds": at / 3}
-            store.add(Record(number, repetition, "ok", seconds, "anchor" if at % 20 == 5 else "plan", 0, took=at + 0.5))
+            store.add(
+                Record(number, repetition, "ok", seconds, "anchor" if at % 20 == 5 else "plan", 0, took=at + 0.5),
+                f"mark {at}",
+            )
     store.note("anchor", numbers[5])
     store.begin("killed", "local", numbers[2])
-    store.count_interrupted()
+    store.count_interrupted(["killed"])
     store.begin("running", "mpi", numbers[3])
 
 

@@ -179,7 +179,8 @@ class Campaign:
         planned = self.store.add_configurations(first_configurations(self.study))
         self._first = len(planned)
         # Configurations proposed by an advisor follow the first ones, in the order of the proposals.
-        advised = [number for number in known if number not in set(planned)] if self.study.plan.is_advised else []
+        first = set(planned)
+        advised = [number for number in known if number not in first] if self.study.plan.is_advised else []
         made = [] if advised else [record.configuration for record in self.store.records()]
         if said := removed(made, planned, self.store.configurations()):
             self._warn(f"holds {said}")
@@ -329,13 +330,13 @@ class Campaign:
         if self._advisor is None or not plan.is_advised or self._schedule.is_spent or len(order) >= (plan.runs or 0):
             return None
         under_way = len(self._making.under_way)
-        if any(self._schedule.missing.values()) or (under_way and self.store.count() < self._first):
+        if self._schedule.has_missing or (under_way and self.store.count() < self._first):
             return None  # others come first
         # The advisor doesn't know the runs under way: of its next proposals, the first that isn't one of them is taken.
         for proposal in rows_of(self._advisor(self._so_far(), 1 + under_way)):
             (number,) = self.store.add_configurations([proposal])
             if number not in order:
-                order.append(number)
+                self._schedule.append(number)
                 return self._schedule.next()
         return None
 

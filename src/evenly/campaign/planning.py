@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import bisect
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,7 +97,8 @@ def removed(made: Iterable[int], planned: Sequence[int], known: Mapping[int, Map
     >>> removed([2], [2], {2: {"n": "1"}})
     ''
     """
-    gone = [number for number in dict.fromkeys(made) if number not in set(planned)]
+    there = set(planned)
+    gone = [number for number in dict.fromkeys(made) if number not in there]
     if not gone:
         return ""
     shown = "; ".join(_written(known[number]) for number in gone[:3]) + " …" * (len(gone) > 3)
@@ -153,11 +157,18 @@ class _Known:
     took: list[float] = field(default_factory=list)
     failed: bool = False
     under_way: int = 0
+    #: What `missing` returned last: looking at the mean takes long.
+    still: int = 0
 
     @property
     def expected(self) -> int:
         """The number of good runs, if those under way go well."""
         return len(self.seconds) + self.under_way
+
+    @property
+    def usual(self) -> float | None:
+        """The median time of its runs; None if there are none."""
+        return float(np.median(self.took)) if self.took else None
 
     def missing(self, wanted: Repetitions) -> int:
         """Return the least number of runs that are still to be started; 0 where the mean is precise enough."""
@@ -167,6 +178,38 @@ class _Known:
             return wanted.least - self.expected
         # A run under way may be the one that makes the mean precise enough.
         return 0 if self.under_way or half_width(self.seconds) <= wanted.within else 1
+
+
+class _Left:
+    """The runs that are left, and how long they will take: each its configuration's median time, else the usual one.
+
+    Sums are kept up to date, so that a campaign of many runs needn't look at all of them after each.
+    """
+
+    def __init__(self) -> None:
+        self.runs = 0
+        self._seconds = 0.0
+        self._of_unknown = 0
+        self._medians: list[float] = []
+
+    def change(self, runs: int, usual: float | None, by: int) -> None:
+        """Add (`by` = 1) or take away (-1) the runs left of a configuration with a median time."""
+        self.runs += by * runs
+        if usual is None:
+            self._of_unknown += by * runs
+            return
+        self._seconds += by * runs * usual
+        at = bisect.bisect_left(self._medians, usual)
+        if by > 0:
+            self._medians.insert(at, usual)
+        else:
+            del self._medians[at]
+
+    def seconds(self, more: int) -> float:
+        """Return how long the runs left take, and so many more of configurations that aren't known yet."""
+        n = len(self._medians)
+        usual = 0.5 * (self._medians[(n - 1) // 2] + self._medians[n // 2]) if n else 0.0
+        return max(0.0, self._seconds) + (self._of_unknown + more) * usual
 
 
 class Schedule:
@@ -199,18 +242,53 @@ class Schedule:
         last: Iterable[int] = (),
     ) -> None:
         self._study, self._last = study, frozenset(last)
-        self.order: list[int] = list(order)
+        self.order: list[int] = []
         self.anchor = anchor
         self._known: dict[int, _Known] = {}
+        self._left, self._took, self._done = _Left(), 0.0, 0
+        #: Configurations by their turn; those that have changed since are in it again, and their old turns are skipped.
+        self._turns: list[tuple[bool, int, int, int]] = []
+        self._places: dict[int, int] = {}
         self._since_anchor = 0
+        for configuration in order:
+            self.append(configuration)
         for record in records:
             self.add(record)
 
+    def append(self, configuration: int) -> None:
+        """Plan another configuration."""
+        self._places[configuration] = len(self.order)
+        self.order.append(configuration)
+        known = self._known.setdefault(configuration, _Known())
+        known.still = known.missing(self._study.repetitions)
+        self._left.change(known.still + known.under_way, known.usual, 1)
+        self._take_turn(configuration)
+
+    def _take_turn(self, configuration: int) -> None:
+        known = self._known[configuration]
+        if known.still:
+            # Rounds: of the configurations with the fewest successful runs, the first one in order comes next.
+            last = configuration in self._last
+            heapq.heappush(self._turns, (last, known.expected, self._places[configuration], configuration))
+
+    @contextmanager
+    def _changing(self, configuration: int) -> Iterator[_Known]:
+        """Give what is known of a configuration to be changed, and see to its turn and to the sums."""
+        known = self._known.setdefault(configuration, _Known())
+        planned = configuration in self._places
+        if planned:
+            self._left.change(known.still + known.under_way, known.usual, -1)
+        yield known
+        known.still = known.missing(self._study.repetitions)
+        if planned:
+            self._left.change(known.still + known.under_way, known.usual, 1)
+            self._take_turn(configuration)
+
     def start(self, next_run: NextRun) -> None:
         """Note that a run is under way, so that it isn't started twice."""
-        known = self._known.setdefault(next_run.configuration, _Known())
-        known.repetition = max(known.repetition, next_run.repetition + 1)
-        known.under_way += 1
+        with self._changing(next_run.configuration) as known:
+            known.repetition = max(known.repetition, next_run.repetition + 1)
+            known.under_way += 1
         self._count(next_run.configuration)
 
     def _count(self, configuration: int) -> None:
@@ -218,28 +296,26 @@ class Schedule:
 
     def add(self, record: Record) -> None:
         """Add a finished run."""
-        known = self._known.setdefault(record.configuration, _Known())
-        # Repetitions of a salvaged file have gaps.
-        known.repetition = max(known.repetition, record.repetition + 1)
-        if known.under_way:
-            known.under_way -= 1
-        else:
+        with self._changing(record.configuration) as known:
+            # Repetitions of a salvaged file have gaps.
+            known.repetition = max(known.repetition, record.repetition + 1)
+            was_under_way = known.under_way > 0
+            known.under_way -= was_under_way
+            known.took.append(record.took)
+            known.failed |= record.status != "ok"
+            if record.status == "ok":
+                known.seconds.append(record.quantities["seconds"])
+        self._took += record.took
+        self._done += 1
+        if not was_under_way:
             self._count(record.configuration)
-        known.took.append(record.took)
-        known.failed |= record.status != "ok"
-        if record.status == "ok":
-            known.seconds.append(record.quantities["seconds"])
 
     def next(self, may_start: Callable[[int], bool] = lambda _: True) -> NextRun | None:
         """Return the next run; None if all means are precise enough, the budget is spent, or no other may start now."""
         if self.is_spent:
             return None
-        # Rounds: of the configurations with the fewest successful runs, the first one in order comes next.
-        waiting = [
-            (c in self._last, self._of(c).expected, at, c) for at, c in enumerate(self.order) if self._missing(c)
-        ]
-        waiting = [one for one in waiting if may_start(one[-1])]
-        if not waiting:
+        chosen = self._first_in_turn(may_start)
+        if chosen is None:
             return None
         # The anchor is repeated after `anchor_every` other runs. It is chosen only then, from the measured times.
         every = self._study.plan.anchor_every
@@ -247,13 +323,28 @@ class Schedule:
             self.anchor = self.anchor or self._quick()
             if self.anchor is not None and not self._of(self.anchor).failed and may_start(self.anchor):
                 return self._next_run(self.anchor, "anchor")
-        return self._next_run(min(waiting)[-1], "plan")
+        return self._next_run(chosen, "plan")
+
+    def _first_in_turn(self, may_start: Callable[[int], bool]) -> int | None:
+        passed, chosen = [], None
+        while self._turns and chosen is None:
+            _, expected, _, configuration = turn = self._turns[0]
+            known = self._known[configuration]
+            if expected != known.expected or not known.still:
+                heapq.heappop(self._turns)  # it has another turn since
+            elif may_start(configuration):
+                chosen = configuration
+            else:
+                passed.append(heapq.heappop(self._turns))
+        for turn in passed:
+            heapq.heappush(self._turns, turn)
+        return chosen
 
     @property
     def is_spent(self) -> bool:
         """Whether all runs together have taken the budget's time or more."""
         budget = self._study.plan.budget_s
-        return budget is not None and sum(sum(known.took) for known in self._known.values()) >= budget
+        return budget is not None and self._took >= budget
 
     def _quick(self) -> int | None:
         """Return the quickest configuration that takes at least a tenth of the median time: shorter ones are noisy."""
@@ -269,26 +360,21 @@ class Schedule:
     def _of(self, configuration: int) -> _Known:
         return self._known.get(configuration, _Known())
 
-    def _missing(self, configuration: int) -> int:
-        return self._of(configuration).missing(self._study.repetitions)
-
     @property
     def progress(self) -> Progress:
         """Number of runs made, number of runs left, and the expected time of the runs left."""
-        # A run is expected to take its configuration's median time. A configuration without runs takes the median of
-        # all these medians.
-        took = {c: float(np.median(k.took)) for c, k in self._known.items() if k.took}
-        usual = float(np.median(list(took.values()))) if took else 0.0
         plan = self._study.plan
-        missing = {c: self._of(c).under_way + n for c, n in self.missing.items()}
-        left = sum(n * took.get(c, usual) for c, n in missing.items())
         coming = max(0, (plan.runs or 0) - len(self.order)) if plan.is_advised else 0
         coming *= self._study.repetitions.least
-        done = sum(len(known.took) for known in self._known.values())
-        seconds = (left + coming * usual) / self._study.program.placement.concurrent
-        return Progress(done, sum(missing.values()) + coming, seconds)
+        seconds = self._left.seconds(coming) / self._study.program.placement.concurrent
+        return Progress(self._done, self._left.runs + coming, seconds)
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether a run of a planned configuration is still to be started."""
+        return self._first_in_turn(lambda _: True) is not None
 
     @property
     def missing(self) -> dict[int, int]:
         """Number of runs that each planned configuration still needs, as far as is known."""
-        return {configuration: self._missing(configuration) for configuration in self.order}
+        return {configuration: self._of(configuration).still for configuration in self.order}

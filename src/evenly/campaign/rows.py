@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +21,8 @@ from evenly.errors import InputError, ReadError
 from evenly.writing import replacing
 
 __all__ = [
-    "COLUMNS", "FORMAT_VERSION", "LOGS", "TALLY", "Damage", "Loaded", "Rows", "check_version", "checksum", "connect",
-    "contradictions", "create", "is_intact", "key_of", "load", "name_of", "new_rows", "write",
+    "COLUMNS", "FORMAT_VERSION", "LOGS", "TALLY", "Changes", "Damage", "Loaded", "Rows", "check_version", "checksum",
+    "connect", "contradictions", "create", "is_intact", "key_of", "load", "name_of", "new_rows", "write", "write_all",
 ]  # fmt: skip
 
 FORMAT_VERSION = 2
@@ -137,30 +137,103 @@ def create(path: Path, rows: Rows) -> None:
         with replacing(path) as new, closing(connect(new)) as database:
             database.execute(f"PRAGMA page_size = {PAGE_SIZE}")
             database.execute("PRAGMA journal_mode = MEMORY")
-            write(database, None, rows)
+            write_all(database, rows)
     except (OSError, sqlite3.Error) as error:
         raise InputError(f"{path} can't be written: {getattr(error, 'strerror', None) or error}") from None
 
 
-def write(database: sqlite3.Connection, before: Rows | None, rows: Rows) -> None:
-    """Write in one transaction what differs from the rows before; where there are none, make the tables, too."""
-    rows["about"][TALLY] = ()
-    rows["about"][TALLY] = (TALLY, json.dumps({table: len(rows[table]) for table in COLUMNS}))
+class Changes(MutableMapping[Any, tuple[Any, ...]]):
+    """The rows of a table with changes that aren't written yet; nothing is copied.
+
+    Examples
+    --------
+    >>> known = {1: ("a",)}
+    >>> changed = Changes(known)
+    >>> changed[2] = ("b",)
+    >>> del changed[1]
+    >>> dict(changed), known, changed.gone, changed.come
+    ({2: ('b',)}, {1: ('a',)}, [('a',)], [('b',)])
+    """
+
+    def __init__(self, known: dict[Any, tuple[Any, ...]]) -> None:
+        self._known = known
+        self._changed: dict[Any, tuple[Any, ...] | None] = {}
+
+    def __getitem__(self, key: Any) -> tuple[Any, ...]:
+        found = self._changed[key] if key in self._changed else self._known[key]
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def __setitem__(self, key: Any, values: tuple[Any, ...]) -> None:
+        self._changed[key] = values
+
+    def __delitem__(self, key: Any) -> None:
+        if key not in self:
+            raise KeyError(key)
+        self._changed[key] = None
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from (key for key in self._known if self._changed.get(key, ()) is not None)
+        yield from (key for key, new in self._changed.items() if new is not None and key not in self._known)
+
+    def __len__(self) -> int:
+        lost = sum(new is None and key in self._known for key, new in self._changed.items())
+        won = sum(new is not None and key not in self._known for key, new in self._changed.items())
+        return len(self._known) - lost + won
+
+    def clear(self) -> None:
+        self._changed = dict.fromkeys(self._known)
+
+    @property
+    def gone(self) -> list[tuple[Any, ...]]:
+        """The known rows that aren't there any more, or have other values."""
+        return [self._known[k] for k, new in self._changed.items() if k in self._known and self._known[k] != new]
+
+    @property
+    def come(self) -> list[tuple[Any, ...]]:
+        """The rows that are new, or have new values."""
+        return [new for k, new in self._changed.items() if new is not None and self._known.get(k) != new]
+
+    def keep(self) -> None:
+        """Make the changes in the known rows."""
+        for key, new in self._changed.items():
+            if new is None:
+                self._known.pop(key, None)
+            else:
+                self._known[key] = new
+
+
+def write(database: sqlite3.Connection, rows: Mapping[str, Changes]) -> None:
+    """Write in one transaction what has changed."""
+    counts = {table: len(rows[table]) for table in COLUMNS}
+    counts["about"] += TALLY not in rows["about"]
+    rows["about"][TALLY] = (TALLY, json.dumps(counts))
     with database:
         # Otherwise, Python commits each new table separately.
         database.execute("BEGIN IMMEDIATE")
         for table, columns in COLUMNS.items():
-            if before is None:
-                database.execute(f"DROP TABLE IF EXISTS {table}")
-                database.execute(f"CREATE TABLE {table} ({', '.join(columns)}, checksum)")
-            old, new = before[table] if before else {}, rows[table]
-            gone = [values for key, values in old.items() if new.get(key) != values]
-            come = [values for key, values in new.items() if old.get(key) != values]
             same = " AND ".join(f"{column} IS ?" for column in columns)
-            database.executemany(f"DELETE FROM {table} WHERE {same}", gone)  # noqa: S608
-            places = ", ".join("?" * (len(columns) + 1))
-            told = [(*values, checksum(table, values)) for values in come]
-            database.executemany(f"INSERT INTO {table} VALUES ({places})", told)  # noqa: S608
+            database.executemany(f"DELETE FROM {table} WHERE {same}", rows[table].gone)  # noqa: S608
+            _insert(database, table, rows[table].come)
+
+
+def write_all(database: sqlite3.Connection, rows: Rows) -> None:
+    """Make the tables, and write all rows in one transaction."""
+    rows["about"][TALLY] = ()
+    rows["about"][TALLY] = (TALLY, json.dumps({table: len(rows[table]) for table in COLUMNS}))
+    with database:
+        database.execute("BEGIN IMMEDIATE")
+        for table, columns in COLUMNS.items():
+            database.execute(f"DROP TABLE IF EXISTS {table}")
+            database.execute(f"CREATE TABLE {table} ({', '.join(columns)}, checksum)")
+            _insert(database, table, rows[table].values())
+
+
+def _insert(database: sqlite3.Connection, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
+    places = ", ".join("?" * (len(COLUMNS[table]) + 1))
+    told = [(*values, checksum(table, values)) for values in rows]
+    database.executemany(f"INSERT INTO {table} VALUES ({places})", told)  # noqa: S608
 
 
 def load(database: sqlite3.Connection) -> Loaded:

@@ -6,6 +6,7 @@ the file's lock (`evenly.campaign.lock`). So all rows are read and checked once,
 
 from __future__ import annotations
 
+import itertools
 import json
 import secrets
 import shlex
@@ -20,7 +21,19 @@ from typing import Any, Self
 import pandas as pd
 
 from evenly.campaign.lock import FileLock
-from evenly.campaign.rows import Damage, Loaded, Rows, check_version, connect, create, load, new_rows, write
+from evenly.campaign.rows import (
+    Changes,
+    Damage,
+    Loaded,
+    Rows,
+    check_version,
+    connect,
+    create,
+    load,
+    new_rows,
+    write,
+    write_all,
+)
 from evenly.errors import EvenlyError, EvenlyWarning, InputError, ReadError
 from evenly.runs.columns import Status
 
@@ -105,6 +118,7 @@ class Store:
             self._rows: Rows | None = rows
             self._identity = _identity(self._lock.path)
             self._rescued: Path | None = None
+            self._forget()
         except BaseException:
             self._lock.release()
             raise
@@ -123,35 +137,43 @@ class Store:
     def _known(self) -> Rows:
         if self._rows is None:
             self._rows = _good_rows(self._database, self.path).rows
+            self._forget()
         return self._rows
 
+    def _forget(self) -> None:
+        """Forget what was made of rows that may have gone."""
+        self._numbers: dict[str, int] = {}
+        self._read: dict[Any, Record] = {}
+
     @contextmanager
-    def _changed(self) -> Iterator[Rows]:
+    def _changed(self) -> Iterator[dict[str, Changes]]:
         """Give all rows to be changed, and write the changes in one transaction."""
         is_lost = _identity(self._lock.path) != self._identity or not self._lock.is_held()
-        before = self._known()
-        rows = {table: dict(known) for table, known in before.items()}
+        known = self._known()
+        rows = {table: Changes(known[table]) for table in known}
         yield rows
         if is_lost:
             raise self._lost(rows)
-        if rows == before:
+        if not any(changes.gone or changes.come for changes in rows.values()):
             return
         self._rows = None
         try:
-            write(self._database, before, rows)
+            write(self._database, rows)
         except sqlite3.Error as error:
             if "full" not in str(error):
                 raise ReadError(self.path, f"it can't be written: {error}") from None
             raise self.full() from None
-        self._rows = rows
+        for changes in rows.values():
+            changes.keep()
+        self._rows = known
 
-    def _lost(self, rows: Rows) -> ReadError:
+    def _lost(self, rows: Mapping[str, Changes]) -> ReadError:
         """Return the error for a file that was deleted or replaced since it was opened; keep its runs beside it."""
         what = "it, or its lock, was deleted or replaced while it was in use"
         if self._rescued is None:
             copy = self._lock.path.with_name(f"{self._lock.path.stem}.rescued-{secrets.token_hex(3)}.db")
             try:
-                create(copy, {**rows, "running": {}})
+                create(copy, {**{table: dict(changes) for table, changes in rows.items()}, "running": {}})
             except (OSError, sqlite3.Error) as error:
                 return ReadError(self.path, f"{what}, and its runs can't be kept: {error}")
             self._rescued = copy
@@ -180,13 +202,23 @@ class Store:
 
         Numbers are compared by their value: 1 and 1.0 are the same.
         """
-        given = {_key(one): json.dumps(dict(one), sort_keys=True) for one in reversed(configurations)}
+        given = {_key(one): one for one in reversed(configurations)}
+        known = self._by_key()
+        following = max(known.values(), default=0) + 1
+        new = {
+            key: number for number, key in enumerate([key for key in reversed(given) if key not in known], following)
+        }
         with self._changed() as rows:
-            known = {_key(json.loads(text)): number for number, text in rows["configurations"].values()}
-            following = max(rows["configurations"], default=0) + 1
-            for number, key in enumerate([key for key in reversed(given) if key not in known], following):
-                rows["configurations"][number], known[key] = (number, given[key]), number
+            for key, number in new.items():
+                rows["configurations"][number] = (number, json.dumps(dict(given[key]), sort_keys=True))
+        known |= new
         return [known[_key(one)] for one in configurations]
+
+    def _by_key(self) -> dict[str, int]:
+        """Return the number of each configuration by what it is known by."""
+        if len(self._numbers) != len(self._known()["configurations"]):
+            self._numbers = {_key(one): number for number, one in self.configurations().items()}
+        return self._numbers
 
     def configurations(self) -> dict[int, dict[str, Any]]:
         """Return all configurations by their number, in the order in which they were stored."""
@@ -244,15 +276,19 @@ class Store:
         before = self.count()
         with self._changed() as rows:
             rows["about"].pop("interrupted", None)
-            rows["records"] = {key: values for key, values in rows["records"].items() if values[2] == "ok"}
+            for key in [key for key, values in rows["records"].items() if values[2] != "ok"]:
+                del rows["records"][key]
+        self._forget()
         return before - self.count()
 
     def clear(self) -> None:
         """Delete all configurations and runs."""
         with self._changed() as rows:
-            rows["records"], rows["configurations"] = {}, {}
+            for table in ("records", "configurations"):
+                rows[table].clear()
             for key in ("anchor", "interrupted"):
                 rows["about"].pop(key, None)
+        self._forget()
 
     def count(self) -> int:
         """Return the number of runs."""
@@ -260,10 +296,10 @@ class Store:
 
     def records(self) -> list[Record]:
         """Return all runs, in the order they were run."""
-        return [
-            Record(number, again, status, json.loads(found), *rest)
-            for number, again, status, found, *rest in self._known()["records"].values()
-        ]
+        known = self._known()["records"]
+        for key, (number, again, status, found, *rest) in itertools.islice(known.items(), len(self._read), None):
+            self._read[key] = Record(number, again, status, json.loads(found), *rest)
+        return list(self._read.values())
 
     def table(self, source: str) -> pd.DataFrame:
         """Return a table with one row per run: its parameters, quantities, status, machine, time and source."""
@@ -338,7 +374,7 @@ def _damaged(path: Path, damages: Sequence[Damage], *, rows: Rows | None = None)
 
 def _add_checksums(database: sqlite3.Connection, rows: Rows, named: Path) -> None:
     rows["about"] |= new_rows()["about"]
-    write(database, None, rows)
+    write_all(database, rows)
     warnings.warn(
         EvenlyWarning(
             f"an older evenly wrote {named}, without checksums: its {len(rows['records'])} runs are believed as they "
