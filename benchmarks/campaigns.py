@@ -86,9 +86,8 @@ def jobs(folder: Path, count: int) -> None:
     while subprocess.run(["squeue", "--me", "-h"], capture_output=True, check=True).stdout:
         time.sleep(0.2)
     loop = time.perf_counter() - began
-    print(
-        f"{count} jobs, {good} good: {1e3 * spent / count:.1f} ms of the driver's CPU per run; {took / loop:.2f} × a loop"
-    )
+    print(f"{count} jobs, {good} good: {1e3 * spent / count:.1f} ms of the driver's CPU per run")
+    print(f"wall time over that of a loop of sbatch: {took / loop:.2f}")
 
 
 if __name__ == "__main__":

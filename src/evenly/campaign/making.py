@@ -142,6 +142,7 @@ class Making:
                 raise found
             record = self._bounded(found, fastest)
             self._store.add(record, run.mark)
+            _note_best(self._best, self._task(self._configuration(run)), record)
         except OSError as error:
             self._store.forget_running(run.mark)
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -184,13 +185,18 @@ class Making:
 
     def _fastest(self, configuration: Mapping[str, Any]) -> Record | None:
         """Return the fastest successful run so far of the configuration's task; None if there is none."""
-        tasks, known = self._study.plan.tasks, self._store.configurations()
-        like = [
-            record
-            for record in self._store.records()
-            if record.status == "ok" and all(known[record.configuration][t] == configuration[t] for t in tasks)
-        ]
-        return min(like, key=lambda record: record.quantities["seconds"], default=None)
+        return self._best.get(self._task(configuration))
+
+    @cached_property
+    def _best(self) -> dict[tuple[Any, ...], Record]:
+        """The fastest successful run of each task so far."""
+        known, found = self._store.configurations(), dict[tuple[Any, ...], Record]()
+        for record in self._store.records():
+            _note_best(found, self._task(known[record.configuration]), record)
+        return found
+
+    def _task(self, configuration: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(configuration[name] for name in self._study.plan.tasks)
 
     def _bounded(self, record: Record, fastest: Record | None) -> Record:
         """Add a lower bound of the seconds to a run that timed out, where a bound is known.
@@ -208,3 +214,8 @@ class Making:
         else:
             return record
         return dataclasses.replace(record, quantities={"seconds": bound})
+
+
+def _note_best(best: dict[tuple[Any, ...], Record], task: tuple[Any, ...], record: Record) -> None:
+    if record.status == "ok" and (task not in best or record.quantities["seconds"] < best[task].quantities["seconds"]):
+        best[task] = record

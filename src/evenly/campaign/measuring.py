@@ -309,6 +309,10 @@ class Campaign:
         """All configurations by their number, parameters in the study's order."""
         return {number: self._ordered(one) for number, one in self.store.configurations().items()}
 
+    def configuration(self, number: int) -> dict[str, Any]:
+        """One configuration by its number."""
+        return self._ordered(self.store.configuration(number))
+
     def _ordered(self, configuration: Mapping[str, Any]) -> dict[str, Any]:
         return {name: configuration[name] for name in self.study.space.names}
 

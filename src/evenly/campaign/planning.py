@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import heapq
+import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -168,7 +169,7 @@ class _Known:
     @property
     def usual(self) -> float | None:
         """The median time of its runs; None if there are none."""
-        return float(np.median(self.took)) if self.took else None
+        return statistics.median(self.took) if self.took else None
 
     def missing(self, wanted: Repetitions) -> int:
         """Return the least number of runs that are still to be started; 0 where the mean is precise enough."""
@@ -250,10 +251,10 @@ class Schedule:
         self._turns: list[tuple[bool, int, int, int]] = []
         self._places: dict[int, int] = {}
         self._since_anchor = 0
-        for configuration in order:
-            self.append(configuration)
         for record in records:
             self.add(record)
+        for configuration in order:
+            self.append(configuration)
 
     def append(self, configuration: int) -> None:
         """Plan another configuration."""

@@ -131,7 +131,7 @@ def _shown(campaign: Campaign) -> Iterator[Callable[[Record, Progress], None]]:
 def _line(campaign: Campaign, record: Record, progress: Progress) -> str:
     from evenly.report.formatting import quantity
 
-    configuration = campaign.configurations[record.configuration]
+    configuration = campaign.configuration(record.configuration)
     told = ", ".join(f"{name}={value}" for name, value in configuration.items())
     took = quantity(record.quantities["seconds"]) if record.status == "ok" else f"{record.status}, {record.message}"
     of = progress.done + progress.left
