@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from evenly.processes import scratch_folder
-from evenly.runs.columns import Status
+
+if TYPE_CHECKING:
+    from evenly.runs.columns import Status
 
 __all__ = ["Launcher", "Outcome", "Resources", "Task"]
 

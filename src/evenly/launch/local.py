@@ -14,11 +14,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar, final
+from typing import TYPE_CHECKING, ClassVar, final
 
 from evenly.fdtd.ranks.watching import end_job, follow
 from evenly.launch.base import Launcher, Outcome, Task
-from evenly.runs.columns import Status
+
+if TYPE_CHECKING:
+    from evenly.runs.columns import Status
 
 __all__ = ["Local", "busy_elsewhere", "own_cores", "watched"]
 

@@ -21,12 +21,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, final
+from typing import TYPE_CHECKING, ClassVar, final
 
 from evenly.errors import InputError
 from evenly.launch.base import Launcher, Outcome, Resources, Task
 from evenly.launch.job import claimed_by, outcome_in, write_task
-from evenly.runs.columns import Status
+
+if TYPE_CHECKING:
+    from evenly.runs.columns import Status
 
 __all__ = ["Slurm", "options_of"]
 

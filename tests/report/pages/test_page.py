@@ -178,3 +178,44 @@ def test_labels_cannot_end_the_script_of_a_page() -> None:
     html = Explorer.of("", evenly.fit(runs, method="log-quadratic"), runs).html()
     assert html.count("</script>") == 1
     assert "<b>" not in html
+
+
+def test_questions_that_no_page_answers_are_refused(model: evenly.Model) -> None:
+    goal = evenly.Goal(deadline_s=1)
+    with pytest.raises(InputError, match="ask for the model of one program, but there are atm, ocn"):
+        evenly.page({"atm": model, "ocn": model}, goal=goal)
+    with pytest.raises(InputError, match="but there is none"):
+        evenly.page(runs_of(), cores=[4, 8])
+    with pytest.raises(InputError, match="at least one number of cores"):
+        evenly.page(model, cores=[])
+
+
+def test_one_model_and_runs_belong_together_whatever_their_names(model: evenly.Model) -> None:
+    page = evenly.page({"a": runs_of()}, model, next_runs=0)
+    assert "typical error on runs left out" in page.numbers
+    assert set(evenly.plot({"ocn": model}, runs_of())) == {"ocn", "ocn-predicted"}
+    assert set(evenly.plot(model, {"ocn": runs_of()})) == {"model", "model-predicted"}
+    with pytest.raises(InputError, match="give runs by the names of the models"):
+        evenly.plot(model, {"ocn": runs_of(), "atm": runs_of()})
+    assert set(evenly.plot({"a/b": model, "a-b": model})) == {"a-b", "a-b-2"}
+    with pytest.raises(InputError, match="leave them out"):
+        evenly.plot(evenly.allocate({"a": model, "b": lambda p: 30 / p}, cores=16), runs_of())
+
+
+def test_where_sliders_stand_is_measured_or_refused(model: evenly.Model) -> None:
+    (name,) = model.space_.names
+    page = evenly.page(runs_of(), model, at={name: 1000}, next_runs=0)
+    assert "On how many cores" in titles(page)
+    explorer = Explorer.of("", model, runs_of(), at={name: 1000})
+    assert explorer.parameters[name][explorer.place(name)] == 1000
+    with pytest.raises(InputError, match="must be a finite number"):
+        evenly.page(runs_of(), model, at={name: "abc"})
+    table = pd.DataFrame(
+        [(p, kind, (10 if kind == "cg" else 20) / p) for p in (1, 2, 4, 8) for kind in ("cg", "gs")],
+        columns=["cores", "kind", "seconds"],
+    )
+    runs = evenly.Runs.from_frame(table, ["cores", "kind"])
+    other = evenly.fit(runs, method="log-quadratic")
+    assert "At kind = gs:" in evenly.page(runs, other, at={"kind": "gs"}, next_runs=0).markdown()
+    with pytest.raises(InputError, match="'kind' must be one of cg, gs"):
+        evenly.page(runs, other, at={"kind": "zz"})

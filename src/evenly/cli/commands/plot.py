@@ -42,10 +42,16 @@ def plot(
         raise InputError(f"--surface takes two parameters, as cores,level, but got {surface!r}")
     from evenly.report.pages.pictures import pictures_of
 
+    if axes is not None and along is not None:
+        raise InputError("--along and --surface are for different pictures: leave one of them out")
+    if view != "map" and axes is None:
+        raise InputError("--view is for pictures over two parameters: name them with --surface")
     where = opt.Pictures(into, suffix)
     where.check()
     learned = learn(path, reading, learning)
     opt.check_parameters(fixed or (), learned.models.values())
+    if extend_to is not None and along is None and (axes or any(len(m.space_) > 1 for m in learned.models.values())):
+        raise InputError("--extend-to says how far --along is drawn: name that parameter with --along")
     figures = pictures_of(
         learned.models, learned.runs, learned.test, level=level, along=along, at=fixed,
         surface=None if axes is None else (axes[0], axes[1]), view=view, extend_to=extend_to,

@@ -11,6 +11,7 @@ import pandas as pd
 
 from evenly.allocation.plan import Plan
 from evenly.campaign import Campaign
+from evenly.core_counts.cores import find_cores
 from evenly.core_counts.goal import Goal
 from evenly.core_counts.recommendation import Recommendation, recommend
 from evenly.decomposition.forecasting.forecast import Forecast
@@ -79,7 +80,7 @@ class Asked:
     @property
     def wants_cores(self) -> bool:
         """Whether a number of cores is asked for, so that it must be recommended."""
-        wants = (self.cores, self.cores_are, self.steps, self.limit)
+        wants = (self.cores, self.steps, self.limit)
         return any(want is not None for want in wants) or self.goal not in (None, Goal())
 
 
@@ -231,9 +232,13 @@ def _cores(model: Model, runs: Runs | None, asked: Asked) -> Iterator[Chapter]:
     if model.response_["name"] != "seconds" and not asked.wants_cores:
         return
     try:
+        measured = None if runs is None else runs.configurations
+        cores = find_cores(model.space_, asked.cores_are, measured=measured)
+        # Where sliders stand first may be said of the cores, too.
+        at = {name: value for name, value in asked.at.items() if not (cores.is_one_parameter and name in cores.names)}
         found = recommend(
             model, asked.cores or range(1, _most_measured(model, runs, asked.cores_are) + 1), cores_are=asked.cores_are,
-            at=asked.at, measured=runs, goal=asked.goal, steps=asked.steps, machine=asked.machine, level=asked.level,
+            at=at, measured=runs, goal=asked.goal, steps=asked.steps, machine=asked.machine, level=asked.level,
             limit=asked.limit,
         )  # fmt: skip
     except InfeasibleError as error:
@@ -248,7 +253,6 @@ def _cores(model: Model, runs: Runs | None, asked: Asked) -> Iterator[Chapter]:
 
 def _most_measured(model: Model, runs: Runs | None, cores_are: str | None) -> int:
     """Return the most cores that were measured."""
-    from evenly.core_counts.cores import find_cores
     from evenly.report.slices import bounds
 
     cores = find_cores(model.space_, cores_are, measured=None if runs is None else runs.configurations)

@@ -145,6 +145,11 @@ class Explorer(Part):
         start[along] = (at or {}).get(
             along, _middle([v for v in values[along] if isinstance(v, str) or low <= v <= high])
         )
+        quietly(model).predict(model.space_.frame([start]))  # refuses values that the model can't take
+        values = {
+            name: some if isinstance(start[name], str) or start[name] in some else sorted([*some, start[name]])
+            for name, some in values.items()
+        }
         known = pd.DataFrame() if runs is None else runs.ok.configurations
         values = _affordable(values, along, start, {name: set(known[name]) for name in known if name in values})
         fixed = {name: start[name] for name in values if len(values[name]) == 1}
@@ -213,7 +218,12 @@ class Explorer(Part):
                 rows = rows[rows[name] == self.parameters[name][_nearest(self.parameters[name], value)]]
         step = max(1, len(rows) // 12)
         shown = rows.iloc[::step][[self.along, "value", "lower", "upper"]]
-        lines = [f"| {self.along} | predicted {self.unit} | {self.level:.0%} from | to |", "|---:|---:|---:|---:|"]
+        others = ", ".join(f"{name} = {_plain(value)}" for name, value in self.start.items() if name != self.along)
+        lines = [
+            *([f"At {others}:", ""] if others else []),
+            f"| {self.along} | predicted {self.unit} | {self.level:.0%} from | to |",
+        ]
+        lines.append("|---:|---:|---:|---:|")
         lines += [
             "| " + " | ".join(value if isinstance(value, str) else compact(value) for value in row) + " |"
             for row in shown.itertuples(index=False)

@@ -116,6 +116,11 @@ def page_of(
         What was assumed: it stands at the top.
     """
     runs, models, others = things
+    if asked.wants_cores and len(models) != 1:
+        there = f"there are {', '.join(models)}" if models else "there is none"
+        raise InputError(f"cores, goal, steps and limit ask for the model of one program, but {there}")
+    if asked.cores is not None and not len(asked.cores):
+        raise InputError("cores must name at least one number of cores")
     found = list(_chapters(runs, models, others, test or {}, asked))
     if not found:
         raise InputError("there is nothing to show: give runs, models, plans, cuts, forecasts or results of searches")
@@ -180,4 +185,7 @@ def _sorted(things: Sequence[Any]) -> tuple[dict[str, Runs], dict[str, Model], l
                 raise InputError(f"two of the {type(one).__name__} are called {name!r}: give them names, as a dict")
             else:
                 place[str(name)] = one
+    if len(runs) == len(models) == 1 and (_UNNAMED in runs) != (_UNNAMED in models):
+        name = max(*runs, *models)  # the one that isn't empty
+        runs, models = dict.fromkeys([name], *runs.values()), dict.fromkeys([name], *models.values())
     return runs, models, others

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenly.allocation.plan import Plan
@@ -54,17 +55,32 @@ def plot(thing: Any, runs: Runs | Mapping[str, Runs] | None = None, *, level: fl
     """
     match thing:
         case Model():
-            one = runs if isinstance(runs, Runs) or runs is None else next(iter(runs.values()), None)
-            return pictures_of({"": thing}, {} if one is None else {"": one}, level=level)
+            return pictures_of({"": thing}, _runs_of({"": thing}, runs), level=level)
         case Mapping() if thing and all(isinstance(model, Model) for model in thing.values()):
-            return pictures_of(thing, runs if isinstance(runs, Mapping) else {}, level=level)
+            return pictures_of(thing, _runs_of(thing, runs), level=level)
         case Plan() | CutPlan() | Forecast() | Result() | Sensitivity():
+            if runs is not None:
+                raise InputError(f"runs are drawn beside models, but got {type(thing).__name__}: leave them out")
             return _of_result(thing)
         case Recommendation():
             raise InputError("a recommendation has no picture of its own: plot its model, or make a page of it")
     raise InputError(
         f"there are no pictures of {type(thing).__name__}: give models, plans, cuts, forecasts or searches"
     )
+
+
+def _runs_of(models: Mapping[str, Model], runs: Runs | Mapping[str, Runs] | None) -> Mapping[str, Runs]:
+    """Return runs by the names of their models; those of one model need no name."""
+    given = {} if runs is None else {"": runs} if isinstance(runs, Runs) else runs
+    if len(given) == len(models) == 1:
+        return dict(zip(models, given.values(), strict=True))
+    strange = [name for name in given if name not in models]
+    if strange:
+        raise InputError(
+            f"runs of {strange[0] or 'no name'} have no model here: give runs by the names of the models, which are "
+            f"{', '.join(name or 'without a name' for name in models)}"
+        )
+    return given
 
 
 def pictures_of(
@@ -85,9 +101,12 @@ def pictures_of(
     from evenly.report.plots.surface import plot_surface
 
     figures: dict[str, Figure] = {}
+    taken: set[str] = set()
     for name, model in models.items():
         own, held_out = runs.get(name), (test or {}).get(name)
-        title = name.replace("/", "-") or "model"
+        plain = name.replace("/", "-") or "model"
+        title = next(one for one in _numbered(plain) if one not in taken)
+        taken.add(title)
         if surface is not None:
             x, y = surface
             figures[f"{title}-surface"] = plot_surface(model, own, x=x, y=y, at=at, view=view, name=name)
@@ -100,6 +119,11 @@ def pictures_of(
         if own is not None and len(own.ok):
             figures[f"{title}-predicted"] = plot_predictions(model, own, held_out, level=level, name=name)
     return figures
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name}-{number}" for number in itertools.count(2))
 
 
 def _of_result(thing: Plan | CutPlan | Forecast | Result | Sensitivity) -> dict[str, Figure]:
