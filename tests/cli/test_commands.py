@@ -245,3 +245,21 @@ def test_memory_needs_measured_memory(evenly: Evenly, pulse: Path) -> None:
 def test_latex_needs_a_formula(evenly: Evenly, pulse: Path) -> None:
     assert "\\mathrm{cores}" in evenly("fit", pulse, "--latex", "--method", "power-law").out
     assert evenly("fit", pulse, "--latex", "--method", "piecewise-linear").code == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (("--surface", "cores,size", "--along", "cores"), "leave one of them out"),
+        (("--view", "3d"), "name them with --surface"),
+        (("--extend-to", "200"), "name that parameter with --along"),
+        (("--along", "cores", "--extend-to", "2"), "above the largest measured one"),
+        (("--along", "kind", "--extend-to", "2"), "above the largest measured one"),
+    ],
+)
+def test_options_of_pictures_without_effect_are_refused(evenly: Evenly, given: tuple[str, ...], reason: str) -> None:
+    rows = [(p, n, k, n / p + len(k)) for p in (1, 2, 4) for n in (10, 20, 40) for k in ("cg", "gmres")]
+    pd.DataFrame(rows, columns=["cores", "size", "kind", "seconds"]).to_csv("t.csv", index=False)
+    shown = evenly("plot", "t.csv", "--method", "log-quadratic", *given)
+    assert shown.code == 2
+    assert reason in " ".join(shown.err.split())

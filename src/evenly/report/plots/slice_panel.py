@@ -13,6 +13,7 @@ from matplotlib.patches import Patch
 from matplotlib.transforms import Transform, offset_copy
 from numpy.typing import NDArray
 
+from evenly.errors import InputError
 from evenly.models.base import Model
 from evenly.report.formatting import percent, span
 from evenly.report.plots.style import Scaling, above_zero, quantity_axis, tidy, value_axis
@@ -95,6 +96,11 @@ def slice_through(
 
 def _reach(kind: Parameter, points: list[Points], extend_to: float | None) -> tuple[float, float] | None:
     ends = bounds(kind)
+    if extend_to is not None and (ends is None or not ends[1] < extend_to < np.inf):
+        raise InputError(
+            f"a picture is extended to a number above the largest measured one, but got {extend_to:g}"
+            + ("" if ends is None else f", and {ends[1]:g} was measured")
+        )
     if ends is None:
         return None
     seen = [float(v) for p in points for v in p.x] + ([] if extend_to is None else [float(extend_to)])
