@@ -38,6 +38,7 @@ MEANINGS = {
     "--steps": "how many time steps a run or job has",
     "--store": "where runs are kept",
     "--wall-time": "how long all runs may take together",
+    "--where": "a condition that rows must meet",
 }
 
 

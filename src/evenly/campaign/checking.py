@@ -33,7 +33,7 @@ from evenly.campaign.rows import (
 from evenly.errors import InputError, ReadError
 from evenly.processes import scratch_folder
 
-__all__ = ["Check", "check"]
+__all__ = ["Check", "check", "load_copy"]
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def check(path: Path | str, *, salvage: Path | str | None = None) -> Check:
     if new is not None and new.exists():
         raise InputError(f"{new} is there already: give the name of a new file")
     with FileLock(path) as lock:
-        loaded = _loaded(lock.path)
+        loaded = load_copy(lock.path)
         check_version(path, loaded)
         rows, damages = loaded.rows, list(loaded.damages)
         if damages and loaded.has_checksums:
@@ -118,7 +118,7 @@ def check(path: Path | str, *, salvage: Path | str | None = None) -> Check:
     return Check(path, len(rows["records"]), stored, damages, loaded.has_checksums)
 
 
-def _loaded(path: Path) -> Loaded:
+def load_copy(path: Path) -> Loaded:
     """Load a copy of a file, since SQLite alters what it opens: it moves logged changes into the file."""
     with scratch_folder() as folder:
         copy = Path(folder, "copy.db")

@@ -67,8 +67,8 @@ _GROUPS = {
     ),
     "cost": ("Show what points, chunks and borders cost, as measured here or shipped with evenly.", "evenly cost show"),
     "runs": (
-        "Check the stored runs of a campaign, and save the good ones of a damaged file.",
-        "evenly runs check study.db",
+        "List the stored runs of a campaign, check them, and save the good ones of a damaged file.",
+        "evenly runs list study.db",
     ),
     "machine": (
         "Measure, list and show machines: cores, memory, jitter, and how long messages take.",

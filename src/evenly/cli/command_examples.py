@@ -51,6 +51,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "calibrate fdtd": ("evenly calibrate fdtd", "evenly calibrate fdtd --wall-time 10min"),
     "calibrate meep": ("evenly calibrate meep", "evenly calibrate meep --wall-time 10min"),
     "cost show": ("evenly cost show", "evenly cost show --plot costs"),
+    "runs list": ("evenly runs list study.db", "evenly runs list study.db --where \"status != 'ok'\" --save bad.csv"),
     "runs check": ("evenly runs check study.db", "evenly runs check study.db --salvage good.db"),
     "machine measure": ("evenly machine measure", "evenly machine measure --save here.toml"),
     "machine list": ("evenly machine list", "evenly machine list --json"),

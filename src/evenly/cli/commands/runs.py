@@ -1,4 +1,4 @@
-"""``evenly runs``: whether the stored runs of a campaign are whole, and a new store of the good ones."""
+"""``evenly runs``: the stored runs of a campaign, whether they are whole, and a new store of the good ones."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from typing import Annotated
 import typer
 
 from evenly.cli import options as opt
-from evenly.cli.console import note, out, print_json
+from evenly.cli.console import note, out, print_json, save_table
 
-__all__ = ["COMMANDS", "check"]
+__all__ = ["COMMANDS", "check", "list_runs"]
+
+#: Rows of the table that is shown; all are saved.
+_SHOWN = 40
 
 
 def check(
@@ -43,4 +46,36 @@ def check(
         raise typer.Exit(1)
 
 
-COMMANDS: dict[str, Callable[..., None]] = {"check": check}
+def list_runs(
+    path: Annotated[Path, typer.Argument(metavar="STORE", help="A file of `evenly measure` or `evenly tune`.")],
+    where: Annotated[
+        str | None, typer.Option("--where", help="Only runs for which this holds, as \"status != 'ok'\".")
+    ] = None,
+    save: Annotated[Path | None, typer.Option("--save", "-o", help="Table of these runs: .csv or .parquet.")] = None,
+    json: opt.Json = False,
+) -> None:
+    """List the runs of a campaign, also while it is at work: how many ended how, which are under way."""
+    from evenly.campaign.listing import runs_in
+    from evenly.report.formatting import plain
+    from evenly.report.tables.campaign import listing_line, listing_table
+
+    if save is not None:
+        opt.check_writable(save, "table of runs", read=[path])
+    found = runs_in(path, where)
+    if save is not None:
+        if save.suffix == ".parquet":
+            found.table.to_parquet(save, index=False)
+            note(f"saved {save}")
+        else:
+            save_table(found.table, save, "the table of runs")
+    if json:
+        print_json(
+            {"counts": found.counts, "under_way": found.under_way, "runs": plain(found.table.to_dict("records"))}
+        )
+        return
+    out.print(listing_line(found), markup=False, soft_wrap=True)
+    if len(found.table):
+        out.print(listing_table(found, most=_SHOWN))
+
+
+COMMANDS: dict[str, Callable[..., None]] = {"check": check, "list": list_runs}

@@ -9,12 +9,16 @@ import numpy as np
 from rich.table import Table
 
 from evenly.campaign.checking import Check
+from evenly.campaign.listing import Listing
 from evenly.campaign.noise import half_width
 from evenly.campaign.store import Record
 from evenly.report.formatting import compact
 from evenly.report.tables.run import add_row, add_texts, new_table
 
-__all__ = ["campaign_as_dict", "campaign_table", "check_as_dict", "damages_table", "failed_table"]
+__all__ = [
+    "campaign_as_dict", "campaign_table", "check_as_dict", "damages_table", "failed_table", "listing_line",
+    "listing_table",
+]  # fmt: skip
 
 Configurations = Mapping[int, Mapping[str, Any]]
 
@@ -77,6 +81,36 @@ def failed_table(configurations: Configurations, records: Sequence[Record], *, t
             told = ", ".join(f"{name}={value}" for name, value in configurations[record.configuration].items())
             words = [line for line in record.output.splitlines() if line.strip()]
             add_row(table, told, record.status, str(record.exit_code), words[-1] if words else record.message)
+    return table
+
+
+def listing_line(found: Listing) -> str:
+    """Return how many runs ended how, and which are under way, in one line."""
+    ended = ", ".join(f"{count} {status}" for status, count in found.counts.items())
+    told = f"{len(found.table)} runs{f': {ended}' if ended else ''}"
+    if not found.under_way:
+        return told
+    shown = "; ".join(", ".join(f"{name} = {value}" for name, value in one.items()) for one in found.under_way[:5])
+    return f"{told}; under way: {len(found.under_way)} ({shown}{' …' if len(found.under_way) > 5 else ''})"
+
+
+def listing_table(found: Listing, *, most: int) -> Table:
+    """Return a table with a row per run, the last ones if there are more than `most`."""
+    shown = found.table.tail(most)
+    table = new_table("", f"the last {most} of {len(found.table)} runs" if len(found.table) > most else "")
+    for name in found.parameters:
+        table.add_column(name, justify="right")
+    for column in ("seconds", "status", "took", "machine", "started"):
+        table.add_column(column, justify="right" if column in ("seconds", "took") else "left")
+    for row in shown.to_dict("records"):
+        values = [row[name] for name in found.parameters]
+        seconds = row.get("seconds")
+        told = f"{row['status']}: {row['message']}" if row["message"] else str(row["status"])
+        add_row(
+            table, *(compact(v) if _is_number(v) else str(v) for v in values),
+            compact(seconds) if seconds is not None and np.isfinite(seconds) else "", told, compact(row["took"]),
+            str(row["machine"]), str(row["started"]),
+        )  # fmt: skip
     return table
 
 
