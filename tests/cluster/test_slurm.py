@@ -18,10 +18,11 @@ from evenly.campaign import Campaign, Study
 from evenly.campaign.store import Record
 from evenly.errors import InputError
 from evenly.launch import Resources, Task
-from evenly.launch.slurm import JOBS, Slurm
+from evenly.launch.slurm import Slurm
 from tests.chaos.amount import amount
 from tests.cluster.slurm import Cluster
 
+JOBS = "s.jobs"
 #: Programs of the node get no place on its cores, so a run may need a while.
 WAIT_S = 90.0
 
@@ -265,6 +266,43 @@ def test_ctrl_c_waits_for_jobs_and_twice_cancels_them(cluster: Cluster, tmp_path
     assert driver.wait(WAIT_S) == 130
     assert records(twice) == []
     assert cluster.jobs() == []
+
+
+def test_jobs_under_way_are_not_taken_for_those_of_another_study(cluster: Cluster, tmp_path: Path) -> None:
+    study = tmp_path / "s.toml"
+    write(study, values="[1, 2]", code=CODE.replace("0.3", "6"), least=1)
+    driver = start(study)
+    wait_until(lambda: sum(begun(tmp_path).values()) == 2)
+    driver.send_signal(signal.SIGKILL)
+    driver.wait()
+    text = study.read_text()
+    study.write_text(text.replace("name = 'slurm'", "name = 'local'"))
+    refused = subprocess.run(
+        [sys.executable, "-m", "evenly", "measure", str(study)], capture_output=True, text=True, check=False
+    )
+    assert refused.returncode == 2
+    assert "holds 2 jobs under way of another study: launcher was slurm, now it is local" in refused.stderr
+    assert len(cluster.jobs()) == 2
+    study.write_text(text)
+    assert start(study).wait(WAIT_S) == 0
+    assert Counter(r.status for r in records(study)) == {"ok": 2}
+    assert set(begun(tmp_path).values()) == {1}
+
+
+def test_an_outcome_that_was_not_stored_is_stored_by_the_next(cluster: Cluster, tmp_path: Path) -> None:
+    study = tmp_path / "s.toml"
+    write(study, values="[1]", least=1)
+    driver = start(study)
+    wait_until(lambda: begun(tmp_path))
+    driver.send_signal(signal.SIGKILL)
+    driver.wait()
+    wait_until(lambda: not cluster.jobs())
+    assert list((tmp_path / JOBS).rglob("outcome.json"))
+    other = tmp_path / JOBS / "notes"
+    other.mkdir()
+    assert start(study).wait(WAIT_S) == 0
+    assert begun(tmp_path) == {"1": 1}
+    assert [path.name for path in (tmp_path / JOBS).iterdir()] == ["notes"]
 
 
 def test_a_driver_that_is_asked_to_end_leaves_its_jobs(cluster: Cluster, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Self
 
 from evenly.campaign.crew import Cores, Crew
@@ -79,6 +80,15 @@ class Making:
         return None if cores is None else Cores(cores)
 
     @property
+    def _near(self) -> Path:
+        """The folder for files of runs that go on without this process: beside the store, whose lock is held."""
+        return self._store.path.resolve().with_suffix(".jobs")
+
+    def clean(self) -> None:
+        """Remove the files of runs that have ended."""
+        self._runner.launcher.clean(self._near, [mark for mark, _ in self._store.left_running()])
+
+    @property
     def under_way(self) -> list[Run]:
         """The runs that were started and aren't stored yet."""
         return self._crew.under_way
@@ -99,7 +109,7 @@ class Making:
         fastest, many = self._fastest(configuration), self._study.plan.limit
         limit_s = None if many is None or fastest is None else many * fastest.took
         self._store.begin(run.mark, self._study.program.launcher, run.next.configuration)
-        self._crew.start(run, lambda: self._runner.run(run.next, configuration, run.mark, limit_s, pinned))
+        self._crew.start(run, lambda: self._runner.run(run.next, configuration, run.mark, limit_s, pinned, self._near))
         return True
 
     def cores_for(self, number: int) -> int:
@@ -164,15 +174,20 @@ class Making:
             with suppress(EvenlyError):
                 self._store.forget_running(run.mark)
             raise
+        finally:
+            self.clean()
         return record
 
     def end(self) -> None:
         """End all runs under way, and forget them: only runs whose driver was killed keep their marks."""
-        for run in self.under_way:
-            self._runner.launcher.end(run.mark)
-            with suppress(EvenlyError):
+        runs = self.under_way
+        self._runner.launcher.end(*(run.mark for run in runs))
+        with suppress(EvenlyError):
+            for run in runs:
                 self._store.forget_running(run.mark)
         self._crew.join(_CLEANING_S)
+        if runs:
+            self.clean()
 
     def _unstarted(self, next_run: NextRun, message: str) -> Record:
         """Store a failed run whose command can't be started. The other configurations are still run."""

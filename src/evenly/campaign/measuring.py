@@ -10,7 +10,7 @@ import platform
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import pandas as pd
 
@@ -146,6 +146,9 @@ class Campaign:
     def _check_same(self) -> None:
         """Raise `InputError` if the file holds runs of another study; record in a new file what its runs measure."""
         now, before = self.study.measured_as(), self.store.about("measured_as")
+        jobs = [mark for mark, launcher in self.store.left_running() if launcher_class(launcher).outlives]
+        if jobs and before != now:
+            self._refuse(now, before or {}, f"holds {len(jobs)} jobs under way")
         if before is None and self.store.count():
             self._warn("doesn't tell what its runs measured: they are taken for runs of this study")
         if before is None or not any(record.status == "ok" for record in self.store.records()):
@@ -156,12 +159,15 @@ class Campaign:
                 self.store.clear()
             self.store.note("measured_as", now)
             return
-        changed = [key for key, value in now.items() if before.get(key) != value]
-        if changed:
-            raise InputError(
-                f"{self.store.path} holds runs of another study: {changed[0]} was {before.get(changed[0])}, now it is "
-                f"{now[changed[0]]}: keep the new runs in another file (--store), or delete this one"
-            )
+        if any(before.get(key) != value for key, value in now.items()):
+            self._refuse(now, before, "holds runs")
+
+    def _refuse(self, now: Mapping[str, Any], before: Mapping[str, Any], holds: str) -> NoReturn:
+        key = next(key for key, value in now.items() if before.get(key) != value)
+        raise InputError(
+            f"{self.store.path} {holds} of another study: {key} was {before.get(key)}, now it is {now[key]}: keep the "
+            "new runs in another file (--store), or delete this one"
+        )
 
     def _warn(self, said: str) -> None:
         warnings.warn(EvenlyWarning(f"{self.store.path} {said}"), stacklevel=5)
@@ -187,6 +193,7 @@ class Campaign:
         schedule = Schedule(self.study, [*planned, *advised], self.store.records(), self.store.about("anchor"), last)
         for run in self._left:
             schedule.start(run.next)
+        self._making.clean()
         return schedule
 
     def _dangerous(self) -> list[int]:

@@ -67,6 +67,7 @@ class Runner:
         mark: str,
         limit_s: float | None = None,
         cores: tuple[int, ...] = (),
+        near: Path | None = None,
     ) -> Record:
         """Run a configuration once.
 
@@ -81,6 +82,8 @@ class Runner:
             Wall seconds after which the run is ended; the study's own time-out may end it earlier.
         cores : tuple of int
             The cores of this machine that the run may use; all if there are none.
+        near : Path, optional
+            The folder for files of runs that go on without this process; by default that of the study.
 
         Raises
         ------
@@ -91,7 +94,7 @@ class Runner:
         folder = self._study.folder / Template(self._study.program.folder).fill(values)
         folder.mkdir(parents=True, exist_ok=True)
         until_s = min((s for s in (limit_s, self._study.program.timeout_s) if s is not None), default=None)
-        with self.launcher.workspace(mark, self._study.folder) as scratch:
+        with self.launcher.workspace(mark, near or self._study.folder) as scratch:
             result = scratch / "result.json"
             task = Task(
                 self._words(values), mark, self._ranks(values), folder,

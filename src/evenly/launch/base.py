@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -144,8 +144,11 @@ class Launcher(ABC):
     uses: ClassVar[frozenset[str]] = frozenset()
 
     def workspace(self, mark: str, near: Path) -> AbstractContextManager[Path]:  # noqa: ARG002 - needed elsewhere
-        """Return a private folder that a task can reach, in `near` if need be; removed when the task has ended."""
+        """Return a private folder for a task; in `near`, until `clean`, if its task goes on without this process."""
         return scratch_folder()
+
+    def clean(self, near: Path, keep: Collection[str] = ()) -> None:  # noqa: B027 - most have nothing to remove
+        """Remove what is left in `near` of the workspaces of tasks that have ended: all but those with these marks."""
 
     def cores(self) -> frozenset[int] | None:
         """Return the cores that all tasks together may use; None if a scheduler sees to that."""
@@ -170,5 +173,5 @@ class Launcher(ABC):
         """
 
     @abstractmethod
-    def end(self, mark: str) -> int:
-        """Kill the processes of a task that are still running, and return their number."""
+    def end(self, *marks: str) -> int:
+        """Kill the processes of tasks that are still running, and return their number."""

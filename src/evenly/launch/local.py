@@ -41,8 +41,8 @@ class Local(Launcher):
     def run(self, task: Task) -> Outcome:
         return watched(task, task.command)
 
-    def end(self, mark: str) -> int:
-        return end_job(mark)
+    def end(self, *marks: str) -> int:
+        return sum(map(end_job, marks))
 
 
 def watched(task: Task, command: Sequence[str], more: Mapping[str, str] | None = None) -> Outcome:

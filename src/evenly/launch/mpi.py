@@ -46,5 +46,5 @@ class MPI(Launcher):
         command = launcher.command(task.ranks or 1, task.command, cores=len(task.cores) or None)
         return watched(task, command, _UNBOUND if task.cores else {})
 
-    def end(self, mark: str) -> int:
-        return end_job(mark)
+    def end(self, *marks: str) -> int:
+        return sum(map(end_job, marks))

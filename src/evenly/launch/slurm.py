@@ -1,6 +1,6 @@
 """Programs as jobs of Slurm: one job for each task.
 
-A task's folder lies beside the study, where compute nodes see it. The job writes its outcome there
+A task's folder lies beside the study, where compute nodes must see it. The job writes its outcome there
 (`evenly.launch.job`), so an outcome never depends on what Slurm still remembers. Jobs go on if evenly ends: `run` with
 the same mark finds the job again, in its folder or by its name. Slurm is asked for jobs without an outcome only: were
 they cancelled, out of memory, or on a node that failed?
@@ -17,23 +17,25 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, final
 
-from evenly.errors import InputError
+from evenly.errors import EvenlyWarning, InputError
 from evenly.launch.base import Launcher, Outcome, Resources, Task
 from evenly.launch.job import claimed_by, outcome_in, write_task
+from evenly.runs.durations import parse
 
 if TYPE_CHECKING:
     from evenly.runs.columns import Status
 
 __all__ = ["Slurm", "options_of"]
 
-#: The folder beside a study that holds the folders of its jobs.
-JOBS = "evenly-jobs"
+#: The names of the folders of tasks.
+_MARKED = re.compile(r"\d+-\d+-\w+-[0-9a-f]{32}")
 _ID, _OUTPUT, _SCRIPT = "job-id", "job.out", "job.sh"
 #: How often a job is submitted whose node failed, or which Slurm lost.
 _ATTEMPTS = 3
@@ -48,7 +50,7 @@ _SPARE_S = 60.0
 _ANSWERS_S = 60.0
 #: What `sbatch` says if it may take the job later.
 _LATER = re.compile(
-    r"unable to contact|timed out|temporar|try again|SubmitJob|submit limit|slurm_receive|connection refused|"
+    r"unable to contact|timed out|temporar|try again|MaxSubmitJob|slurm_receive|connection refused|"
     r"zero bytes|backup controller",
     re.IGNORECASE,
 )
@@ -88,14 +90,16 @@ class Slurm(Launcher):
 
     @contextmanager
     def workspace(self, mark: str, near: Path) -> Iterator[Path]:
-        folder = near / JOBS / mark
+        folder = near / mark
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        try:
-            yield folder
-        except InputError:  # Slurm doesn't take the job; after other errors, the job may go on
-            _remove(folder)
-            raise
-        _remove(folder)
+        yield folder
+
+    def clean(self, near: Path, keep: Collection[str] = ()) -> None:
+        for folder in near.iterdir() if near.is_dir() else ():
+            if _MARKED.fullmatch(folder.name) and folder.name not in keep:
+                shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            near.rmdir()
 
     def shown(self, task: Task) -> list[str]:
         return ["sbatch", *options_of(task)]
@@ -121,10 +125,10 @@ class Slurm(Launcher):
             if self._queue.lacks(job := claimed_by(folder) or job, began):
                 now = time.monotonic()
                 missing_since = min(missing_since, now)
-                state, code = _state(job)
+                state, code, seconds = _state(job)
                 # What a job wrote before it ended well may be seen late here.
                 if state not in ("COMPLETED", "") or now - missing_since > _SEEN_S:
-                    outcome = outcome_in(folder) or _without_outcome(state, code, folder)
+                    outcome = outcome_in(folder) or _without_outcome(state, code, seconds, folder)
                     break
             time.sleep(float(min(max(0.1 * (time.monotonic() - began), _FOLDER_S[0]), _FOLDER_S[1])))
         self._queue.changed()
@@ -156,19 +160,20 @@ class Slurm(Launcher):
             said = "; ".join((done.stderr.strip() or done.stdout.strip()).splitlines())
             if not _LATER.search(said):
                 raise InputError(f"Slurm doesn't take the job: {said}; the command was {' '.join(command[:-1])}")
+            warnings.warn(EvenlyWarning(f"Slurm takes no job now ({said}): it is asked again"), stacklevel=2)
             time.sleep(_AGAIN_S)
             # After a time-out, it may have been taken.
             if found := _numbers(name):
                 return found[0]
 
-    def end(self, mark: str) -> int:
-        name = _name(mark)
-        found = _numbers(name)
+    def end(self, *marks: str) -> int:
+        names = ",".join(map(_name, marks))
+        found = _numbers(names) if marks else []
         if not found:
             return 0
-        _call(["scancel", f"--name={name}"])
+        _call(["scancel", *found])
         until = time.monotonic() + _ANSWERS_S
-        while _numbers(name) and time.monotonic() < until:
+        while _numbers(names) and time.monotonic() < until:
             time.sleep(0.2)
         return len(found)
 
@@ -251,12 +256,6 @@ def _script(task: Task, folder: Path) -> str:
     return "\n".join([*lines, f"exec {_quoted(sys.executable)} -m evenly.launch.job {_quoted(str(folder))}", ""])
 
 
-def _remove(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    with suppress(OSError):
-        folder.parent.rmdir()
-
-
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
@@ -270,23 +269,28 @@ def _numbers(name: str) -> list[str]:
     return _call(["squeue", "--me", "--noheader", f"--name={name}", "--format=%i"]).stdout.split()
 
 
-def _state(number: str) -> tuple[str, int]:
-    """Return a job's state and exit code, from Slurm's memory, or from its accounts; ("", 1) where both are silent."""
+def _state(number: str) -> tuple[str, int, float]:
+    """Return a job's state, exit code and seconds, as Slurm or its accounts remember them; else "" for the state."""
     told = _call(["scontrol", "--oneliner", "show", "job", number]).stdout
     state, code = re.search(r"\bJobState=(\w+)", told), re.search(r"\bExitCode=(\d+):(\d+)", told)
+    lasted = re.search(r"\bRunTime=(\S+)", told)
     if state is None and shutil.which("sacct"):
-        told = _call(["sacct", "--noheader", "--parsable2", "-X", "-j", number, "--format=State,ExitCode"]).stdout
+        told = _call(
+            ["sacct", "--noheader", "--parsable2", "-X", "-j", number, "--format=State,ExitCode,Elapsed"]
+        ).stdout
         state, code = re.match(r"(\w+)", told), re.search(r"\|(\d+):(\d+)", told)
+        lasted = re.search(r"\|([\d:-]+)$", told, re.MULTILINE)
     status = 1 if code is None else int(code[1]) or (128 + int(code[2]) if code[2] != "0" else 0)
-    return ("" if state is None else state[1]), status
+    seconds = 0.0 if lasted is None else parse(lasted[1])
+    return ("" if state is None else state[1]), status, seconds if math.isfinite(seconds) else 0.0
 
 
-def _without_outcome(state: str, code: int, folder: Path) -> Outcome:
+def _without_outcome(state: str, code: int, seconds: float, folder: Path) -> Outcome:
     """Return the outcome of a job that wrote none: its state tells why."""
     said = _said(folder)
     reason = {**_FAULTS, **_LOST}.get("OUT_OF_MEMORY" if _OOM.search(said) else state, f"its job ended as {state}")
     status: Status = "timed out" if state == "TIMEOUT" else "failed"
-    return Outcome(status, code or 1, "", said, 0.0, 0.0, (folder / _SCRIPT).stat().st_mtime, reason=reason)
+    return Outcome(status, code or 1, "", said, seconds, 0.0, (folder / _SCRIPT).stat().st_mtime, reason=reason)
 
 
 def _said(folder: Path) -> str:

@@ -46,8 +46,8 @@ class Srun(Launcher):
     def run(self, task: Task) -> Outcome:
         return watched(task, [*self.shown(task), *task.command])
 
-    def end(self, mark: str) -> int:
-        return end_job(mark)
+    def end(self, *marks: str) -> int:
+        return sum(map(end_job, marks))
 
 
 def cores_of_job(told: str) -> int:
