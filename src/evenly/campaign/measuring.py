@@ -278,7 +278,8 @@ class Campaign:
         try:
             if self._runner.launcher.outlives and self._making.under_way:
                 jobs = len(self._making.under_way)
-                self._warn(f"gets no further runs: {jobs} jobs are waited for; Ctrl-C again cancels them")
+                said = f"no further runs are started; {jobs} jobs are waited for: Ctrl-C again cancels them"
+                warnings.warn(EvenlyWarning(said), stacklevel=4)
                 while self._making.under_way:
                     self._keep(self._making.wait(), progress)
         except KeyboardInterrupt:

@@ -95,7 +95,8 @@ def _show_plan(study: Study, place: Path, *, json: bool) -> None:
     repetitions = study.repetitions
     most = study.plan.runs
     more = f", then others as the advisor proposes, up to {most} in all" if study.plan.design == "advisor" else ""
-    often = f"each {repetitions.least} to {repetitions.most} times"
+    least, most_often = repetitions.least, repetitions.most
+    often = f"each {least} to {most_often} times" if least < most_often else f"each {_times(least)}"
     out.print(f"{len(configurations)} configurations, {often}{more}")
     table = new_table()
     for name in [*study.space.names, "command"]:
@@ -103,6 +104,10 @@ def _show_plan(study: Study, place: Path, *, json: bool) -> None:
     for one, text in zip(configurations, commands, strict=True):
         add_row(table, *map(str, one.values()), text)
     out.print(table)
+
+
+def _times(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{number} times")
 
 
 def _tell(campaign: Campaign, *, json: bool) -> None:
