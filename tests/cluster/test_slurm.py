@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from collections import Counter
@@ -16,7 +17,7 @@ import pytest
 
 from evenly.campaign import Campaign, Study
 from evenly.campaign.store import Record
-from evenly.errors import InputError
+from evenly.errors import EvenlyWarning, InputError
 from evenly.launch import Resources, Task
 from evenly.launch.slurm import Slurm
 from tests.chaos.amount import amount
@@ -81,10 +82,38 @@ def test_a_program_that_is_not_there(cluster: Cluster, tmp_path: Path) -> None:
     assert caught.value.filename == "no-such-program"
 
 
+def test_a_cluster_that_is_not_there_is_told(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cluster
+    monkeypatch.delenv("SLURM_CONF")
+    with pytest.raises(InputError, match=r"can't be reached from here.*login node"):
+        Slurm().run(task("", folder=workspace(tmp_path)))
+
+
 def test_what_slurm_does_not_take_is_told(cluster: Cluster, tmp_path: Path) -> None:
     one = task("", folder=workspace(tmp_path), resources=Resources(partition="nowhere"))
     with pytest.raises(InputError, match=r"invalid partition.*--partition=nowhere"):
         Slurm().run(one)
+
+
+def test_what_slurm_remarks_and_why_jobs_may_never_start_is_said(cluster: Cluster, tmp_path: Path) -> None:
+    one = task("print(1)", folder=workspace(tmp_path), resources=Resources(nodes=5))
+    with pytest.warns(EvenlyWarning, match="can't run 1 processes on 5 nodes"):
+        assert Slurm().run(one).output == "1\n"
+    other = tmp_path / "other"
+    other.mkdir()
+    wide = task("", folder=other, resources=Resources(cores_per_rank=900))
+    slurm = Slurm()
+
+    def cancel() -> None:
+        time.sleep(6)
+        slurm.end(wide.mark)
+
+    thread = threading.Thread(target=cancel)
+    thread.start()
+    with pytest.warns(EvenlyWarning, match=r"Slurm says of job \d+: PartitionConfig. It may never start"):
+        assert slurm.run(wide).reason == "its job was cancelled"
+    thread.join()
+    assert not cluster.jobs()
 
 
 def test_setup_runs_before_and_its_failure_is_told(cluster: Cluster, tmp_path: Path) -> None:

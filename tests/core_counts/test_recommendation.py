@@ -181,12 +181,11 @@ def test_counts_made_of_several_parameters_fit_into_80_columns() -> None:
         assert line.count("…") == 2
 
 
-def test_off_the_measured_line_of_weak_scaling_all_is_extrapolated() -> None:
+def test_off_the_measured_line_of_weak_scaling_all_is_outside() -> None:
     ranks = np.array([1, 2, 4, 8])
     frame = pd.DataFrame({"ranks": ranks, "cells": 1000 * ranks, "seconds": 5 + 0.1 * ranks})
     model, _ = learned(frame, "ranks", "cells")
-    found = evenly.recommend(model, [1, 2, 4, 8], at={"cells": 4000})
-    assert found.curve["extrapolated"].tolist() == [True, True, False, True]
+    assert model.extrapolates({"ranks": [1, 2, 4, 8], "cells": [4000] * 4}).tolist() == [True, True, False, True]
     # Between measured pairs, the line is followed.
     assert not model.extrapolates({"ranks": [3, 6, 8], "cells": [3000, 6000, 8000]}).any()
 
@@ -229,4 +228,13 @@ def test_a_recommendation_tells_its_own_level_wherever_it_is_shown() -> None:
     html = found._repr_html_().replace("\u00a0", " ")
     assert "50 %" in html
     assert "90 %" not in html
-    assert "50 %" in evenly.page(found, level=0.9, limit=0.95).markdown()  # asked of models, not of what is there
+    assert "50 %" in evenly.page(found, level=0.9).markdown()  # asked of models, not of what is there
+
+
+@pytest.mark.parametrize("name", ["cells_per_core", "cells"])
+def test_weak_scaling_recommends_nothing(name: str) -> None:
+    rows = [(p, 1000 * (p if name == "cells" else 1), 300 + 12 * np.log2(p)) for p in COUNTS]
+    table = pd.DataFrame(rows, columns=["cores", name, "seconds"])
+    model = evenly.fit(evenly.Runs.from_frame(table, ["cores", name]), method="log-quadratic")
+    with pytest.raises(InputError, match=r"\(weak scaling\): these runs don't tell"):
+        evenly.recommend(model, COUNTS, at={} if name == "cells_per_core" else {"cells": 64000})

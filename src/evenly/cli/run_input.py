@@ -12,6 +12,7 @@ from evenly.cli import parsing
 from evenly.cli.console import loss, note, note_once_per_text, progress
 from evenly.cli.options import Learning, Reading, typed
 from evenly.errors import InputError
+from evenly.runs.weak_scaling import is_per_worker
 
 if TYPE_CHECKING:
     from evenly.models.base import Model
@@ -121,7 +122,7 @@ def learn(
     chosen = reading.chosen(found.runs)
     if accept is not None:
         accept(chosen)
-    learned = learn_from({name: found.runs[name] for name in chosen}, learning, arguments, each=each)
+    learned = learn_from({name: found.runs[name] for name in chosen}, learning, arguments, each=each, found=found)
     left_out = tuple(name for name in found.runs if name not in chosen)
     unnamed = each is None and list(found.runs) == [name_of(paths[0])]
     return dataclasses.replace(learned, found=found, unnamed=unnamed, left_out=left_out)
@@ -133,6 +134,7 @@ def learn_from(
     arguments: Callable[[Runs, Collection[str]], dict[str, Any]] | None = None,
     *,
     each: str | None = None,
+    found: Measurements | None = None,
 ) -> Learned:
     """Fit one model per solver, or per value of `each`, to the runs that ``--train`` leaves."""
     if learning.response is not None:
@@ -145,7 +147,17 @@ def learn_from(
     if any(_REGION in one.parameters for one in train.values()):
         note(f"{_REGION!r} is one of the parameters here: evenly fit --each {_REGION} learns one law for each")
     models = {solver: _fit(solver, one, learning, arguments) for solver, one in train.items()}
-    return Learned(models, train, test)
+    _note_per_worker(models, found)
+    return Learned(models, train, test, found)
+
+
+def _note_per_worker(models: Mapping[str, Model], found: Measurements | None) -> None:
+    """Say, and keep with the models, that a size was the same for each worker: the runs lack columns of one value."""
+    columns = () if found is None else found.columns
+    if each := [one.name for one in columns if one.role == "constant" and is_per_worker(one.name)]:
+        note(f"{' and '.join(each)}: the same in all runs (weak scaling), so more cores do more work")
+        for model in models.values():
+            model.training_["per_worker"] = each
 
 
 def _learn_each(

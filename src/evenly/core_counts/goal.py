@@ -298,8 +298,9 @@ def _row(curve: pd.DataFrame, at: int) -> dict[str, float]:
 
 
 def _told(row: dict[str, float], count: str) -> str:
+    takes = "takes" if row[count] == 1 else "take"
     return (
-        f"{_many(row, count)} take {_time(float(row['run_s']))} and {float(row['core_hours']):.3g} core-hours, "
+        f"{_many(row, count)} {takes} {_time(float(row['run_s']))} and {float(row['core_hours']):.3g} core-hours, "
         f"used to {float(row['efficiency']):.0%}"
     )
 

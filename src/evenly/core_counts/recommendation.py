@@ -21,6 +21,7 @@ from evenly.arguments import explained
 from evenly.core_counts.by_cores import check_whole, ways
 from evenly.core_counts.cores import Cores, constants, find_cores
 from evenly.core_counts.goal import Choice, Goal, Knee, counts_between
+from evenly.core_counts.one_size import check_one_size
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.machine.machine import Machine
 from evenly.models.base import Model
@@ -197,6 +198,7 @@ def recommend(
     machine = machine or Machine()
     what = find_cores(model.space_, cores_are, measured=None if measured is None else measured.configurations)
     _check_varied(model, what)
+    check_one_size(model, what)
     table, notes = _candidates(model, what, list(cores), cores, dict(at or {}), measured)
     curve = _curve(model, table, what, count, machine, level, limit)
     goal = goal or Goal()

@@ -54,8 +54,12 @@ _LATER = re.compile(
     r"zero bytes|backup controller",
     re.IGNORECASE,
 )
+#: What it says where there is no cluster.
+_ELSEWHERE = re.compile(r"configuration source|resolve_ctls|Unknown host", re.IGNORECASE)
 #: What Slurm prints where a job takes more memory than it asked for.
 _OOM = re.compile(r"exceeded (?:job |step )?memory limit|oom[-_ ]kill", re.IGNORECASE)
+#: Reasons of waiting jobs that time alone may not change.
+_STUCK = re.compile(r"Partition|BadConstraints|Assoc|QOS|Invalid|ReqNodeNotAvail|JobHeld|Licenses|AccountNotAllowed")
 _KILLED = 128 + signal.SIGKILL
 _FAULTS = {
     "OUT_OF_MEMORY": "it ran out of memory",
@@ -156,11 +160,17 @@ class Slurm(Launcher):
         while True:
             done = _call(command)
             if done.returncode == 0:
+                self._queue.submitted("; ".join(done.stderr.split("\n")).strip("; "))
                 return done.stdout.strip().partition(";")[0]
             said = "; ".join((done.stderr.strip() or done.stdout.strip()).splitlines())
+            if _ELSEWHERE.search(said):
+                raise InputError(
+                    f"Slurm can't be reached from here ({said}): start evenly on a login node of the cluster, or set "
+                    "SLURM_CONF; --launcher local runs here"
+                )
             if not _LATER.search(said):
                 raise InputError(f"Slurm doesn't take the job: {said}; the command was {' '.join(command[:-1])}")
-            warnings.warn(EvenlyWarning(f"Slurm takes no job now ({said}): it is asked again"), stacklevel=2)
+            _say(f"Slurm takes no job now ({said}): it is asked again")
             time.sleep(_AGAIN_S)
             # After a time-out, it may have been taken.
             if found := _numbers(name):
@@ -185,6 +195,7 @@ class _Queue:
         self._lock = threading.Lock()
         self._numbers: frozenset[str] = frozenset()
         self._asked = self._changed = -math.inf
+        self._told: set[str] = set()
 
     def changed(self) -> None:
         """Note that a job was submitted, or has ended."""
@@ -196,12 +207,31 @@ class _Queue:
             now = time.monotonic()
             pause = min(max(0.1 * (now - self._changed), _QUEUE_S[0]), _QUEUE_S[1])
             if now - self._asked >= pause:
-                done = _call(["squeue", "--me", "--noheader", "--format=%i"])
+                done = _call(["squeue", "--me", "--noheader", "--format=%i %T %r"])
                 if done.returncode != 0:
                     return False  # nobody answers now
-                self._numbers, self._asked = frozenset(done.stdout.split()), now
+                jobs = [line.split(maxsplit=2) for line in done.stdout.splitlines()]
+                self._numbers, self._asked = frozenset(job for job, *_ in jobs), now
+                self._tell(jobs)
             # What it said before the job was submitted doesn't count.
             return number not in self._numbers and self._asked > since
+
+    def _tell(self, jobs: Sequence[Sequence[str]]) -> None:
+        """Say once why jobs wait, if that may not pass by itself."""
+        for job, state, reason in (one for one in jobs if len(one) == 3):
+            if state == "PENDING" and _STUCK.match(reason) and reason not in self._told:
+                self._told.add(reason)
+                _say(
+                    f"Slurm says of job {job}: {reason}. It may never start: `scontrol show job {job}` tells more, "
+                    "[launcher] says what jobs ask for, and Ctrl-C twice cancels all"
+                )
+
+    def submitted(self, said: str) -> None:
+        """Say once what Slurm remarked when it took a job."""
+        with self._lock:
+            if said and said not in self._told:
+                self._told.add(said)
+                _say(f"Slurm took the job, and said: {said}")
 
     def __repr__(self) -> str:
         return f"<queue of {len(self._numbers)} jobs>"
@@ -254,6 +284,10 @@ def _script(task: Task, folder: Path) -> str:
         told = _quoted(f"setup failed: {line}")
         lines += [line, f"[ $? -eq 0 ] || {{ echo {told} >&2; exit 97; }}"]
     return "\n".join([*lines, f"exec {_quoted(sys.executable)} -m evenly.launch.job {_quoted(str(folder))}", ""])
+
+
+def _say(text: str) -> None:
+    warnings.warn(EvenlyWarning(text), stacklevel=3)
 
 
 def _quoted(text: str) -> str:

@@ -5,6 +5,7 @@ Such runs tell nothing about more ranks for the same problem, nor about a larger
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -13,15 +14,30 @@ from numpy.typing import NDArray
 
 from evenly.runs.count_names import kind_of
 
-__all__ = ["WORKERS", "off_the_line", "weak_scaling"]
+__all__ = ["WORKERS", "is_per_worker", "off_the_line", "weak_scaling"]
 
 #: Kinds of parameters that say how many work together, the one that is kept first; the others are sizes of the problem.
 WORKERS = ("cores", "ranks", "nodes", "gpus")
 #: Sizes on the line may be rounded so much, to whole cells per edge, say.
 _ROUNDED = 0.1
 
+_PER_WORKER = re.compile(
+    r"per[\W_]*(core|cpu|rank|proc|process|processor|task|pe|node|gpu|thread)s?\W*$", re.IGNORECASE
+)
+
 #: A count of workers, and the measured pairs of it and of each size that grows with it, in ascending order.
 Lines = Mapping[str, Mapping[str, Sequence[Sequence[float]]]]
+
+
+def is_per_worker(name: str) -> bool:
+    """Tell whether a name says that it is a size for each worker, so that more workers do more work.
+
+    Examples
+    --------
+    >>> [is_per_worker(name) for name in ("cells_per_core", "atoms/rank", "particles per node", "ranks_per_node")]
+    [True, True, True, False]
+    """
+    return bool(_PER_WORKER.search(name.replace("/", " per "))) and not kind_of(name)
 
 
 def weak_scaling(configurations: pd.DataFrame) -> dict[str, dict[str, list[list[float]]]]:

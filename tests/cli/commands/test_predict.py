@@ -144,3 +144,21 @@ def test_times_of_counts_as_a_clock_shows_them(evenly: Evenly) -> None:
     assert re.search(r"4 +01:0\d:\d\d +01:0\d:\d\d … 01:\d\d:\d\d", done.out)
     days = evenly("predict", "runs.csv", "--cores", "4,16", "--steps", "100", "--times", "hms")
     assert re.search(r"4 +4-1\d:\d\d ", days.out)
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_a_size_for_each_core_is_weak_scaling(evenly: Evenly, saved: bool) -> None:
+    rows = [(p, 100_000, 300 + 12 * i) for i, p in enumerate((1, 2, 4, 8, 16, 32, 64))]
+    pd.DataFrame(rows, columns=["cores", "cells_per_core", "seconds"]).to_csv("w.csv", index=False)
+    name = "w.csv"
+    if saved:
+        assert evenly("fit", name, *LAW, "--save", "w.evenly").code == 0
+        name = "w.evenly"
+    shown = evenly("predict", name, *(() if saved else LAW), "--cores", "1..128")
+    assert shown.code == 2
+    assert "cells_per_core says how much each of cores has to do" in shown.err
+    assert evenly("predict", name, *(() if saved else LAW), "--at", "cores=64").code == 0
+    page = evenly("report", name, *(() if saved else LAW), "--next", "0", "-o", "page.md")
+    assert page.code == 0
+    assert "Nothing is recommended: cells_per_core" in Path("page.md").read_text()
+    assert evenly("allocate", name, *(() if saved else LAW), "--cores", "64").code == 2

@@ -257,12 +257,14 @@ def models_by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, An
     """Return the models as models of cores, and say what was taken as cores."""
     from evenly.core_counts.by_cores import by_cores
     from evenly.core_counts.cores import find_cores
+    from evenly.core_counts.one_size import check_one_size
 
     models: dict[str, Any] = {}
     for name, model in learned.models.items():
         runs = learned.runs.get(name)
         cores = find_cores(model.space_, cores_are, measured=None if runs is None else runs.configurations)
         _check_fixed(model.space_, cores, fixed)
+        check_one_size(model, cores)
         if cores.said:
             note(f"{name}: {cores.said}")
         models[name] = by_cores(model, cores.text, at=fixed)

@@ -295,7 +295,10 @@ def recommendation(found: Recommendation) -> Chapter:
     first, *others = choice_lines(found.choice, "cores", found.level)
     parts: list[Part] = [*map(Text, found.notes), Remark(f"{first[:1].upper()}{first[1:]}"), *map(Text, others)]
     parts += [*map(Text, limit_lines(found)), Table.of(recommendation_table(found), copied=True)]
-    numbers = {"recommended": f"{found.cores} cores", "predicted": f"{quantity(found.seconds)}"}
+    numbers = {
+        "recommended": f"{found.cores} core{'s' * (found.cores != 1)}",
+        "predicted": f"{quantity(found.seconds)}",
+    }
     return Chapter(
         [Section("On how many cores", parts)], {**numbers, percent(found.level): interval(*found.interval)},
         {"cores": plain(found.to_dict())},
