@@ -83,7 +83,6 @@ def test_a_program_that_is_not_there(cluster: Cluster, tmp_path: Path) -> None:
 
 
 def test_a_cluster_that_is_not_there_is_told(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert cluster
     monkeypatch.delenv("SLURM_CONF")
     with pytest.raises(InputError, match=r"can't be reached from here.*login node"):
         Slurm().run(task("", folder=workspace(tmp_path)))
