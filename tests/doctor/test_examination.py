@@ -42,6 +42,9 @@ def test_schedulers_that_answer_fail_or_are_silent(tmp_path: Path, monkeypatch: 
     program(tmp_path, "sinfo", "echo slurm_load_partitions: Unable to contact slurm controller >&2; exit 1")
     assert software.scheduler({}).verdict == "bad"
     assert "Unable to contact" in software.scheduler({}).found
+    program(tmp_path, "sinfo", "echo sinfo: fatal: Could not establish a configuration source >&2; exit 1")
+    alone = software.scheduler({})
+    assert (alone.verdict, alone.found) == ("note", "Slurm's commands are here, but no cluster: runs start here")
     monkeypatch.setattr(software, "_PATIENCE_S", 0.2)
     program(tmp_path, "sinfo", "exec /bin/sleep 20")
     assert "doesn't answer" in software.scheduler({}).found

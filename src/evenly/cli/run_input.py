@@ -12,7 +12,6 @@ from evenly.cli import parsing
 from evenly.cli.console import loss, note, note_once_per_text, progress
 from evenly.cli.options import Learning, Reading, typed
 from evenly.errors import InputError
-from evenly.runs.weak_scaling import is_per_worker
 
 if TYPE_CHECKING:
     from evenly.models.base import Model
@@ -153,6 +152,8 @@ def learn_from(
 
 def _note_per_worker(models: Mapping[str, Model], found: Measurements | None) -> None:
     """Say, and keep with the models, that a size was the same for each worker: the runs lack columns of one value."""
+    from evenly.runs.weak_scaling import is_per_worker
+
     columns = () if found is None else found.columns
     if each := [one.name for one in columns if one.role == "constant" and is_per_worker(one.name)]:
         note(f"{' and '.join(each)}: the same in all runs (weak scaling), so more cores do more work")

@@ -33,6 +33,8 @@ _SCHEDULERS = {
     "LSF": ("bjobs", "-V"),
     "Flux": ("flux", "version"),
 }
+#: What Slurm's commands say on a machine that belongs to no cluster.
+_NO_CLUSTER = ("configuration source", "resolve_ctls")
 _PATIENCE_S = 20.0
 
 
@@ -96,6 +98,8 @@ def scheduler(environment: Mapping[str, str] | None = None) -> Finding:
     said = (answer.stdout or answer.stderr).strip().splitlines()
     if answer.returncode != 0:
         told = said[-1] if said else f"exit status {answer.returncode}"
+        if any(word in answer.stderr for word in _NO_CLUSTER):
+            return Finding("scheduler", "note", f"{name}'s commands are here, but no cluster: runs start here{inside}")
         return Finding("scheduler", "bad", f"{name}: `{' '.join(words)}` failed: {told}", "ask your cluster's support")
     place = inside or "; this is not inside a job: measure in one (salloc, qsub -I), not on a login node"
     return Finding("scheduler", "good" if inside else "note", f"{said[0] if said else name}{place}")
