@@ -275,7 +275,7 @@ def _used(curve: pd.DataFrame, efficiency: float, count: str) -> pd.DataFrame:
 
 def _within(curve: pd.DataFrame, column: str, most: float, unit: str, count: str) -> pd.DataFrame:
     if column not in curve:
-        raise InputError("a budget in money needs a price: give the machine price_per_core_hour.")
+        raise InputError("a budget in money needs a price: give --price, or price_per_core_hour in the machine's file")
     left = curve[curve[column] <= most]
     if len(left):
         return left
