@@ -57,6 +57,10 @@ class Recommendation(Shown):
         Probability of the intervals.
     limit : float, optional
         Probability with which the time limits are enough, where they were asked for.
+    goal : Goal, optional
+        What the count is for; by default what pays.
+    at : mapping of str to value
+        The values of the other parameters that were asked for.
     """
 
     curve: pd.DataFrame
@@ -66,6 +70,8 @@ class Recommendation(Shown):
     notes: tuple[str, ...] = ()
     level: float = 0.9
     limit: float | None = None
+    goal: Goal | None = None
+    at: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Recommendation: {self.cores} cores, {self.why}>"
@@ -208,7 +214,7 @@ def recommend(
         said.append("the job is one run or step as measured: say how many it has with --steps (steps=)")
     if limit is not None and count != 1:
         said.append("the time limit is that of one run or step as measured, times their number")
-    found = Recommendation(curve, choice, count, machine, (*said, *notes), level, limit)
+    found = Recommendation(curve, choice, count, machine, (*said, *notes), level, limit, goal, dict(at or {}))
     if not found.extrapolated:
         return found
     why = f"{choice.why}; an extrapolation: {_outside(model, table, found.best)}"

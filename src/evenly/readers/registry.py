@@ -190,6 +190,31 @@ def check_options(classes: Iterable[type[Reader]], options: Mapping[str, Any]) -
         raise InputError(f"no reader takes the option {unknown[0]!r}{hint}: there are {listed or 'none'}")
 
 
+def check_taken(used: Mapping[str, Path], options: Mapping[str, Any]) -> None:
+    """Raise `InputError` for an option that no reader in use takes: it would be without effect.
+
+    Parameters
+    ----------
+    used : mapping of str to Path
+        The formats of the files that were read, each with one of its files.
+    options : mapping
+
+    Examples
+    --------
+    >>> check_taken({"hyperfine": Path("a.json")}, {"unit": "ms"})
+    Traceback (most recent call last):
+    evenly.errors.InputError: a.json was read as hyperfine, which has no use for 'unit': ...
+    """
+    taken = {name: option_names(reader_class(name)) for name in used if not _passes_on(reader_class(name))}
+    if len(taken) < len(used) or not used:
+        return
+    for option in options:
+        if not any(option in names for names in taken.values()):
+            name, path = next(iter(used.items()))
+            usable = f"it takes {', '.join(taken[name])}" if taken[name] else "it takes no options"
+            raise InputError(f"{path} was read as {name}, which has no use for {option!r}: leave it out ({usable})")
+
+
 def name_list(given: Iterable[str] | str | None) -> tuple[str, ...]:
     """Return a tuple of names from a sequence, or from one text with commas between the names.
 

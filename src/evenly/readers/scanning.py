@@ -21,7 +21,7 @@ from evenly.readers.folder_walk import Walk
 from evenly.readers.merging import Part, merge
 from evenly.readers.precice.coupling import find_coupling
 from evenly.readers.precice.window_steps import WindowSteps, holds_steps, read_logs, steps_per_window
-from evenly.readers.registry import Skipped, build_all, listing
+from evenly.readers.registry import Skipped, build_all, check_taken, listing
 from evenly.readers.tables.roles import Column, columns_of, settle
 from evenly.runs.runs import Runs
 
@@ -170,6 +170,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     weak = [f"{solver}: {said}" if solver else said for solver in runs if (said := confounded(runs[solver]))]
     if not runs:
         raise _nothing_read(roots, skipped, collector.walk.unknown)
+    check_taken(collector.offered, options)
     return Measurements(
         runs=runs,
         sources=tuple((part.path, part.format) for part in collector.first_parts()),
@@ -218,6 +219,8 @@ class _Collector:
     notes: list[str] = field(default_factory=list)
     columns: list[Column] = field(default_factory=list)
     walk: Walk = field(default_factory=Walk)
+    #: The formats that files are in, each with its first file.
+    offered: dict[str, Path] = field(default_factory=dict)
 
     def add(self, root: Path) -> None:
         if not root.exists():
@@ -245,6 +248,7 @@ class _Collector:
         """Read `path` with the first reader that succeeds; if all fail, record the first failure."""
         failure: Skipped | None = None
         for reader in candidates:
+            self.offered.setdefault(reader.name, path)
             try:
                 found = reader.read(path)
             except EvenlyError as error:

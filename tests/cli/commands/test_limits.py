@@ -86,3 +86,19 @@ def test_the_time_limit_of_the_recommended_number_of_cores(evenly: Evenly) -> No
     assert re.search(r"time limit, enough in 95 %: 00:\d\d:00 on \d+", shown.out)
     rows = evenly("predict", "a.csv", "--cores", "1,4,16", "--limit", "95%", "--method", "pmnf", "--json").json["rows"]
     assert all(row["limit_s"] >= row["run_s"] for row in rows)
+
+
+def test_options_that_jobs_have_no_use_for_are_refused(evenly: Evenly) -> None:
+    rows = "".join(
+        f"{i}|{'ada' if i % 2 else 'bob'}|w|COMPLETED|2024-02-{i:02}T08:00:00|2024-02-{i:02}T08:00:00|"
+        f"2024-02-{i:02}T09:00:00|01:00:00|1-00:00:00|16\n"
+        for i in range(1, 25)
+    )
+    Path("j.txt").write_text(f"JobID|User|JobName|State|Submit|Start|End|Elapsed|Timelimit|AllocCPUS\n{rows}")
+    for given in (("--only", "ada"), ("--without", "ada"), ("--unit", "h"), ("--time", "x"), ("--constant", "cores=5")):
+        shown = evenly("limits", "j.txt", *given)
+        assert shown.code == 2, given
+    assert evenly("limits", "j.txt", "--where", "user == 'nobody'").code != 0
+    own = evenly("limits", "j.txt", "--where", "user == 'ada'", "--json")
+    assert own.code == 0
+    assert own.json != evenly("limits", "j.txt", "--json").json

@@ -156,3 +156,21 @@ def test_a_file_that_nobody_named_and_evenly_did_not_write_stays(evenly: Evenly,
     Path("report.html").unlink()
     assert evenly("report", scaling, *LAW, "--next", "0").code == 0
     assert evenly("report", scaling, *LAW, "--next", "0").code == 0  # its own page is replaced
+
+
+def test_a_page_says_what_was_asked(evenly: Evenly) -> None:
+    rows = [(p, n, n / p + 1) for p in (1, 2, 4, 8, 16) for n in (10, 20, 40)]
+    pd.DataFrame(rows, columns=["cores", "size", "seconds"]).to_csv("t.csv", index=False)
+    asked = ("--at", "size=20", "--steps", "1000", "--deadline", "2h", "--next", "2", "-o", "page.md")
+    assert evenly("report", "t.csv", "--method", "log-quadratic", *asked).code == 0
+    text = Path("page.md").read_text()
+    assert "Asked: 1000 steps, size = 20, within 120 min." in text
+    assert "comes from a model of its own" in text
+    assert "outside the range learned on" in text
+
+
+def test_a_goal_that_nothing_meets_is_exit_status_1(evenly: Evenly, scaling: str) -> None:
+    shown = evenly("report", scaling, *LAW, "--cores", "1..64", "--deadline", "1s", "--next", "0", "-o", "page.md")
+    assert shown.code == 1
+    assert "no number of cores meets the goal" in shown.err
+    assert "ends within" in Path("page.md").read_text()

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from evenly.errors import InputError, ReadError
+import evenly
+from evenly.errors import EvenlyError, InputError, ReadError
 from evenly.readers import scan
 from evenly.readers.jobs.job_reader import read_jobs
 from evenly.readers.jobs.sacct import SacctReader
@@ -232,3 +233,30 @@ def test_json_that_is_refused(tmp_path: Path, content: str, message: str) -> Non
 @given(content=damaged(f"{HEAD}\n{ROWS}".encode(), "0123456789.:|-x \n"))
 def test_damage_gives_runs_or_a_read_error(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     check_reads_or_refuses(SacctReader(), tmp_path_factory.getbasetemp() / "damaged_sacct", content)
+
+
+TINY = """JobID|User|JobName|State|Submit|Start|End|Elapsed|Timelimit|AllocCPUS
+1|ada|w|COMPLETED|2024-02-01T08:00:00|2024-02-01T08:00:00|2024-02-01T09:00:00|01:00:00|1-00:00:00|16
+2|bob|w|COMPLETED|2024-02-02T08:00:00|2024-02-02T08:00:00|2024-02-02T12:00:00|04:00:00|1-00:00:00|16
+3|ada|w|COMPLETED|2024-02-03T08:00:00|2024-02-03T08:00:00|2024-02-03T08:30:00|00:30:00|1-00:00:00|32
+"""
+
+
+def test_jobs_are_chosen_by_a_condition(tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text(TINY)
+    runs = evenly.read(tmp_path / "t.txt", where="user == 'ada' and cores < 20")
+    assert isinstance(runs, evenly.Runs)
+    assert runs.values.tolist() == [3600]
+    assert len(read_jobs(tmp_path / "t.txt", where="user == 'ada'")) == 2
+    wrong = {"user == 'eve'": "no job has", "size > 3": "needs 'size'", "((x": "not an expression"}
+    for condition, reason in wrong.items():
+        with pytest.raises(EvenlyError, match=reason):
+            read_jobs(tmp_path / "t.txt", where=condition)
+
+
+@pytest.mark.parametrize("option", [{"time": "Submit"}, {"unit": "h"}, {"solver": "user"}, {"constants": {"grid": 5}}])
+def test_options_without_effect_are_refused(tmp_path: Path, option: dict[str, Any]) -> None:
+    (tmp_path / "t.txt").write_text(TINY)
+    for reads in (evenly.read, read_jobs):
+        with pytest.raises(InputError, match=f"read as sacct, which has no use for '{next(iter(option))}'"):
+            reads(tmp_path / "t.txt", **option)

@@ -41,6 +41,8 @@ def limits(
     share = _share(kill, limit)
     if user is None and (name is not None or cores is not None):
         raise InputError(f"--{'name' if name is not None else 'cores'} needs --user: whose next job is it?")
+    if reading.only or reading.without:
+        raise InputError("--only and --without choose solvers, which jobs haven't: choose jobs with --where")
     jobs = read_jobs(path, **reading.arguments())
     left = jobs.left_out()
     jobs = in_order(jobs)

@@ -85,6 +85,9 @@ def report(
         print_json({"page": str(save), **page.data})
     else:
         note(f"the page is in {save}")
+    if asked.wants_cores and "cores" not in page.data:
+        note("no number of cores meets the goal: the page says what comes nearest")
+        raise typer.Exit(1)
 
 
 def _write(page: Page, path: Path) -> None:

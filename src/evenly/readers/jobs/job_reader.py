@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from evenly.errors import InputError, ReadError
 from evenly.readers.base import Reader
 from evenly.readers.jobs.agreement import agreeing, each_once
-from evenly.readers.jobs.jobs import Jobs
-from evenly.readers.registry import Skipped, build_all, listing, name_list
+from evenly.readers.jobs.jobs import TEXTS, Jobs
+from evenly.readers.registry import Skipped, build_all, check_taken, listing, name_list
 from evenly.runs.runs import Runs
+from evenly.space.expressions import Expression
 
 __all__ = ["WANTED", "JobReader", "read_jobs"]
 
@@ -29,10 +30,13 @@ class JobReader(Reader):
     ----------
     parameters : sequence of str or str, optional
         The columns of the job table that are parameters, see `Jobs.runs`.
+    where : str, optional
+        Which jobs, as an expression of the table's columns: ``"user == 'ada' and cores > 8"``.
     """
 
-    def __init__(self, *, parameters: Sequence[str] | str | None = None) -> None:
+    def __init__(self, *, parameters: Sequence[str] | str | None = None, where: str | None = None) -> None:
         self._parameters = name_list(parameters)
+        self._where = None if where is None else Expression(where)
         self.notes: list[str] = []
         self.skipped: list[Skipped] = []
 
@@ -46,9 +50,31 @@ class JobReader(Reader):
             If it is broken, or lacks what a table of jobs needs.
         """
 
+    def chosen(self, path: Path) -> Jobs:
+        """Return the jobs in a file for which the condition holds, contradicting rows left out.
+
+        Raises
+        ------
+        ReadError
+            If it can't be read, or the condition needs a column that isn't there.
+        """
+        jobs = agreeing(path, self.jobs(path))
+        if self._where is None:
+            return jobs
+        known = {
+            str(name): jobs.table[name].astype(object if name in TEXTS else float).to_numpy() for name in jobs.table
+        }
+        try:
+            kept = self._where.holds(known, len(jobs))
+        except InputError as error:
+            raise ReadError(path, str(error)) from None
+        if not kept.any():
+            raise ReadError(path, f"no job has {self._where.text}")
+        return Jobs(jobs.table[kept].reset_index(drop=True), jobs.notes)
+
     def read(self, path: Path) -> dict[str, Runs]:
         self.skipped = []
-        jobs = agreeing(path, self.jobs(path))
+        jobs = self.chosen(path)
         self.notes = list(jobs.notes)
         try:
             runs = jobs.runs(self._parameters)
@@ -90,10 +116,10 @@ def read_jobs(paths: Sequence[Path | str] | Path | str, *, format: str | None = 
     """
     files = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
     readers = [reader for reader in build_all(options, format) if isinstance(reader, JobReader)]
-    return each_once(Jobs.concat([_read_one(path, readers) for path in files]))
+    return each_once(Jobs.concat([_read_one(path, readers, options) for path in files]))
 
 
-def _read_one(path: Path, readers: Sequence[JobReader]) -> Jobs:
+def _read_one(path: Path, readers: Sequence[JobReader], options: Mapping[str, object]) -> Jobs:
     if not path.is_file():
         raise ReadError(path, "a file with a table of jobs was expected, but there is none")
     fitting = [reader for reader in readers if reader.recognises(path)]
@@ -104,6 +130,7 @@ def _read_one(path: Path, readers: Sequence[JobReader]) -> Jobs:
             f"it is no table of jobs in a known format ({names}): give the output of {WANTED}; for a table of runs, "
             "evenly predict --at … --limit 95% says which limit to ask for",
         )
-    jobs = agreeing(path, fitting[0].jobs(path))
+    check_taken({fitting[0].name: path}, options)
+    jobs = fitting[0].chosen(path)
     lost = f"left out:{listing(fitting[0].skipped)}"
     return Jobs(jobs.table, (*jobs.notes, lost)) if fitting[0].skipped else jobs

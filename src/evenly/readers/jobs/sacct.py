@@ -59,9 +59,13 @@ class SacctReader(JobReader):
     summary: ClassVar[str] = "Slurm's accounting: sacct -P, --parsable or --parsable2"
 
     def __init__(
-        self, *, columns: Sequence[str] | str | None = None, parameters: Sequence[str] | str | None = None
+        self,
+        *,
+        columns: Sequence[str] | str | None = None,
+        parameters: Sequence[str] | str | None = None,
+        where: str | None = None,
     ) -> None:
-        super().__init__(parameters=parameters)
+        super().__init__(parameters=parameters, where=where)
         self._columns = [name.lower() for name in name_list(columns)]
         for name in self._columns:
             if not are_columns([name, "jobid", "elapsed"]):

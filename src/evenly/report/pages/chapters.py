@@ -24,7 +24,7 @@ from evenly.report.html_page import Fold, Part, Picture, Remark, Section, Table,
 from evenly.report.left_out_errors import left_out_errors
 from evenly.report.pages.explorer import Explorer
 from evenly.report.tables.model import models_as_dict, models_table
-from evenly.report.tables.recommendation import choice_lines, limit_lines, recommendation_table
+from evenly.report.tables.recommendation import choice_lines, limit_lines, question_lines, recommendation_table
 from evenly.report.tables.run import runs_as_dict, runs_table
 from evenly.report.tables.tuning import advice_table
 from evenly.runs.runs import Runs
@@ -283,6 +283,9 @@ def _next(runs: Mapping[str, Runs], count: int) -> Iterator[Chapter]:
             parts += [*([Text(whose)] if whose else []), Table.of(advice_table(table, one.parameters, per_core=True))]
         else:
             parts.append(Text(f"{whose}Everything between these values was run. New values would teach more."))
+    if proposed:
+        parts.append(Text("What is expected here comes from a model of its own, which tells where runs teach most. Its "
+                          "times and errors differ from those of the model above."))  # fmt: skip
     if parts:
         yield Chapter([Section("What to measure next", parts)], data={"next": proposed})
 
@@ -293,7 +296,8 @@ def _next(runs: Mapping[str, Runs], count: int) -> Iterator[Chapter]:
 def recommendation(found: Recommendation) -> Chapter:
     """Tell on how many cores to run, and why."""
     first, *others = choice_lines(found.choice, "cores", found.level)
-    parts: list[Part] = [*map(Text, found.notes), Remark(f"{first[:1].upper()}{first[1:]}"), *map(Text, others)]
+    parts: list[Part] = [*map(Text, (*question_lines(found), *found.notes))]
+    parts += [Remark(f"{first[:1].upper()}{first[1:]}"), *map(Text, others)]
     parts += [*map(Text, limit_lines(found)), Table.of(recommendation_table(found), copied=True)]
     numbers = {
         "recommended": f"{found.cores} core{'s' * (found.cores != 1)}",

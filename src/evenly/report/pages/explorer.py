@@ -217,17 +217,18 @@ class Explorer(Part):
             if name != self.along and name in self.parameters:
                 rows = rows[rows[name] == self.parameters[name][_nearest(self.parameters[name], value)]]
         step = max(1, len(rows) // 12)
-        shown = rows.iloc[::step][[self.along, "value", "lower", "upper"]]
+        shown = rows.iloc[::step][[self.along, "value", "lower", "upper", "beyond"]]
         others = ", ".join(f"{name} = {_plain(value)}" for name, value in self.start.items() if name != self.along)
         lines = [
             *([f"At {others}:", ""] if others else []),
             f"| {self.along} | predicted {self.unit} | {self.level:.0%} from | to |",
         ]
         lines.append("|---:|---:|---:|---:|")
-        lines += [
-            "| " + " | ".join(value if isinstance(value, str) else compact(value) for value in row) + " |"
-            for row in shown.itertuples(index=False)
-        ]
+        for *values, beyond in shown.itertuples(index=False):
+            cells = [value if isinstance(value, str) else compact(value) for value in values]
+            lines.append(f"| {' | '.join(cells)}{'*' * bool(beyond)} |")
+        if shown["beyond"].any():
+            lines += ["", "\\* outside the range learned on"]
         return "\n".join(lines)
 
 

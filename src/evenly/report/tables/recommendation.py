@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from rich.table import Table
 
 from evenly.core_counts.goal import Choice
 from evenly.core_counts.recommendation import Recommendation
-from evenly.report.formatting import common_prefix, compact, percent, time_limit, value_text
+from evenly.report.formatting import common_prefix, compact, percent, quantity, time_limit, value_text
 from evenly.report.tables.model import TimeFormat
 from evenly.report.tables.run import add_numbers, add_row, new_table
 from evenly.runs.durations import format_hms
 
-__all__ = ["choice_lines", "limit_lines", "recommendation_table"]
+__all__ = ["choice_lines", "limit_lines", "question_lines", "recommendation_table"]
 
 _DAY_S = 86_400.0
 #: An efficiency above it isn't rounding.
@@ -88,6 +89,23 @@ def _clock(seconds: float) -> str:
     ('01:02:03', '1-01:00')
     """
     return format_hms(seconds) if seconds < _DAY_S else format_hms(round(seconds / 60) * 60)[:-3]
+
+
+def question_lines(found: Recommendation) -> list[str]:
+    """Return what was asked, in one line: the steps, the values of the other parameters, and the goal."""
+    goal = found.goal
+    asked = [f"{value_text(found.steps)} steps"] if found.steps != 1 else []
+    asked += [f"{name} = {_listed(value)}" for name, value in found.at.items()]
+    if goal is not None:
+        asked += [f"within {quantity(goal.deadline_s)}"] if goal.deadline_s else []
+        asked += [f"for at most {compact(goal.core_hours)} core-hours"] if goal.core_hours else []
+        asked += [f"for at most {compact(goal.money)} {found.machine.currency}"] if goal.money else []
+        asked += [f"used to {percent(goal.efficiency)} or more"] if goal.efficiency else []
+    return [f"Asked: {', '.join(asked)}."] if asked else []
+
+
+def _listed(value: Any) -> str:
+    return ", ".join(map(value_text, value)) if isinstance(value, list | tuple) else value_text(value)
 
 
 def choice_lines(choice: Choice, noun: str, level: float) -> list[str]:
