@@ -238,3 +238,15 @@ def test_weak_scaling_recommends_nothing(name: str) -> None:
     model = evenly.fit(evenly.Runs.from_frame(table, ["cores", name]), method="log-quadratic")
     with pytest.raises(InputError, match=r"\(weak scaling\): these runs don't tell"):
         evenly.recommend(model, COUNTS, at={} if name == "cells_per_core" else {"cells": 64000})
+
+
+def test_of_ways_to_as_many_cores_a_measured_one_counts_and_is_shown() -> None:
+    rows = [(n, t, 8000 / (n * t) + 0.02 * t) for n in (1, 2, 4) for t in (24, 48)]
+    table = pd.DataFrame(rows, columns=["nodes", "tasks_per_node", "seconds"])
+    model, runs = learned(table, "nodes", "tasks_per_node")
+    found = evenly.recommend(model, [144, 192], cores_are="nodes * tasks_per_node", measured=runs)
+    assert found.curve[["cores", "nodes", "tasks_per_node", "extrapolated"]].to_numpy().tolist() == [
+        [144, 3, 48, False], [192, 4, 48, False],
+    ]  # fmt: skip
+    shown = recommendation_table(found)
+    assert any("tasks_per_node" in str(column.header) or "at" in str(column.header) for column in shown.columns)

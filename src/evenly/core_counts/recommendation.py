@@ -364,8 +364,12 @@ def _curve(
     curve["extrapolated"] = beyond
     if enough is not None:
         curve["limit_s"] = enough * steps
-    # Of several configurations with as many cores, the fastest one counts.
-    curve = curve.sort_values(["cores", "run_s"], kind="stable").drop_duplicates("cores").reset_index(drop=True)
+    # Of several configurations with as many cores, the fastest one counts; those outside the measured range come last.
+    curve = (
+        curve.sort_values(["cores", "extrapolated", "run_s"], kind="stable")
+        .drop_duplicates("cores")
+        .reset_index(drop=True)
+    )
     curve["efficiency"] = _least_work(model, table, what, curve) * steps / (curve["run_s"] * curve["cores"])
     return curve
 
@@ -383,7 +387,8 @@ def _least_work(model: Model, table: pd.DataFrame, what: Cores, curve: pd.DataFr
 
 def _outside(model: Model, table: pd.DataFrame, row: Mapping[str, Any]) -> str:
     """Say where a row lies outside what was measured."""
-    asked = table[table["cores"] == row["cores"]][model.space_.names].iloc[:1]
+    its = np.all([table[name] == row[name] for name in table.columns if name in row], axis=0)
+    asked = table[its][model.space_.names].iloc[:1]
     beyond = model.space_.outside(asked)
     if not beyond:  # outside the runs with these labels
         return f"there are no runs around {', '.join(f'{name} = {value}' for name, value in asked.iloc[0].items())}"

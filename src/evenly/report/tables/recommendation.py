@@ -40,7 +40,7 @@ def recommendation_table(found: Recommendation, *, times: TimeFormat = "unit") -
         caption += "; above 100 %: more cores also work faster each, as where their data fit into caches"
     title = "" if found.steps == 1 else f"{value_text(found.steps)} steps"
     parts = list(curve.columns[1 : curve.columns.get_loc("step_s")])
-    others = [name for name in parts if curve[name].nunique() > 1]
+    others = [name for name in parts if curve[name].nunique() > 1 or name not in found.at]
     joined = len(others) > 1  # several columns would leave no room for the others
     told = [
         f"{percent(found.level)}: intervals; {caption}",
