@@ -142,7 +142,7 @@ class CostModel:
             return ""
         return (
             f"an extrapolation: a step of a rank takes {seconds / longest:.0f} times as long as any calibrated one, "
-            "and it takes longer than predicted where its data don't fit into the caches any more"
+            "and it takes longer than predicted where its data no longer fit into the caches"
         )
 
     def chunk_seconds(self, cell: Cell, low: Ints, high: Ints) -> Array:
