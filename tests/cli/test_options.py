@@ -222,7 +222,7 @@ def test_headings_fit_a_narrow_terminal(evenly: Evenly, samples: Path, monkeypat
     headings = next(line.split() for line in shown.splitlines() if "repeats" in line)
     assert headings == ["solver", "runs", "configs", "measured", "repeats", "spread"]
     assert "3 of cores 2 … 3456" in shown
-    assert "and 1 more" in shown
+    assert "and 1 more quantity" in shown
     assert "run_seconds 3.85 … 5.42 min" in evenly("read", samples / "cesm", "--details").out
 
 

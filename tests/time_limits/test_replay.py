@@ -12,6 +12,7 @@ from evenly.errors import InputError
 from evenly.readers.jobs.job_reader import read_jobs
 from evenly.readers.jobs.jobs import Jobs
 from evenly.time_limits.history import History
+from evenly.report.tables.time_limits import advice_text
 from evenly.time_limits.next_job import next_limit
 from evenly.time_limits.replay import proposed, replay
 
@@ -181,3 +182,23 @@ def test_a_job_whose_order_is_unknown_does_not_block_the_others() -> None:
     table.loc[:50, ["submit", "start", "end"]] = np.nan
     with pytest.raises(InputError, match="of 51 jobs it isn't known when"):
         History.of(Jobs(table))
+
+
+def test_jobs_that_stop_themselves_at_their_limit_are_said() -> None:
+    """A program that saves and ends in time has done what it could, and its work takes longer."""
+    jobs = jobs_of(np.tile([600.0, 1200.0], 20), ["ada"] * 40, limit_s=1200.0)
+    assert next_limit(jobs, user="ada").at_limit == 20
+    assert "20 of them ended just at their limit" in advice_text(next_limit(jobs, user="ada"))
+    unlimited = jobs_of(np.tile([600.0, 1200.0], 20), ["ada"] * 40, limit_s=np.nan)
+    assert next_limit(unlimited, user="ada").at_limit == 0
+
+
+def test_jobs_that_all_failed_are_no_unknown_ones() -> None:
+    jobs = jobs_of(np.full(4, 600.0), ["ada", "ada", "eve", "eve"], name=["a", "b", "c", "c"],
+                   state=["COMPLETED", "FAILED", "FAILED", "CANCELLED"])  # fmt: skip
+    with pytest.raises(InputError, match="no job whose user is 'eve' can tell how long it takes: 1 FAILED, 1 CANC"):
+        next_limit(jobs, user="eve")
+    with pytest.raises(InputError, match="no job whose name is 'b' can tell how long it takes: 1 FAILED"):
+        next_limit(jobs, user="ada", name="b")
+    with pytest.raises(InputError, match="no job that ended has the name 'c': there are a"):
+        next_limit(jobs, user="ada", name="c")

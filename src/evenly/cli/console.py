@@ -74,6 +74,8 @@ def be_quiet() -> None:
 
 def note(text: str) -> None:
     """Tell the user something beside the result; `print_json` tells it, too, whether or not notes are shown."""
+    if shortened(text) in _told:
+        return
     _told.append(shortened(text))
     _notes.print(f"note: {shortened(text)}", style="dim")
 

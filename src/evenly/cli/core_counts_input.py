@@ -51,7 +51,9 @@ class Counts:
     machine: Annotated[
         str | None, _counts("--machine", help="A machine: a file, or a name of `evenly machine list`.")
     ] = None
-    price: Annotated[float | None, _counts("--price", help="Price of one core for one hour.", min=0.0)] = None
+    price: Annotated[
+        str | None, _counts("--price", help="Price of one core for one hour, 0.03USD; in EUR if no currency is given.")
+    ] = None
 
     def goal(self, currency: str) -> Goal:
         """Return what the recommended count is for."""
@@ -69,7 +71,14 @@ class Counts:
         from evenly.machine.machine import Machine
 
         found = Machine() if self.machine is None else Machine.load(self.machine)
-        return found if self.price is None else dataclasses.replace(found, price_per_core_hour=self.price)
+        if self.price is None:
+            return found
+        amount, currency = _money(self.price, "--price")
+        if not currency and self.machine is None:
+            currency = _money(self.budget or "0", "--budget")[1].removesuffix("core-hours").removesuffix("ch")
+            if not currency:
+                note(f"the price is taken to be in {found.currency} (otherwise --price {self.price.strip()}USD)")
+        return dataclasses.replace(found, price_per_core_hour=amount, currency=currency or found.currency)
 
 
 def looked_at(text: str, option: str, most: int | None = None) -> Sequence[int]:
@@ -146,10 +155,23 @@ def _budget(text: str | None, currency: str) -> tuple[float | None, float | None
     """Return core-hours and money of a budget, one of which is None."""
     if text is None:
         return None, None
-    found = re.fullmatch(r"\s*(\d+\.?\d*(?:e\d+)?)\s*([^\d\s]*)\s*", text)
-    amount, unit = (float(found[1]), found[2]) if found else (0.0, "")
+    amount, unit = _money(text, "--budget")
     if not amount > 0 or unit.lower() not in ("", "core-hours", "ch", currency.lower()):
         raise InputError(
             f"--budget takes core-hours, as 50, or money in the machine's currency, as 20{currency}, but got {text!r}"
         )
     return (None, amount) if unit.lower() == currency.lower() else (amount, None)
+
+
+def _money(text: str, option: str) -> tuple[float, str]:
+    """Return a number and the word behind it.
+
+    Examples
+    --------
+    >>> _money("0.03", "--price"), _money("20 USD", "--budget")
+    ((0.03, ''), (20.0, 'USD'))
+    """
+    found = re.fullmatch(r"\s*(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+)\s*([^\d\s.,+-]*)\s*", text)
+    if found is None:
+        raise InputError(f"{option} takes a number of 0 or more, or one with a currency, as 20EUR, but got {text!r}")
+    return float(found[1]), found[2]

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.readers.jobs.job_reader import WANTED
 from evenly.readers.jobs.jobs import Jobs
 
 __all__ = ["GROUPS", "History", "in_order"]
@@ -100,7 +101,7 @@ def in_order(jobs: Jobs) -> Jobs:
     if unknown.mean() > _FEW:
         raise InputError(
             f"of {int(unknown.sum())} jobs it isn't known when they were submitted and ended, so that nothing can "
-            "be replayed in order: print Submit, Start and End, too"
+            f"be replayed in order: seff doesn't print this, but {WANTED} does"
         )
     count = int(unknown.sum())
     lost = [f"{count} jobs left out: it isn't known when they were submitted and ended"] if count else []

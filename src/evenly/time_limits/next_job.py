@@ -42,6 +42,8 @@ class Advice:
         The longest of them, in seconds, also of those that were stopped.
     from_others : bool
         Whether these are so few that jobs of other names, cores and users decide, too.
+    at_limit : int
+        How many of them came to their end just when their limit did, as a program does that stops itself in time.
     """
 
     seconds: float
@@ -51,6 +53,7 @@ class Advice:
     stopped: int
     longest: float
     from_others: bool
+    at_limit: int = 0
 
 
 @explained
@@ -88,10 +91,11 @@ def next_limit(
     """
     if not 0 < kill < 1:
         raise InputError(f"kill must lie between 0 and 1, but got {kill}")
-    jobs = in_order(jobs)
-    alike = _equal(jobs, "user", user, np.ones(len(jobs), dtype=np.bool_))
+    every, jobs = jobs, in_order(jobs)
+    alike = _equal(jobs, "user", user, every)
     if name is not None:
-        alike &= _equal(jobs, "name", name, alike)
+        theirs = every.table["user"] == user
+        alike &= _equal(jobs, "name", name, Jobs(every.table[theirs]), alike)
         if not alike.any():
             raise InputError(f"no job of {user!r} is called {name!r}: give another --name, or none")
     history = History.of(jobs)
@@ -122,6 +126,7 @@ def next_limit(
         stopped=int(stopped.sum()),
         longest=float(seconds.max(initial=0.0)),
         from_others=from_others,
+        at_limit=int((~stopped & (seconds >= history.limits[same])).sum()),
     )
 
 
@@ -138,9 +143,14 @@ def _check_near(history: History, ours: np.ndarray, wanted: float, whose: str, k
         )
 
 
-def _equal(jobs: Jobs, column: str, value: str, among: np.ndarray) -> np.ndarray:
-    known = [str(one) for one in jobs.table[column][among].unique() if one]
+def _equal(jobs: Jobs, column: str, value: str, every: Jobs, among: np.ndarray | None = None) -> np.ndarray:
+    """Return which of the jobs that ended have a value, those of `among` only; `every` holds the failed ones, too."""
+    ended = jobs.table if among is None else jobs.table[among]
+    known = [str(one) for one in ended[column].unique() if one]
     if value not in known:
+        if (lost := np.asarray(every.table[column] == value)).any():
+            what = Jobs(every.table[lost].reset_index(drop=True)).left_out() or "their times aren't known"
+            raise InputError(f"no job whose {column} is {value!r} can tell how long it takes: {what}")
         listed = f": there are {', '.join(sorted(known)[:10])}{' …' if len(known) > 10 else ''}" if known else ""
         raise InputError(f"no job that ended has the {column} {value!r}{did_you_mean(value, known) or listed}")
     return np.asarray(jobs.table[column] == value, dtype=np.bool_)

@@ -68,7 +68,7 @@ def test_limits_of_predictions(evenly: Evenly, tmp_path: Path) -> None:
     path.write_text("cores,seconds\n1,8000\n2,4100\n4,2050\n8,1100\n16,520\n")
     shown = evenly("predict", path, "--at", "cores=3", "--limit", "95%")
     assert shown.code == 0, shown.err
-    assert "time limit, enough in 95 %" in shown.out
+    assert re.search(r"time limit,\W+cores +prediction +90 % interval +enough in 95 %", shown.out)
     row = evenly("predict", path, "--at", "cores=3", "--limit", "95%", "--level", "90%", "--json").json["predictions"][
         0
     ]

@@ -104,12 +104,24 @@ def test_cores_of_nodes_and_tasks_are_asked_for(evenly: Evenly, nodes: str) -> N
         (("--cores", "1..8", "--file", "a.csv"), "--file"),
         (("--cores", "1..8", "--steps", "0"), "steps"),
         (("--cores", "1..8", "--budget", "3EUR"), "price_per_core_hour"),
+        (("--cores", "1..8", "--budget", "3EUR", "--price", "0.1USD"), "as 20USD"),
+        (("--cores", "1..8", "--price", "-1"), "a number of 0 or more"),
     ],
 )
 def test_what_is_wrong_is_named(evenly: Evenly, scaling: str, arguments: tuple[str, ...], said: str) -> None:
     shown = evenly("predict", scaling, *LAW, *arguments)
     assert shown.code == 2, shown.out
     assert said in shown.err
+
+
+def test_a_price_has_a_currency(evenly: Evenly, scaling: str) -> None:
+    ask = ("predict", scaling, *LAW, "--cores", "1..8")
+    assert "taken to be in EUR" in evenly(*ask, "--price", "0.1").err
+    for told in (("--price", "0.1USD"), ("--price", "0.1", "--budget", "3USD")):
+        shown = evenly(*ask, *told)
+        assert shown.code == 0, shown.err
+        assert "USD" in shown.out
+        assert "EUR" not in shown.out + shown.err
 
 
 def test_what_cannot_be_met_is_no_answer(evenly: Evenly, scaling: str) -> None:

@@ -148,3 +148,17 @@ def test_json_that_tells_its_command_is_json(tmp_path: Path) -> None:
     path.write_text(json.dumps({"meta": meta, "jobs": [job, part, other]}, indent=2))
     table = read_jobs(path).table
     assert sorted(zip(table["id"], table["cores"], strict=True)) == [("20", 8.0), ("7", 4.0)]
+
+
+def test_a_name_that_was_cut_off_gives_way_to_the_whole_one(tmp_path: Path) -> None:
+    head = HEAD.replace("User", "JobName")
+    for names in (("simulation", "simulat+"), ("simulat+", "simulation")):
+        path = write(tmp_path, [row(1).replace("ada", name) for name in names], head=head)
+        assert read_jobs(path).table["name"].tolist() == ["simulation"]
+
+
+def test_a_table_of_no_jobs_is_known_as_one(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.json"
+    path.write_text('{"jobs": []}')
+    with pytest.raises(ReadError, match="there is no job in it"):
+        read_jobs(path)

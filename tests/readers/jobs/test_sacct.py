@@ -219,7 +219,7 @@ def test_json_of_slurm_21_and_24(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ('{"jobs": [{"job_id": 7', "no whole JSON document"),
-        ('{"jobs": [], "meta": {"Slurm": 1}}', "there are no jobs"),
+        ('{"jobs": [], "meta": {"Slurm": 1}}', "there is no job in it"),
         ('{"jobs": [{"job_id": 7, "job_state": "RUNNING"}]}', "not as sacct --json writes it"),
         ('{"jobs": [{"job_id": 7, "state": {"current": ["RUNNING"]}}]}', "squeue"),
     ],

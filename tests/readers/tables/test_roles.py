@@ -240,3 +240,12 @@ def test_outcomes_in_other_languages(tmp_path: Path) -> None:
     for name in ("Effizienz", "Efficacité", "eficiencia", "Beschleunigung"):
         path = write(tmp_path, f"cores;time (s);{name}\n1;812,5;100\n2;418,3;97\n4;219,7;92\n8;121,9;83\n16;74,2;68\n")
         assert roles(path)[name] == "outcome"
+
+
+def test_a_part_of_the_time_named_is_no_parameter(tmp_path: Path) -> None:
+    """With --time t_total, t_comm is measured, too: nobody knows it before a run. t_end is chosen."""
+    rows = "".join(f"{n},{100 / n + 1},{0.37 * n + 0.1113},{10 * (n % 3)}\n" for n in (1, 2, 4, 8, 16))
+    path = write(tmp_path, "ranks,t_total,t_comm,t_end\n" + rows)
+    assert roles(path, time="t_total") == {
+        "ranks": "parameter", "t_total": "time", "t_comm": "quantity", "t_end": "parameter",
+    }  # fmt: skip

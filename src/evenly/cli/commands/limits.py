@@ -16,7 +16,7 @@ from evenly.errors import InputError
 def limits(
     path: Annotated[
         list[Path],
-        typer.Argument(metavar="JOBS", help="Tables of jobs: of sacct, seff, PBS, or .swf."),
+        typer.Argument(metavar="JOBS", help="Tables of jobs: of sacct, PBS, or .swf."),
     ],
     kill: Annotated[
         str | None, typer.Option("--kill", metavar="SHARE", help="Share of jobs that limits may kill: 5% by default.")
@@ -43,15 +43,15 @@ def limits(
         raise InputError(f"--{'name' if name is not None else 'cores'} needs --user: whose next job is it?")
     if reading.only or reading.without:
         raise InputError("--only and --without choose solvers, which jobs haven't: choose jobs with --where")
-    jobs = read_jobs(path, **reading.arguments())
-    left = jobs.left_out()
-    jobs = in_order(jobs)
+    every = read_jobs(path, **reading.arguments())
+    left = every.left_out()
+    jobs = in_order(every)
     for told in (*jobs.notes, *([f"left out: {left}"] if left else [])):
         note(told)
     if user is not None:
         from evenly.time_limits.next_job import next_limit
 
-        advice = next_limit(jobs, user=user, name=name, cores=cores, kill=share)
+        advice = next_limit(every, user=user, name=name, cores=cores, kill=share)
         if json:
             print_json(advice_as_dict(advice))
         else:
@@ -73,7 +73,7 @@ def _share(kill: str | None, limit: str | None) -> float:
     if kill is not None and limit is not None:
         raise InputError("--kill and --limit say the same, 5% killed is a limit for 95%: give one of them")
     if limit is not None:
-        return 1 - parsing.probability(limit, "--limit")
+        return round(1 - parsing.probability(limit, "--limit"), 12)  # 5%, not 0.050000000000000044
     share = 0.05 if kill is None else parsing.share(kill, "--kill")
     if not 0 < share < 1:
         raise InputError(f"--kill takes a share between 0% and 100%, but got {kill!r}")

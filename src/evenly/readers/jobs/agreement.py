@@ -90,7 +90,9 @@ def each_once(jobs: Jobs) -> Jobs:
     if not repeated.any():
         return jobs
     some = table[repeated].astype(dict.fromkeys(("cluster", "id", "state"), object))
-    some = some.assign(open=some["state"].isin(NOT_ENDED)).sort_values("open", kind="stable")
+    texts = some[["user", "account", "name", "partition"]].astype(str)
+    cut = texts.apply(lambda column: column.str.endswith("+")).any(axis=1)  # sacct cuts what is too wide for its column
+    some = some.assign(open=some["state"].isin(NOT_ENDED), whole=~cut).sort_values(["open", "whole"], kind="stable")
     groups = some.groupby(key, dropna=False, sort=False, observed=True)
     ended = some[~some["open"] | groups["open"].transform("all")]
     facts = ended.groupby(key, dropna=False, sort=False, observed=True)[["state", "elapsed_s", "cores"]]

@@ -19,6 +19,7 @@ from evenly.readers.jobs.texts import state
 __all__ = ["SacctJsonReader"]
 
 _JOBS = re.compile(r'"jobs"\s*:\s*\[')
+_NO_JOB = re.compile(r'\{\s*"jobs"\s*:\s*\[\s*\]')
 _TELLING = re.compile(r'"(job_id|Slurm|slurm|plugin|association|account)"')
 _MIB = 2.0**20
 
@@ -44,7 +45,7 @@ class SacctJsonReader(JobReader):
         start = head(path)
         if not start.lstrip().startswith("{"):
             return False
-        return bool(_TELLING.search(start) and (_JOBS.search(start) or '"Slurm"' in start or '"slurm"' in start))
+        return bool(_NO_JOB.match(start.lstrip()) or _TELLING.search(start) and (_JOBS.search(start) or '"Slurm"' in start or '"slurm"' in start))
 
     def jobs(self, path: Path) -> Jobs:
         try:
@@ -52,8 +53,10 @@ class SacctJsonReader(JobReader):
         except (ValueError, RecursionError) as error:
             raise ReadError(path, f"it is no whole JSON document: {error}") from None
         found = content.get("jobs") if isinstance(content, dict) else None
-        if not isinstance(found, list) or not found:
-            raise ReadError(path, 'there are no jobs in it: its list "jobs" is missing or empty')
+        if not isinstance(found, list):
+            raise ReadError(path, 'it has no list "jobs"')
+        if not found:
+            raise ReadError(path, "there is no job in it: sacct's --starttime may lie after all jobs")
         try:
             rows = [_row(job) for job in found]
         except (KeyError, TypeError, AttributeError, ValueError) as error:

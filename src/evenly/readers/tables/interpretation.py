@@ -240,6 +240,8 @@ class Interpretation:
         if self.values.are_durations(column):
             return words.Measured(column, column, "", 0)
         known = words.timing_by_unit(column)
+        if known is None and all(name.lower().startswith("t_") for name in (column, self.options.time or "")):
+            known = words.Measured(column, column, "", 0)  # t_comm beside --time t_total
         if known is None or not self.values.is_numeric(column):
             return None
         values = self.values.numbers(column)

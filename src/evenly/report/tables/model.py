@@ -36,6 +36,8 @@ __all__ = [
 TimeFormat = Literal["unit", "hms"]
 #: With a larger weight than this, one formula counts as the whole model.
 _ALONE = 0.9999
+#: A table of predictions has room for so many columns of parameters.
+_MOST_COLUMNS = 3
 _CANDIDATES = 5
 
 
@@ -97,7 +99,7 @@ def _formulas(models: Mapping[str, Model]) -> list[str]:
     written = []
     for solver, model in models.items():
         formula, share = leading_of(model)
-        averaged = "" if share > _ALONE else f" ({percent(share, 2)} of an average)"
+        averaged = "" if share > _ALONE else f" (has {percent(share, 2)} of the weight in a blend)"
         if formula:
             written.append(f"{solver}: {formula}{averaged}" if solver else f"{formula}{averaged}")
     return written
@@ -320,11 +322,16 @@ def predictions_table(
         *(["* outside the range learned on"] if starred else []),
         *(["–: more runs were stopped at their limit than may be, so that it isn't known what is enough"] * unknown),
     ]
-    table = new_table(title, "; ".join(told))
     parameters = list(dict.fromkeys(name for row in found for name in row["configuration"]))
+    values = {name: list(dict.fromkeys(_cell(row["configuration"].get(name)) for row in found)) for name in parameters}
+    if len(parameters) > _MOST_COLUMNS:  # what is the same in all rows stands above
+        same = [name for name in parameters if len(values[name]) == 1]
+        title = "\n".join(filter(None, [title, ", ".join(f"{name} = {values[name][0]}" for name in same)]))
+        parameters = [name for name in parameters if name not in same]
+    table = new_table(title, "; ".join(told))
     if len(models) > 1:
         add_texts(table, "solver")
-    enough = [] if limit is None else [f"time limit, enough in {percent(limit)}"]
+    enough = [] if limit is None else [f"time limit,\nenough in {percent(limit)}"]
     add_numbers(table, *parameters, "prediction", f"{percent(level)} interval", *enough)
     for row in found:
         value, between = _value_and_interval(row, found, times)

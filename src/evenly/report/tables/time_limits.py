@@ -45,6 +45,11 @@ def advice_text(advice: Advice) -> str:
     if advice.stopped:
         were = "was" if advice.stopped == 1 else "were"
         told += f", {advice.stopped} of which {were} stopped at {'its' if advice.stopped == 1 else 'their'} limit"
+    if advice.at_limit:
+        told += (
+            f"; {advice.at_limit} of them ended just at their limit: if the program stops itself there, its work takes "
+            "longer than that"
+        )
     if math.isinf(advice.seconds):
         return (
             f"more than {time_limit(advice.longest)}  no limit is known to be enough with a probability of "
