@@ -18,6 +18,8 @@ __all__ = [
 
 #: The names of the two cuts of a plan.
 EVEN, BALANCED = "equal volumes", "balanced"
+#: What the times of a cut leave out, and where it is counted.
+_ALONE = "as if no ranks shared a node's memory bandwidth: evenly predict --simulation counts it"
 
 
 def cuts_headline(plan: CutPlan) -> str:
@@ -113,7 +115,8 @@ def cuts_table(plan: CutPlan, others: Mapping[str, Prediction] | None = None, *,
     """
     rows = _rows(plan, others or {})
     factor, prefix = common_prefix([one.step_s for one in rows.values()], own=plan.prediction.step_s)
-    table = new_table(title, "most: faces of the rank with the most faces; speed: relative to equal volumes")
+    told = "most: faces of the rank with the most faces; speed: relative to equal volumes"
+    table = new_table(title, f"{told}\n{_ALONE}")
     table.add_column("cut", overflow="fold", min_width=len(EVEN))
     add_numbers(table, f"{prefix} per step", "max/mean", "borders", "faces", "most", "speed")
     for name, one in rows.items():
@@ -156,7 +159,10 @@ def cuts_counts_table(plans: Sequence[CutPlan], serial_s: float, *, title: str =
     notes = [
         f"predicted; one rank takes {quantity(serial_s, digits=3)} per step",
         "even: max/mean of equal volumes; gain: speed relative to equal volumes",
+        _ALONE,
     ]
+    if any(serial_s > 1.005 * plan.prediction.step_s * plan.prediction.ranks for plan in plans):
+        notes.append("efficiency above 100 %: a chunk that fits into a core's caches takes less time per point")
     table = new_table(title, "\n".join(notes))
     add_numbers(table, "ranks")
     table.add_column("cut", no_wrap=True)
