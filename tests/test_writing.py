@@ -129,7 +129,7 @@ def test_two_writers_never_mix(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"x", b"evenly distributed", b"\x00" * 100_000 + b"made by evenl"])
 def test_foreign_files_in_a_named_folder_are_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(content)
-    with pytest.raises(InputError, match="since evenly did not write it: move it, or name another folder"):
+    with pytest.raises(InputError, match="since evenly did not write it: move it, or name another file or folder"):
         check_replaceable([tmp_path / "none", tmp_path / "a"])
     assert (tmp_path / "a").read_bytes() == content
 

@@ -10,8 +10,8 @@ So nothing that was there before is lost if the disk is full, or if the process 
 ...     path.read_text()
 '{}'
 
-A file that the user named is replaced. In a folder that the user named, evenly chooses the names itself; there only
-what evenly wrote is replaced (`check_replaceable`), which a mark inside each file tells.
+Commands replace only what evenly wrote (`check_replaceable`), which a mark inside each file tells. From Python, a file
+that the caller named is replaced.
 
 This module needs only the standard library, so that every part of evenly may use it.
 """
@@ -32,7 +32,14 @@ __all__ = ["MARK", "check_replaceable", "is_own", "new_beside", "put", "replacin
 
 #: What pictures and packed arrays hold, so that evenly knows its files; text files begin with their format's name.
 MARK = "made by evenly"
-_MARKS = (MARK.encode(), b"# evenly ", b'"format": "evenly ', b'content="evenly"', b"evenly fdtd fields ")
+_MARKS = (
+    MARK.encode(), b"Made by evenly", b"# evenly ", b'"format": "evenly', b'format = "evenly', b'content="evenly"',
+    b"evenly fdtd fields ",
+    # Heads of tables, which have no room for a mark: predictions, counts of cores and ranks, proposals, runs of a store.
+    b"value,lower,upper,extrapolated", b"run_s,run_lower_s,run_upper_s", b"error_before,error_after",
+    b"exit_code,message,took",
+    b"model.jsonPK\x01\x02",  # saved models: the files in their archive
+)  # fmt: skip
 # Where marks are: so many bytes at the beginning or at the end.
 _NEAR = 1 << 16
 
@@ -75,7 +82,7 @@ def replacing(path: Path | str) -> Iterator[Path]:
 
 
 def check_replaceable(paths: Iterable[Path]) -> None:
-    """Refuse to replace files that evenly did not write: for names that evenly chose, in a folder that the user named.
+    """Refuse to replace files that evenly did not write.
 
     Raises
     ------
@@ -96,7 +103,7 @@ def check_replaceable(paths: Iterable[Path]) -> None:
         if os.path.lexists(path) and not is_own(path):
             raise InputError(
                 f"{path} is there already and would be lost, since evenly did not write it: move it, or name another "
-                "folder"
+                "file or folder"
             )
 
 

@@ -11,8 +11,8 @@ import pytest
 from evenly.errors import InputError
 from evenly.readers.jobs.job_reader import read_jobs
 from evenly.readers.jobs.jobs import Jobs
-from evenly.time_limits.history import History
 from evenly.report.tables.time_limits import advice_text
+from evenly.time_limits.history import History
 from evenly.time_limits.next_job import next_limit
 from evenly.time_limits.replay import proposed, replay
 

@@ -14,6 +14,7 @@ import typer
 from evenly.cli import parsing
 from evenly.cli.option_groups import panel
 from evenly.errors import InputError
+from evenly.writing import check_replaceable
 
 if TYPE_CHECKING:
     from evenly.models.base import Model
@@ -187,7 +188,7 @@ class Pictures:
 
 
 def check_writable(file: Path, what: str, *, folder_is_made: bool = False, read: Iterable[Path] = ()) -> None:
-    """Refuse now what could not be saved later, and saving over a file that was read.
+    """Refuse now what could not be saved later, and saving over a file that was read or that evenly did not write.
 
     Raises
     ------
@@ -210,6 +211,8 @@ def check_writable(file: Path, what: str, *, folder_is_made: bool = False, read:
         raise InputError(f"{what} can't be saved in {file}: it may not be written")
     if file.exists() and any(source.exists() and source.samefile(file) for source in read):
         raise InputError(f"{what} can't be saved in {file}: that was read, and would be lost; give another name")
+    if file.is_file() and file.stat().st_size:  # nothing is lost with an empty file, a device or a pipe
+        check_replaceable([file])
 
 
 def check_parameters(names: Iterable[str], models: Iterable[Model]) -> None:

@@ -21,7 +21,7 @@ from evenly.errors import InputError, MissingExtraError, ReadError
 from evenly.memory import ARRAYS_MIB, check_unpacked
 from evenly.runs.columns import BOOKKEEPING, as_text
 from evenly.space.configurations import plain, to_floats
-from evenly.writing import replacing
+from evenly.writing import MARK, replacing
 
 __all__ = [
     "FORMAT_VERSION", "FORMULA", "check_own", "check_parquet", "decode_label", "decode_text", "decoded", "encode_label",
@@ -225,7 +225,7 @@ def _cells(column: pd.Series[Any]) -> Iterable[Any]:
 def _write_parquet(table: pd.DataFrame, header: str, path: Path) -> None:
     pa, pq = _parquet("writing")
     arrow = pa.Table.from_pandas(table, preserve_index=False)
-    metadata = {**(arrow.schema.metadata or {}), b"evenly": header.encode()}
+    metadata = {**(arrow.schema.metadata or {}), b"evenly": header.encode(), b"writer": MARK.encode()}
     pq.write_table(arrow.replace_schema_metadata(metadata), path, write_page_checksum=True)
 
 

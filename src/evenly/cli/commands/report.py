@@ -15,7 +15,7 @@ from evenly.cli.console import note, print_json, silence
 from evenly.cli.core_counts_input import Counts, looked_at
 from evenly.cli.run_input import Learned, learn, learn_from, measurements, tell_about
 from evenly.errors import ExtrapolationWarning, InputError
-from evenly.writing import check_replaceable, replacing
+from evenly.writing import replacing
 
 if TYPE_CHECKING:
     from evenly.campaign import Campaign
@@ -54,9 +54,7 @@ def report(
     from evenly.report.pages.chapters import Asked
     from evenly.report.pages.page import page_of
 
-    if save is None:
-        save = Path("report.html")
-        check_replaceable([save])  # nobody named it
+    save = save or Path("report.html")
     if save.suffix not in _SUFFIXES:
         raise InputError(f"--save takes a name that ends in {', '.join(_SUFFIXES)}, but got {str(save)!r}")
     opt.check_writable(save, "the page", read=things)
@@ -97,7 +95,9 @@ def _write(page: Page, path: Path) -> None:
     import json
 
     with replacing(path) as new:
-        new.write_text(json.dumps(page.data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        new.write_text(
+            json.dumps({"format": "evenly report", **page.data}, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
 
 
 # ---- what is shown ------------------------------------------------------------------------------------------

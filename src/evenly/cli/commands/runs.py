@@ -10,6 +10,7 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json, save_table
+from evenly.writing import MARK, replacing
 
 __all__ = ["COMMANDS", "check", "list_runs"]
 
@@ -64,7 +65,9 @@ def list_runs(
     found = runs_in(path, where)
     if save is not None:
         if save.suffix == ".parquet":
-            found.table.to_parquet(save, index=False)
+            found.table.attrs["writer"] = MARK  # among the file's metadata
+            with replacing(save) as new:
+                found.table.to_parquet(new, index=False)
             note(f"saved {save}")
         else:
             save_table(found.table, save, "the table of runs")

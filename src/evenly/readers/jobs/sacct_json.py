@@ -45,7 +45,10 @@ class SacctJsonReader(JobReader):
         start = head(path)
         if not start.lstrip().startswith("{"):
             return False
-        return bool(_NO_JOB.match(start.lstrip()) or _TELLING.search(start) and (_JOBS.search(start) or '"Slurm"' in start or '"slurm"' in start))
+        return bool(
+            _NO_JOB.match(start.lstrip())
+            or (_TELLING.search(start) and (_JOBS.search(start) or '"Slurm"' in start or '"slurm"' in start))
+        )
 
     def jobs(self, path: Path) -> Jobs:
         try:

@@ -232,7 +232,9 @@ def _measured(runs: Runs, *, details: bool) -> str:
             text = interval(float(known.min()), float(known.max()), unit)
             lines.append(text if name == "seconds" else f"{name} {text}")
     others = len(runs.quantities) - len(shown)
-    return "\n".join([*(lines or ["nothing"]), *([f"and {others} more quantit{'y' if others == 1 else 'ies'}"] if others else [])])
+    return "\n".join(
+        [*(lines or ["nothing"]), *([f"and {others} more quantit{'y' if others == 1 else 'ies'}"] if others else [])]
+    )
 
 
 def _sources(sources: Sequence[tuple[Path, str]]) -> str:
