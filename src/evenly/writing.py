@@ -35,7 +35,7 @@ MARK = "made by evenly"
 _MARKS = (
     MARK.encode(), b"Made by evenly", b"# evenly ", b'"format": "evenly', b'format = "evenly', b'content="evenly"',
     b"evenly fdtd fields ",
-    # Heads of tables, which have no room for a mark: predictions, counts of cores and ranks, proposals, runs of a store.
+    # Heads of tables, which have no room for a mark: predictions, counts of cores, proposals, listed runs.
     b"value,lower,upper,extrapolated", b"run_s,run_lower_s,run_upper_s", b"error_before,error_after",
     b"exit_code,message,took",
     b"model.jsonPK\x01\x02",  # saved models: the files in their archive

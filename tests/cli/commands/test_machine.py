@@ -40,7 +40,10 @@ def test_measure_saves_shows_and_says_what_is_missing(evenly: Evenly, asked: dic
 
 
 def test_a_file_is_written_over_only_if_it_is_named(evenly: Evenly, asked: dict[str, Any]) -> None:
+    evenly_wrote = "# evenly machine\nprice_per_core_hour = 0.02\n"
     Path("mine.toml").write_text("price_per_core_hour = 0.02\n")
+    assert "evenly did not write it" in evenly("machine", "measure", "-o", "mine.toml").err
+    Path("mine.toml").write_text(evenly_wrote)
     refused = evenly("machine", "measure", "--name", "mine")
     assert refused.code == 2
     assert "mine.toml is there already: give --save mine.toml to write over it" in refused.err
