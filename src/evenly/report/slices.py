@@ -167,9 +167,12 @@ def _most_common(table: pd.DataFrame, names: list[str]) -> dict[str, Any]:
     if not names:
         return {}
     counts = table.groupby(names, sort=True, observed=True).size().rename("count").reset_index()
-    if len(counts) == len(table) > 1:
-        return {name: _typical(table[name]) for name in names}
-    best = counts[counts["count"] == counts["count"].max()]
+    if len(counts) == len(table) > 1:  # of those that were measured, the one with the most typical values
+        typical = {name: _typical(table[name]) for name in names}
+        alike = sum((counts[name] == value).astype(int) for name, value in typical.items())
+        best = counts[alike == max(alike)]
+    else:
+        best = counts[counts["count"] == counts["count"].max()]
     ranks = best[names].rank(method="dense")
     nearest = ((ranks - (ranks.max() + 1) / 2) ** 2).sum(axis=1).idxmin()
     return {name: best[name].loc[nearest] for name in names}

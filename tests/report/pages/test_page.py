@@ -219,3 +219,21 @@ def test_where_sliders_stand_is_measured_or_refused(model: evenly.Model) -> None
     assert "At kind = gs:" in evenly.page(runs, other, at={"kind": "gs"}, next_runs=0).markdown()
     with pytest.raises(InputError, match="'kind' must be one of cg, gs"):
         evenly.page(runs, other, at={"kind": "zz"})
+
+
+def test_sliders_stand_first_where_evenly_recommends_to_run() -> None:
+    rows = [(p, n, 300 * n / p + 2 * np.log2(p) + 1) for p in (1, 2, 4, 8, 16, 32, 64) for n in (1, 2)]
+    runs = evenly.Runs.from_frame(pd.DataFrame(rows, columns=["ncores", "n", "seconds"]), ["ncores", "n"])
+    model = evenly.fit(runs, method="pmnf")
+    page = evenly.page(runs, model, at={"n": 2}, next_runs=0)
+    (explorer,) = [part for section in page.sections for part in section.parts if isinstance(part, Explorer)]
+    assert explorer.start == {"ncores": evenly.recommend(model, range(1, 65), at={"n": 2}).cores, "n": 2}
+
+
+def test_sliders_stand_first_on_a_combination_that_was_measured() -> None:
+    """No two programs ran on the same nodes: the most frequent values alone would be nobody's run."""
+    rows = [("train", 4, 8), ("train", 8, 8), ("mesh", 16, 2), ("mesh", 32, 2), ("foam", 64, 2), ("foam", 96, 16)]
+    table = pd.DataFrame([(*row, 100.0 / row[1]) for row in rows], columns=["name", "cores", "nodes", "seconds"])
+    runs = evenly.Runs.from_frame(table, ["name", "cores", "nodes"])
+    explorer = Explorer.of("", evenly.fit(runs, method="log-quadratic"), runs)
+    assert tuple(explorer.start[name] for name in ("name", "cores", "nodes")) in rows

@@ -177,19 +177,23 @@ def models(
 ) -> Iterator[Chapter]:
     """Tell how good models are, what they predict, on how many cores to run, and which runs would teach them most."""
     yield _model_chapter(learned, runs, test, asked)
+    answer: list[Chapter] = []
+    first = dict(asked.at)
+    if len(learned) == 1:
+        (name, model), *_ = learned.items()
+        cores, answer = _cores(model, runs.get(name), asked)
+        first = cores | first  # sliders stand first where it is recommended to be
     for count, (name, model) in enumerate(learned.items()):
         if count >= _MOST_EXPLORERS:
             yield Chapter([Section("More models", [Text(f"{len(learned) - count} more have no sliders here.")])])
             break
         explorer = Explorer.of(
-            name, model, runs.get(name), at=asked.at, level=asked.level, machine=asked.machine,
+            name, model, runs.get(name), at=first, level=asked.level, machine=asked.machine,
             cores_are=asked.cores_are,
         )  # fmt: skip
         title = f"Predictions{f' of {name}' if len(learned) > 1 else ''}"
         yield Chapter([Section(title, [explorer])])
-    if len(learned) == 1:
-        (name, model), *_ = learned.items()
-        yield from _cores(model, runs.get(name), asked)
+    yield from answer
     if asked.next_runs:
         yield from _next(runs, asked.next_runs)
 
@@ -227,10 +231,11 @@ def _learning_curve(curve: pd.DataFrame, whose: str) -> Table:
     return Table(["runs", "error", ""], rows, f"the error{whose} by number of runs", words=(2,))
 
 
-def _cores(model: Model, runs: Runs | None, asked: Asked) -> Iterator[Chapter]:
-    """Recommend a number of cores, where it is certain what the cores are."""
+def _cores(model: Model, runs: Runs | None, asked: Asked) -> tuple[dict[str, Any], list[Chapter]]:
+    """Recommend a number of cores, where it is certain what the cores are; return the configuration, too."""
+    title = "On how many cores"
     if model.response_["name"] != "seconds" and not asked.wants_cores:
-        return
+        return {}, []
     try:
         measured = None if runs is None else runs.configurations
         cores = find_cores(model.space_, asked.cores_are, measured=measured)
@@ -242,13 +247,14 @@ def _cores(model: Model, runs: Runs | None, asked: Asked) -> Iterator[Chapter]:
             limit=asked.limit,
         )  # fmt: skip
     except InfeasibleError as error:
-        yield Chapter([Section("On how many cores", [Remark(str(error), "failure")])])
+        return {}, [Chapter([Section(title, [Remark(str(error), "failure")])])]
     except EvenlyError as error:
         if asked.wants_cores:
             raise
-        yield Chapter([Section("On how many cores", [Text(f"Nothing is recommended: {error}.")])])
-    else:
-        yield recommendation(found)
+        return {}, [Chapter([Section(title, [Text(f"Nothing is recommended: {error}.")])])]
+    made = {name: plain(found.best[name]) for name in model.space_.names if name in found.best}
+    one = {cores.names[0]: found.cores} if cores.is_one_parameter else {}
+    return {**found.at, **made, **one}, [recommendation(found)]
 
 
 def _most_measured(model: Model, runs: Runs | None, cores_are: str | None) -> int:

@@ -141,10 +141,7 @@ class Explorer(Part):
             name: _values(kind, runs, name, beyond=bool(kind_of(name)))
             for name, kind in model.space_.parameters.items()
         }
-        low, high = bounds(model.space_.parameters[along]) or (-math.inf, math.inf)
-        start[along] = (at or {}).get(
-            along, _middle([v for v in values[along] if isinstance(v, str) or low <= v <= high])
-        )
+        start[along] = (at or {}).get(along, _measured_middle(model, runs, along, start, values[along]))
         quietly(model).predict(model.space_.frame([start]))  # refuses values that the model can't take
         values = {
             name: some if isinstance(start[name], str) or start[name] in some else sorted([*some, start[name]])
@@ -257,8 +254,19 @@ def _as(value: float, whole: bool) -> Any:
     return round(value) if whole else value
 
 
-def _middle(values: Sequence[Any]) -> Any:
-    return values[len(values) // 2]
+def _measured_middle(
+    model: Model, runs: Runs | None, along: str, start: Mapping[str, Any], values: Sequence[Any]
+) -> Any:
+    """Return the middle one of the values that were measured with the others as they start; else of those learned."""
+    low, high = bounds(model.space_.parameters[along]) or (-math.inf, math.inf)
+    found = [value for value in values if isinstance(value, str) or low <= value <= high]
+    if runs is not None and len(runs.ok):
+        table = runs.ok.configurations
+        for name, value in start.items():
+            if name != along and name in table:
+                table = table[(table[name] == value).to_numpy()]
+        found = sorted(set(table[along])) or found
+    return found[len(found) // 2]
 
 
 def _affordable(

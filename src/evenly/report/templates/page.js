@@ -23,8 +23,14 @@ for (const box of document.querySelectorAll("[data-explorer]")) {
     const units = PREFIXES[data.unit] || [[1, data.unit === "1" ? "" : data.unit]];
     return units.filter((u) => largest >= (u[2] || u[0])).pop() || units[0];
   };
+  // One unit everywhere, that of the prediction where the sliders stand first, unless it makes unreadable numbers.
+  const unitOf = (values) => {
+    const largest = Math.max(...values.map(Math.abs).filter(Number.isFinite), 0);
+    return largest >= home[0] / 100 && largest < home[0] * 1e5 ? home : prefix(values);
+  };
   const place = (at) => at.reduce((sum, i, k) => sum * sizes[k] + i, 0);
   const where = () => inputs.map((input) => Number(input.value));
+  const home = prefix([data.value[place(where())]]);
   const span = (low, high, unit) => `${digits(low / unit[0], 3)} … ${digits(high / unit[0], 3)} ${unit[1]}`;
 
   function tell() {
@@ -36,9 +42,9 @@ for (const box of document.querySelectorAll("[data-explorer]")) {
       const shown = box.querySelector(`[data-shown="${k}"]`);
       if (shown) shown.textContent = text;
     });
-    const unit = prefix([value]);
+    const unit = unitOf([value]);
     const rows = [["predicted", `${digits(value / unit[0], 4)} ${unit[1]}`],
-      [`${Math.round(data.level * 1000) / 10} % interval`, span(lower, upper, prefix([lower, upper]))]];
+      [`${Math.round(data.level * 1000) / 10} % interval`, span(lower, upper, unit)]];
     if (data.cores) {
       const hours = data.cores[here] / 3600;
       rows.push(["core-hours", `${digits(value * hours, 3)} (${digits(lower * hours, 2)} … ${digits(upper * hours, 2)})`]);
@@ -107,10 +113,10 @@ for (const box of document.querySelectorAll("[data-explorer]")) {
     const scale = (v, a, b, log) => (log ? Math.log(v / a) / Math.log(b / a) : (v - a) / (b - a));
     const X = (v) => left + scale(v, x0, x1, xlog) * (W - left - right);
     const Y = (v) => H - bottom - Math.max(-0.02, Math.min(1.02, scale(Math.max(v, ylog ? y0 / 10 : v), y0, y1, ylog))) * (H - top - bottom);
-    const unit = prefix(ys);
+    const unit = unitOf(ys);
     const parts = [];
     svg.setAttribute("viewBox", `0 0 ${W} ${H}`);
-    for (const v of ticks(y0, y1, ylog, 7)) {
+    for (const v of ticks(y0 / unit[0], y1 / unit[0], ylog, 7).map((t) => t * unit[0])) {
       parts.push(node("line", { x1: left, x2: W - right, y1: Y(v), y2: Y(v), class: "grid" }));
       parts.push(node("text", { x: left - 7, y: Y(v) + 4, "text-anchor": "end" }, digits(v / unit[0], 3)));
     }
