@@ -211,6 +211,20 @@ def test_reframe_3_has_a_line_for_each_value(tmp_path: Path) -> None:
         ReframeReader().read(_file(tmp_path, rows[1], "Solve.log"))
 
 
+def test_reframe_3_with_tags_and_several_times(tmp_path: Path) -> None:
+    """Sites choose the order of what is logged: the unit before the reference, and tags in any order behind it."""
+    row = "2020-08-19T17:30:22+01:00|reframe 3.0-dev6 (rev: 3f0)|Md_4 on a:b using md|jobid=5|{}|ref=0 (l=None, u=None)|{}"
+    tags = "num_procs=128,num_nodes=4,3000k-atoms", "3000k-atoms,num_nodes=4,num_procs=128"
+    values = ("rate=2.6|ns/day", "core_t=168446.8|s", "wall_t=657.9|s")
+    path = _file(tmp_path, "\n".join(row.format(value, tag) for tag in tags for value in values) + "\n", "Md.log")
+    with pytest.raises(ReadError, match=r"several performance values are times \((core_t|wall_t), (core_t|wall_t)\)"):
+        ReframeReader().read(path)
+    with pytest.raises(ReadError, match="'rate' is no performance value that is a time"):
+        ReframeReader(time="rate").read(path)
+    table = scan(path, time="wall_t").runs["Md_4"].to_frame()
+    assert table[["ranks", "nodes", "seconds"]].to_numpy().tolist() == [[128, 4, 657.9]] * 2
+
+
 def test_reframe_rates_are_no_times(tmp_path: Path) -> None:
     path = _file(tmp_path, REFRAME.format("flops") + "\n2024|reframe 4.3|Solve|1|1|0.6|Gflops/seconds|pass\n", "S.log")
     with pytest.raises(ReadError, match="no times"):

@@ -373,6 +373,7 @@ Finished mdrun on rank 0 Fri Oct  5 13:44:45 2018
         ("Step 5000: Run time exceeded 0.990 hours, will terminate the run within 100 steps", "stopped by -maxh"),
         ("Received the TERM signal, stopping within 100 steps", "stopped by a signal"),
         ("Restarting from checkpoint, appending to previous log file.", "went on from a checkpoint"),
+        ("   integrator                     = steep", "a minimization"),
     ],
 )
 def test_a_time_that_is_no_speed_is_refused(tmp_path: Path, line: str, reason: str) -> None:
@@ -553,3 +554,43 @@ def test_all_lines_that_may_say_a_missing_value_are_named(tmp_path: Path) -> Non
     (tmp_path / "md.log").write_text(f"{text}       Time:     80.0      10.0    800.0\nFinished mdrun on rank 0\n")
     with pytest.raises(ReadError, match=r"'override' or 'nsteps'.*nsteps = "):
         LogReader().read(tmp_path / "md.log")
+
+
+def test_gromacs_of_the_group_scheme_has_one_thread_per_rank(tmp_path: Path) -> None:
+    """Version 5.1 with MPI: the group scheme has no threads, and only the line of the host counts the ranks."""
+    path = tmp_path / "md.log"
+    old = GROMACS.format("   cutoff-scheme                  = Group")
+    old = re.sub("Using .*\n", "", old).replace(
+        "                      :-) GROMACS - mdrun_mpi, 2018.2 (-:",
+        "Host: node7  pid: 15329  rank ID: 0  number of ranks:  6\nGROMACS:    gmx mdrun, VERSION 5.0.8-dev",
+    )
+    path.write_text(old)
+    assert LogReader().read(path)["gromacs"].to_frame()[["ranks", "threads"]].to_numpy().tolist() == [[6, 1]]
+
+
+def test_a_log_that_lammps_opens_in_the_middle_of_a_script(tmp_path: Path) -> None:
+    """After the command log, the version stands in another file."""
+    path = tmp_path / "log.20ns"
+    for memory in (None, "Memory usage per processor = 8.5 Mbytes"):
+        text = LAMMPS.partition("\n")[2]
+        path.write_text(re.sub("Per MPI rank.*", memory, text) if memory else text)
+        assert LogReader().read(path)["lammps"].values.tolist() == [1.25, 12.5]
+
+
+def test_castep_of_an_academic_release(tmp_path: Path) -> None:
+    path = tmp_path / "TiN.castep"
+    path.write_text(" | Welcome to Academic Release CASTEP version 17.21|          \n")
+    assert LogReader().recognises(path)
+
+
+def test_quantum_espresso_that_does_not_say_its_k_points_is_asked(tmp_path: Path) -> None:
+    path = tmp_path / "pw.out"
+    path.write_text(
+        "     Program PWSCF v.7.1 starts on 17Oct2020 at 12:28:10\n"
+        "     Parallel version (MPI), running on    16 processors\n"
+        "     number of atoms/cell      =           12\n     number of Kohn-Sham states=          100\n"
+        "     PWSCF        :   1m 5.32s CPU   1m13.54s WALL\n   JOB DONE.\n"
+    )
+    reader = LogReader()
+    assert reader.read(path)["qe"].values.tolist() == [73.54]
+    assert any("doesn't say k_points" in note for note in reader.notes)

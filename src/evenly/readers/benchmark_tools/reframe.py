@@ -16,12 +16,16 @@ from evenly.runs.units import base_unit
 __all__ = ["ReframeReader"]
 
 _FIRST = "job_completion_time|"
-#: ``time|reframe 3.7.0|Test on daint:gpu using gnu|jobid=17|num_tasks=12|elapsed=4.5|ref=0 (l=null, u=null)|s``
+#: ``time|reframe 3.7.0|Test on daint:gpu using gnu|jobid=17|num_tasks=12|elapsed=4.5|ref=0 (l=null, u=null)|s``; the
+#: unit may stand before the reference, and tags behind it: ``…|elapsed=4.5|s|ref=0 (l=null, u=null)|num_nodes=2,large``
 _LABELLED = re.compile(
     r"(?P<time>[^|]+)\|reframe [^|]+\|(?P<info>[^|]*)\|(?P<labels>jobid=[^|]*(?:\|\w+=[^|]*)*)"
-    r"\|(?P<name>[^|=]+)=(?P<value>[^|]*)\|ref=[^|]*\|(?P<unit>[^|]*)"
+    r"\|(?P<name>[^|=]+)=(?P<value>[^|]*)\|(?:ref=[^|]*\|(?P<unit>[^|]*)|(?P<first>[^|=]*)\|ref=[^|]*\|(?P<tags>[^|]*))"
 )
-_COUNTS = {"num_tasks": "ranks", "num_cpus_per_task": "threads", "num_tasks_per_node": "ranks_per_node"}
+_COUNTS = {
+    "num_tasks": "ranks", "num_procs": "ranks", "num_cpus_per_task": "threads", "num_tasks_per_node": "ranks_per_node",
+    "num_nodes": "nodes",
+}  # fmt: skip
 _SETTING = re.compile(r"%([\w.]+)=(\S+)")
 _TIMES = {"seconds": "s", "second": "s", "sec": "s", "microseconds": "us", "usec": "us", "milliseconds": "ms"}
 
@@ -32,6 +36,11 @@ class ReframeReader(Reader):
 
     Ranks, threads and the ``%name=value`` settings of a test are parameters. A performance value that is a rate, such
     as Gflop/s, is no time: without the size of the problem, nothing can be said about seconds, so it is refused.
+
+    Parameters
+    ----------
+    time : str, optional
+        The performance value that is the time, where several are times.
 
     Examples
     --------
@@ -47,7 +56,8 @@ class ReframeReader(Reader):
     name: ClassVar[str] = "reframe"
     summary: ClassVar[str] = "performance logs of ReFrame whose value is a time"
 
-    def __init__(self) -> None:
+    def __init__(self, *, time: str | None = None) -> None:
+        self._time = time
         self.notes: list[str] = []
 
     def recognises(self, path: Path) -> bool:
@@ -58,7 +68,7 @@ class ReframeReader(Reader):
         self.notes = []
         content = lines(path)
         rows = _with_header(path, content) if content[0].startswith(_FIRST) else _with_labels(path, content)
-        value, unit = _time_columns(path, rows)
+        value, unit = _time_columns(path, rows, self._time)
         tests: dict[str, list[Result]] = {}
         for number, row in rows:
             if value in row:
@@ -96,23 +106,31 @@ def _with_labels(path: Path, content: list[str]) -> list[tuple[int, dict[str, st
             raise ReadError(path, f"{reason}; the row is cut off, or the log has a format of its own", line=number)
         row = {"job_completion_time": found["time"], "info": found["info"]}
         row |= dict(label.split("=", 1) for label in found["labels"].split("|") if "=" in label)
-        rows.append((number, {**row, f"{found['name']}_value": found["value"], f"{found['name']}_unit": found["unit"]}))
+        row |= dict(tag.split("=", 1) for tag in (found["tags"] or "").split(",") if "=" in tag)
+        unit = found["unit"] if found["tags"] is None else found["first"]
+        rows.append((number, {**row, f"{found['name']}_value": found["value"], f"{found['name']}_unit": unit}))
     return rows
 
 
-def _time_columns(path: Path, rows: list[tuple[int, dict[str, str]]]) -> tuple[str, str]:
+def _time_columns(path: Path, rows: list[tuple[int, dict[str, str]]], wanted: str | None) -> tuple[str, str]:
     good = [row for _, row in rows if row.get("result", "pass") == "pass"] or [row for _, row in rows]
     units = {name[:-5]: row[name] for row in reversed(good) for name in row if name.endswith("_unit")}
     values = [name for name in units if any(f"{name}_value" in row for _, row in rows)]
     if not values:
         raise ReadError(path, "no column '…_value' with a '…_unit' beside it: there is no performance value", line=1)
     times = [name for name in values if _unit(units[name]) is not None]
+    if wanted is not None and wanted not in times:
+        raise ReadError(
+            path, f"{wanted!r} is no performance value that is a time: there are {', '.join(times) or 'none'}"
+        )
+    if wanted is not None:
+        times = [wanted]
     if len(times) == 1:
         return f"{times[0]}_value", f"{times[0]}_unit"
     told = ", ".join(f"{name} in {units[name] or '?'}" for name in values)
     if not times:
         raise ReadError(path, f"the performance values are no times ({told}), and the work that they count isn't known")
-    raise ReadError(path, f"several performance values are times ({told}): keep one of them in the log")
+    raise ReadError(path, f"several performance values are times ({', '.join(times)}): choose one with time= (--time)")
 
 
 def _unit(text: str) -> str | None:

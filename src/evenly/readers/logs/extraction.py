@@ -142,11 +142,13 @@ class _Lines:
         for at, line in enumerate(lines, start=1):
             if self._table is None and self._may_count(line) is None:
                 continue
-            if (log.last_row or log.ended) and _any(self._pattern.recognise, line) is not None:
+            begins = _any(self._pattern.begin, line) is not None
+            # A line of both only begins a run, in a log whose first line may be missing.
+            if (log.last_row or log.ended) and not begins and _any(self._pattern.recognise, line) is not None:
                 yield log
                 log = _Log(_Block(at))
                 block = log.head
-            if _any(self._pattern.begin, line) is not None:
+            if begins:
                 block = _Block(at, begun=True)
                 log.blocks.append(block)
             self._line(log, block, at, line)
