@@ -213,7 +213,7 @@ def test_reframe_3_has_a_line_for_each_value(tmp_path: Path) -> None:
 
 def test_reframe_3_with_tags_and_several_times(tmp_path: Path) -> None:
     """Sites choose the order of what is logged: the unit before the reference, and tags in any order behind it."""
-    row = "2020-08-19T17:30:22+01:00|reframe 3.0-dev6 (rev: 3f0)|Md_4 on a:b using md|jobid=5|{}|ref=0 (l=None, u=None)|{}"
+    row = "2020-08-19T17:30:22|reframe 3.0-dev6 (rev: 3f0)|Md_4 on a:b using md|jobid=5|{}|ref=0 (l=None, u=None)|{}"
     tags = "num_procs=128,num_nodes=4,3000k-atoms", "3000k-atoms,num_nodes=4,num_procs=128"
     values = ("rate=2.6|ns/day", "core_t=168446.8|s", "wall_t=657.9|s")
     path = _file(tmp_path, "\n".join(row.format(value, tag) for tag in tags for value in values) + "\n", "Md.log")
