@@ -287,7 +287,7 @@ def _fixed(model: Model, what: Cores, at: dict[str, Any]) -> tuple[dict[str, Any
 
 
 def _example(kind: Any) -> str:
-    return str(kind.options[-1]) if isinstance(kind, Categorical) else f"{ends(kind)[1]:g}"
+    return str(kind.options[-1]) if isinstance(kind, Categorical) else f"{ends(kind)[1]:.12g}"
 
 
 def _varied(model: Model, open_: list[str]) -> str | None:
