@@ -249,3 +249,10 @@ def test_a_part_of_the_time_named_is_no_parameter(tmp_path: Path) -> None:
     assert roles(path, time="t_total") == {
         "ranks": "parameter", "t_total": "time", "t_comm": "quantity", "t_end": "parameter",
     }  # fmt: skip
+
+
+def test_marks_of_markdown_are_no_part_of_cells(tmp_path: Path) -> None:
+    table = "| # | Cores | Time (ms) | Efficiency |\n|--:|---|---|---|\n"
+    rows = "".join(f"| {n} | {c} | **{t} ms** | \\~{e}% |\n" for n, c, t, e in ((1, 1, 818, 100), (2, 2, 410, 99)))
+    path = write(tmp_path, f"Some text.\n\n{table}{rows}| 3 | 8 | 137 ms | bad |\n", "scaling.md")
+    assert roles(path) == {"nr": "identifier", "Cores": "parameter", "Time (ms)": "time", "Efficiency": "outcome"}

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from evenly.readers.tables.roles import (
     is_count,
     is_limit,
     is_outcome,
+    is_result,
     is_statistic,
 )
 from evenly.readers.tables.rows import runs_of
@@ -39,6 +41,9 @@ from evenly.runs.units import SECONDS_PER, base_unit, to_base
 from evenly.space.expressions import Expression
 
 __all__ = ["Interpretation"]
+
+#: What begins with a number, also with one that is about so much.
+_NUMBER = re.compile(r"\W*\d")
 
 
 class Interpretation:
@@ -320,6 +325,8 @@ class Interpretation:
             numbers = self.values.numbers(column)
             if why := is_outcome(column, numbers) or follows_response(column, numbers, seconds, counts):
                 return "outcome", why
+        elif is_result(column) and 2 * sum(map(bool, map(_NUMBER.match, self.values.texts(column)))) >= len(self.cells):
+            return "outcome", "its name is that of a result"
         distinct = self.cells[column].unique().tolist()
         if len(distinct) == 1:
             return ("constant", f"one value: {distinct[0]}") if distinct[0] else ("left out", "it is empty")

@@ -33,6 +33,7 @@ __all__ = [
     "is_count",
     "is_limit",
     "is_outcome",
+    "is_result",
     "is_statistic",
     "only",
     "settle",
@@ -86,7 +87,7 @@ _OUTCOMES = frozenset({
     "speedup", "speedups", "efficiency", "eff", "gflops", "mflops", "tflops", "pflops", "gflop", "mflop", "tflop",
     "flops", "sypd", "sdpd", "asypd", "chsy", "chpsy", "mlups", "glups", "mips", "teps", "gteps", "mteps", "imbalance",
     "utilisation", "utilization", "residual", "residuals", "misses", "loss", "rmse", "accuracy", "percent",
-    "walltimeratio", "slowdown", "overhead", "gc", "amdahl",
+    "walltimeratio", "slowdown", "overhead", "gc", "amdahl", "qps", "tps", "iops",
 })  # fmt: skip
 _OUTCOME_NAMES = frozenset({
     "speed_up", "parallel_eff", "core_hours", "cpu_hours", "node_hours", "corehours", "cpuhours", "nodehours", "core_h",
@@ -173,7 +174,7 @@ def is_outcome(column: str, values: NDArray[np.float64]) -> str:
         return "a statistic, and evenly computes its own"
     if "cutoff" in words or is_limit(column):
         return ""
-    if is_rate(column) or words & _OUTCOMES or key in _OUTCOME_NAMES or (words >= {"speed", "up"}):
+    if is_result(column):
         return "its name is that of a result"
     if "%" in column and (words & _SHARES or _look_measured(values)):
         return "a share in per cent"
@@ -182,6 +183,19 @@ def is_outcome(column: str, values: NDArray[np.float64]) -> str:
     if words & _MAYBE_OUTCOMES and _look_measured(values):
         return "its name is that of a result, and its values look measured"
     return ""
+
+
+def is_result(column: str) -> bool:
+    """Tell whether a name is that of a result, whatever its values are.
+
+    Examples
+    --------
+    >>> is_result("Efficiency (%)"), is_result("GB/s"), is_result("cost")
+    (True, True, False)
+    """
+    key = name_key(_UNIT_TAIL.sub("", column))
+    words = set(key.split("_"))
+    return is_rate(column) or bool(words & _OUTCOMES) or key in _OUTCOME_NAMES or words >= {"speed", "up"}
 
 
 def is_statistic(column: str) -> bool:

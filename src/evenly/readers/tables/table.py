@@ -42,7 +42,10 @@ _TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".psv")
 _LOOSE_SUFFIXES = (".txt", ".dat")
 _PARQUET_SUFFIXES = (".parquet", ".pq")
 _TEXT_WITH_TABLES = (".md", ".markdown")
-_BOLD = re.compile(r"\*\*|`")
+#: What marks text in Markdown, and is no part of a cell: bold, code, and the backslash before a mark.
+_MARKS = re.compile(r"\*\*|`|\\(?=[~*_|<>#%-])")
+#: A column of numbers, whose name would begin a comment elsewhere.
+_NUMBERS = re.compile(r"^\s*\|?\s*#\s*(?=\|)")
 
 
 class TableReader(Reader):
@@ -204,7 +207,9 @@ def _only_table(path: Path, content: list[str]) -> list[str]:
         raise ReadError(path, f"the text holds {len(found)} tables, at the lines {at}: save the one to read as a file")
     if not found:
         return content
-    return [_BOLD.sub("", line) if number in found[0] else "" for number, line in enumerate(content)]
+    return [
+        _NUMBERS.sub("| nr ", _MARKS.sub("", line)) if number in found[0] else "" for number, line in enumerate(content)
+    ]
 
 
 def _load_runs(path: Path) -> Runs:
