@@ -72,7 +72,7 @@ def test_unknown_iterations_are_said() -> None:
     whole = Runs.from_frame(pd.DataFrame({"cores": [2], "seconds": [9.0], "run": ["r"]}), ["cores"])
     found = steps_per_window(partitioned(15), {"A": whole, "B": whole, "S": whole}, None)
     assert found.counts == {}
-    assert "don't count steps" in found.note
+    assert "not all files count steps" in found.note
     found = steps_per_window(partitioned(15), dict.fromkeys("ABS", runs_of(15)), Logged(16, 15))
     assert (found.counts, "16 time windows were logged" in found.note) == ({}, True)
     alike = Coupling.of(("A", "B", "S"), [Scheme(s.kind, s.implicit, s.participants) for s in partitioned(9).schemes])

@@ -256,3 +256,16 @@ def test_marks_of_markdown_are_no_part_of_cells(tmp_path: Path) -> None:
     rows = "".join(f"| {n} | {c} | **{t} ms** | \\~{e}% |\n" for n, c, t, e in ((1, 1, 818, 100), (2, 2, 410, 99)))
     path = write(tmp_path, f"Some text.\n\n{table}{rows}| 3 | 8 | 137 ms | bad |\n", "scaling.md")
     assert roles(path) == {"nr": "identifier", "Cores": "parameter", "Time (ms)": "time", "Efficiency": "outcome"}
+
+
+def test_sizes_that_are_counts_and_results_that_are_named_otherwise(tmp_path: Path) -> None:
+    """Columns of strangers: a number of objects is a size, memory that nobody would choose is none."""
+    rows = "".join(
+        f"{n},{p},{8.123 * n / p},{2.7131 / p + 0.01 * n:.4f},{1234567.1 / p:.1f},{18221 + 317 * n // p}\n"
+        for n in (1000, 5000, 50000) for p in (1, 2, 4)
+    )  # fmt: skip
+    path = write(tmp_path, "object_count,ranks,time_ms,mpi_times,zone-cycles/cpu_second,actual memory\n" + rows)
+    assert roles(path) == {
+        "object_count": "parameter", "ranks": "parameter", "time_ms": "time", "mpi_times": "quantity",
+        "zone-cycles/cpu_second": "outcome", "actual memory": "outcome",
+    }  # fmt: skip

@@ -105,14 +105,18 @@ def steps_per_window(coupling: Coupling, runs: Mapping[str, Runs], logged: Logge
     >>> dict(steps_per_window(coupling, {"Fluid": steps(60), "Solid": steps(240)}, None).counts)
     {'Fluid': 3.0, 'Solid': 12.0}
     """
-    made = {name: _steps(runs[name]) for name in coupling.participants if name in runs}
-    made = {name: count for name, count in made.items() if count > 1}
+    spans = {name: _span(runs[name]) for name in coupling.participants if name in runs}
+    made = {name: _steps(runs[name]) for name, (_, most) in spans.items() if most > 1}
     if len(made) < len(coupling.participants):  # tables and summaries don't tell steps
         return WindowSteps(
-            {}, "each participant is taken to make one step in a time window: these files don't count steps"
+            {}, "each participant is taken to make one step in a time window: not all files count steps"
         )
+    differ = _differing(spans)
+    if differ and len(set(spans.values())) == 1:  # which runs belong together isn't known, but all made as many steps
+        made = dict.fromkeys(made, min(made.values()))
     fewest = min(made.values())
     windows, said = _windows(coupling, made, logged)
+    said = "; ".join(filter(None, (differ, said)))
     if windows is not None and windows <= fewest * (1 + _SAME):
         return WindowSteps({name: _rounded(count / windows) for name, count in made.items()}, said)
     alike = max(made.values()) <= fewest * (1 + _SAME)
@@ -160,6 +164,19 @@ def _steps(runs: Runs) -> float:
     """Return the median number of steps of a run, including the warm-up step that readers drop."""
     last = runs.to_frame().groupby("run")["repetition"].max()
     return float(np.median(last[last > 0])) + 1 if (last > 0).any() else 1.0
+
+
+def _span(runs: Runs) -> tuple[float, float]:
+    """Return the smallest and the largest number of steps of a run."""
+    last = runs.to_frame().groupby("run")["repetition"].max()
+    counts = last[last > 0] + 1
+    return (float(counts.min()), float(counts.max())) if len(counts) else (1.0, 1.0)
+
+
+def _differing(spans: Mapping[str, tuple[float, float]]) -> str:
+    """Return a note if the runs of a participant differ in their steps."""
+    told = [f"{name} made {few:g} to {most:g}" for name, (few, most) in spans.items() if most > few * (1 + _SAME)]
+    return f"runs differ in their steps ({', '.join(told)}): the layout counts medians" if told else ""
 
 
 def _rounded(count: float) -> float:

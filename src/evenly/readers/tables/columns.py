@@ -81,7 +81,9 @@ _BRACKETS = re.compile(r"^(?P<base>.*?)\s*(?:\[(?P<a>[^\]]+)\]|\((?P<b>[^)]+)\))
 _SUFFIX = re.compile(r"^(?P<base>.+?)(?:\s*/\s*|_in_|\s+in\s+|_|\.|\s+)(?P<unit>[^\s_./]+)$")
 
 _RATE = re.compile(
-    r"(?P<base>.*\S)(?:\s*/\s*|[\s_]+per[\s_]+)(s|sec|second|min|minute|h|hour|d|day)(?:\s*[\])])?", re.IGNORECASE
+    r"(?P<base>.*\S)(?:\s*/\s*|[\s_]+per[\s_]+)(?:(?:cpu|core|node|rank|gpu)[\s_-]?)?"
+    r"(s|sec|second|min|minute|h|hour|d|day)(?:\s*[\])])?",
+    re.IGNORECASE,
 )
 
 
@@ -134,7 +136,8 @@ def measured(column: str) -> Measured | None:
         return Measured(column, base, unit, 2)
     if words & _SHORT_UNITS:  # ``median_ms_or_P``: a unit that isn't the name's end doesn't hold for all of it
         return None
-    if words & _TIME_WORDS and not words & _NOT_MEASURED and plain not in _NOT_MEASURED_NAMES:
+    timed = words & _TIME_WORDS or ("times" in words and words & _PARTS)  # mpi_times, but not n_times
+    if timed and not words & _NOT_MEASURED and plain not in _NOT_MEASURED_NAMES:
         return Measured(column, base, unit, 1)
     return Measured(column, base, unit, 0) if plain in _PHASES else None
 

@@ -103,6 +103,7 @@ _MAYBE_OUTCOMES = frozenset({
     "overhead", "loss", "performance", "perf", "speed", "gain", "ratio", "percent", "ideal", "latency", "fps", "ops",
     "usage", "load",
 })  # fmt: skip
+_MEMORY = frozenset({"memory", "mem", "rss", "footprint"})
 #: Statistics of a time beside a time.
 _STATISTIC_NAMES = frozenset({
     "mean", "avg", "average", "median", "min", "max", "minimum", "maximum", "sd", "iqr", "cv", "var", "sigma", "p50",
@@ -180,7 +181,9 @@ def is_outcome(column: str, values: NDArray[np.float64]) -> str:
         return "a share in per cent"
     if words & _ITERATIONS and _are_counted(values):
         return "numbers of iterations that nobody would choose: they came out of the runs"
-    if words & _MAYBE_OUTCOMES and _look_measured(values):
+    if words & _MEMORY and _are_counted(values):
+        return "amounts of memory that nobody would choose: they came out of the runs"
+    if words & (_MAYBE_OUTCOMES | _MEMORY) and _look_measured(values):
         return "its name is that of a result, and its values look measured"
     return ""
 
@@ -205,9 +208,12 @@ def is_statistic(column: str) -> bool:
     --------
     >>> is_statistic("std"), is_statistic("time_stddev"), is_statistic("ci_median_left"), is_statistic("time")
     (True, True, True, False)
+    >>> is_statistic("count"), is_statistic("object_count")
+    (True, False)
     """
     key = name_key(column)
-    return key in _STATISTIC_NAMES | STATISTICS or bool(set(key.split("_")) & STATISTICS) or key.startswith("ci_")
+    words = set(key.split("_")) & (STATISTICS - {"count"})  # object_count is a size
+    return key in _STATISTIC_NAMES | STATISTICS or bool(words) or key.startswith("ci_")
 
 
 def is_limit(column: str) -> bool:
