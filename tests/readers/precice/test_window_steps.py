@@ -49,6 +49,8 @@ def partitioned(windows: int) -> Coupling:
         (one(windows=100), (60, 240), None, "max(F, 4 * S)", "100 time windows stand in the configuration"),
         (one(windows=None), (60, 240), None, "max(F, 4 * S)", "one step of F"),
         (one(windows=None), (60, 60), None, "max(F, S)", ""),
+        # An explicit scheme makes whole numbers of steps in a window, so these ended after 7 of 10 windows.
+        (one(implicit=False, windows=10), (14, 28), None, "max(F, 2 * S)", "no multiple of 10 time windows"),
     ],
 )
 def test_factors_of_the_layout(
@@ -105,3 +107,20 @@ def test_substeps_of_real_runs(strangers: Path) -> None:
     folder = strangers / "2-coupled" / "precice-own"
     assert scan(folder / "sub").layout == "3 * max(Fluid, 4 * Solid)"
     assert scan(folder / "serial").layout == "3 * sum(Fluid, Solid)"
+
+
+def of_lengths(*steps: int) -> Runs:
+    """Runs of these lengths on the same cores, which began alike: a reader gives them one name."""
+    rows = [(2, 1.0, "r", f"case-{n}", step) for n, count in enumerate(steps) for step in range(1, count)]
+    return Runs.from_frame(pd.DataFrame(rows, columns=["cores", "seconds", "run", "source", "repetition"]), ["cores"])
+
+
+def test_runs_of_different_lengths_are_no_substeps() -> None:
+    """In each run, both made as many steps, though some of the solid's began alike."""
+    found = steps_per_window(one(windows=None), {"F": runs_of(20, runs=1), "S": of_lengths(10, 20, 20)}, None)
+    assert found.counts == {}
+    assert "S made 10 to 20" in found.note
+    both = {"F": of_lengths(30, 60), "S": of_lengths(30, 60, 60)}
+    found = steps_per_window(one(windows=None), both, Logged(15, 45))
+    assert found.counts["F"] == found.counts["S"]
+    assert "F made 30 to 60, S made 30 to 60" in found.note

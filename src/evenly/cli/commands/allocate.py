@@ -282,8 +282,8 @@ def layout_of(layout: str | None, learned: Learned) -> str:
     if found is not None and found.coupling is not None and set(learned.models) < set(found.coupling.participants):
         lacking = ", ".join(name for name in found.coupling.participants if name not in learned.models)
         raise InputError(
-            f"the preCICE configuration couples {', '.join(found.coupling.participants)}, but there is no measurement of "
-            f"{lacking}: measure all of them, or say with --layout how the others wait for each other, as --layout parallel"
+            f"the preCICE configuration couples {', '.join(found.coupling.participants)}, but nothing was measured of "
+            f"{lacking}: measure all, or say how the others wait for each other, as --layout parallel"
         )
     if len(learned.models) > 1:
         note(f"the solvers are taken to run side by side, max({', '.join(learned.models)}): --layout says otherwise")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.precice.config import read_iterations
@@ -108,16 +109,16 @@ def steps_per_window(coupling: Coupling, runs: Mapping[str, Runs], logged: Logge
     spans = {name: _span(runs[name]) for name in coupling.participants if name in runs}
     made = {name: _steps(runs[name]) for name, (_, most) in spans.items() if most > 1}
     if len(made) < len(coupling.participants):  # tables and summaries don't tell steps
-        return WindowSteps(
-            {}, "each participant is taken to make one step in a time window: not all files count steps"
-        )
+        return WindowSteps({}, "each participant is taken to make one step in a time window: not all files count steps")
     differ = _differing(spans)
     if differ and len(set(spans.values())) == 1:  # which runs belong together isn't known, but all made as many steps
         made = dict.fromkeys(made, min(made.values()))
     fewest = min(made.values())
     windows, said = _windows(coupling, made, logged)
     said = "; ".join(filter(None, (differ, said)))
-    if windows is not None and windows <= fewest * (1 + _SAME):
+    iterates = any(scheme.implicit for scheme in coupling.schemes)
+    ended = windows is not None and not iterates and not all(_is_whole(count / windows) for count in made.values())
+    if windows is not None and windows <= fewest * (1 + _SAME) and not ended:
         return WindowSteps({name: _rounded(count / windows) for name, count in made.items()}, said)
     alike = max(made.values()) <= fewest * (1 + _SAME)
     if windows is None and alike:
@@ -126,7 +127,9 @@ def steps_per_window(coupling: Coupling, runs: Mapping[str, Runs], logged: Logge
     note = f"the time of the layout is that of one step of {slowest}"
     if any(scheme.implicit and slowest in scheme.participants for scheme in coupling.schemes):
         note += ", of which a time window has several where it iterates"
-    if windows is not None:
+    if ended:
+        note = f"the steps of a run are no multiple of {windows:g} time windows, as if it had ended early: {note}"
+    elif windows is not None:
         source = "were logged" if logged is not None and windows == logged.windows else "stand in the configuration"
         note = f"{windows:g} time windows {source}, but a run has only {fewest:g} steps of {slowest}: {note}"
     counts = {} if alike else {name: _rounded(count / fewest) for name, count in made.items()}
@@ -162,15 +165,20 @@ def _unknown(coupling: Coupling) -> str:
 
 def _steps(runs: Runs) -> float:
     """Return the median number of steps of a run, including the warm-up step that readers drop."""
-    last = runs.to_frame().groupby("run")["repetition"].max()
-    return float(np.median(last[last > 0])) + 1 if (last > 0).any() else 1.0
+    made = _made(runs)
+    return float(np.median(made)) if len(made) else 1.0
 
 
 def _span(runs: Runs) -> tuple[float, float]:
     """Return the smallest and the largest number of steps of a run."""
-    last = runs.to_frame().groupby("run")["repetition"].max()
-    counts = last[last > 0] + 1
-    return (float(counts.min()), float(counts.max())) if len(counts) else (1.0, 1.0)
+    made = _made(runs)
+    return (float(made.min()), float(made.max())) if len(made) else (1.0, 1.0)
+
+
+def _made(runs: Runs) -> NDArray[np.float64]:
+    """Return the steps of each run of which several are known; two runs may have begun with the same steps."""
+    last = runs.to_frame().groupby(["run", "source"], dropna=False)["repetition"].max().to_numpy(dtype=np.float64)
+    return last[last > 0] + 1
 
 
 def _differing(spans: Mapping[str, tuple[float, float]]) -> str:
@@ -179,7 +187,10 @@ def _differing(spans: Mapping[str, tuple[float, float]]) -> str:
     return f"runs differ in their steps ({', '.join(told)}): the layout counts medians" if told else ""
 
 
+def _is_whole(count: float) -> bool:
+    return round(count) >= 1 and abs(count / round(count) - 1) <= _SAME
+
+
 def _rounded(count: float) -> float:
     """Return a count of steps, a nearly whole one as such."""
-    whole = round(count)
-    return float(whole) if whole >= 1 and abs(count / whole - 1) <= _SAME else round(count, 3)
+    return float(round(count)) if _is_whole(count) else round(count, 3)
