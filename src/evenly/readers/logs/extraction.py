@@ -172,6 +172,10 @@ class _Lines:
             block.rows.append(row)
             block.row_lines.append(at)
             log.ended = False
+        elif self._pattern.take == "last" and any(table.columns.begins(line) for table in self._anywhere):
+            # Steps are counted by these lines, and the last one tells the time.
+            damaged = "a line with a time is damaged, as where two programs wrote into one log"
+            block.refused = block.refused or Problem(damaged, at)
 
     def _row(self, line: str) -> dict[str, Any] | None:
         table = next((t for t in self._headed if t.header is not None and t.header.match(line) is not None), None)

@@ -151,6 +151,11 @@ class Template:
             return None
         return {name: _value(found[name], kind) for name, kind in self._kinds.items()} | self._fixed
 
+    def begins(self, line: str) -> bool:
+        """Tell whether a line has the first word of the template, whether or not the rest matches."""
+        words, found = self.text.split(maxsplit=1), line.split(maxsplit=1)
+        return bool(words) and bool(found) and words[0] == found[0] and "{" not in words[0]
+
     def __repr__(self) -> str:
         return f"Template({self.text!r})"
 
