@@ -121,14 +121,14 @@ def test_a_table_is_copied_for_a_spreadsheet(opened: Opened, tmp_path: Path) -> 
 
 
 def test_one_unit_is_used_all_over_a_page(opened: Opened, tmp_path: Path) -> None:
-    """The number in the summary, the table of counts, sliders and the curve are in minutes, wherever sliders stand."""
+    """The number in the summary, the table of counts, sliders and the curve are in hours, wherever sliders stand."""
     table = pd.DataFrame([(p, 3600 * (4 / p + 0.01 * p)) for p in (1, 2, 4, 8, 16, 32)], columns=["cores", "seconds"])
     runs = evenly.Runs.from_frame(table, ["cores"])
     tab = opened(evenly.page(runs, evenly.fit(runs, method="pmnf"), next_runs=0).save(tmp_path / "page.html"))
     slider, answer = tab.locator("input[type=range]"), tab.locator("[data-answer] dd")
     for place in ("0", "5", "20"):
         slider.fill(place)
-        assert (answer.first.text_content() or "").endswith(" min")
-        assert (answer.nth(1).text_content() or "").endswith(" min")
-    assert "time (min)" in (tab.locator(".explorer svg").text_content() or "")
-    assert "time min" in (tab.locator("#on-how-many-cores table").text_content() or "")
+        assert (answer.first.text_content() or "").endswith(" h")
+        assert (answer.nth(1).text_content() or "").endswith(" h")
+    assert "time (h)" in (tab.locator(".explorer svg").text_content() or "")
+    assert "time h" in (tab.locator("#on-how-many-cores table").text_content() or "")

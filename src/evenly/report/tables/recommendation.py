@@ -49,7 +49,9 @@ def recommendation_table(found: Recommendation, *, times: TimeFormat = "unit") -
     ]
     table = new_table(title, "\n".join(told))
     priced = [found.machine.currency] if "money" in curve else []
-    factor, unit = common_prefix([float(best["run_s"])])
+    factor, unit = common_prefix(curve["run_s"], "s", float(best["run_s"]))
+    if float(best["run_s"]) < 0.2 * factor:  # the recommended count is to be read, not the slowest
+        factor, unit = common_prefix([float(best["run_s"])])
     within = percent(found.level)
     hms = times == "hms"
     written: Callable[[float, int], str] = lambda s, n: _clock(s) if hms else compact(s / factor, n)  # noqa: E731
