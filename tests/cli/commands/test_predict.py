@@ -174,3 +174,10 @@ def test_a_size_for_each_core_is_weak_scaling(evenly: Evenly, saved: bool) -> No
     assert page.code == 0
     assert "Nothing is recommended: cells_per_core" in Path("page.md").read_text()
     assert evenly("allocate", name, *(() if saved else LAW), "--cores", "64").code == 2
+
+
+def test_a_column_that_no_model_knows_is_said(evenly: Evenly, scaling: str) -> None:
+    Path("ask.csv").write_text("cores,grid\n4,800\n")
+    shown = evenly("predict", scaling, *LAW, "--file", "ask.csv")
+    assert shown.code == 0, shown.err
+    assert "no model has such a parameter: grid" in shown.err

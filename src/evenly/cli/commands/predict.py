@@ -11,7 +11,7 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli import parsing
-from evenly.cli.console import out, print_json, save_table, silence
+from evenly.cli.console import note, out, print_json, save_table, silence
 from evenly.cli.core_counts_input import Counts, predict_counts, refuse_without_cores
 from evenly.cli.fdtd_options import What
 from evenly.cli.forecast_input import Unrun, predict_unrun, refuse_unrun
@@ -117,6 +117,9 @@ def _parts(learned: Learned, asked: pd.DataFrame, given: str | None) -> list[_Pa
     """Ask each row only of the solver that it names, where a column names solvers; else of all."""
     models = learned.models
     column = _solver_column([*models, *learned.left_out], models, asked, given)
+    parameters = {name for model in models.values() for name in model.space_.names}
+    if unused := [str(name) for name in asked.columns if name not in parameters and name != column]:
+        note(f"not used, since no model has such a parameter: {', '.join(unused)}")
     if column is None:
         return [_Part(models, asked)]
     asked = asked[~asked[column].astype(str).isin(learned.left_out)]
