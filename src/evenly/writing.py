@@ -35,10 +35,12 @@ MARK = "made by evenly"
 _MARKS = (
     MARK.encode(), b"Made by evenly", b"# evenly ", b'"format": "evenly', b'format = "evenly', b'content="evenly"',
     b"evenly fdtd fields ",
-    # Heads of tables, which have no room for a mark: predictions, counts of cores, proposals, listed runs.
+    b"model.jsonPK\x01\x02",  # saved models: the files in their archive
+)  # fmt: skip
+#: In the first line of tables, which have no room for a mark: predictions, counts of cores, proposals, listed runs.
+_HEADS = (
     b"value,lower,upper,extrapolated", b"run_s,run_lower_s,run_upper_s", b"error_before,error_after",
     b"exit_code,message,took",
-    b"model.jsonPK\x01\x02",  # saved models: the files in their archive
 )  # fmt: skip
 # Where marks are: so many bytes at the beginning or at the end.
 _NEAR = 1 << 16
@@ -124,7 +126,8 @@ def is_own(path: Path) -> bool:
             end = file.read(_NEAR)
     except OSError:
         return False
-    return any(mark in part for mark in _MARKS for part in (begin, end))
+    first = begin.partition(b"\n")[0]
+    return any(mark in part for mark in _MARKS for part in (begin, end)) or any(head in first for head in _HEADS)
 
 
 def new_beside(path: Path | str) -> Path:

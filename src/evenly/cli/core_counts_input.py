@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Counts", "looked_at", "predict_counts", "refuse_without_cores"]
 
 _counts = panel("On how many cores")
+#: What stands behind a budget that isn't money.
+_CORE_HOURS = ("", "core-hours", "ch")
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,8 @@ class Counts:
             return found
         amount, currency = _money(self.price, "--price")
         if not currency and self.machine is None:
-            currency = _money(self.budget or "0", "--budget")[1].removesuffix("core-hours").removesuffix("ch")
+            spent = _money(self.budget or "0", "--budget")[1]
+            currency = "" if spent.lower() in _CORE_HOURS else spent
             if not currency:
                 note(f"the price is taken to be in {found.currency} (otherwise --price {self.price.strip()}USD)")
         return dataclasses.replace(found, price_per_core_hour=amount, currency=currency or found.currency)
@@ -156,7 +159,7 @@ def _budget(text: str | None, currency: str) -> tuple[float | None, float | None
     if text is None:
         return None, None
     amount, unit = _money(text, "--budget")
-    if not amount > 0 or unit.lower() not in ("", "core-hours", "ch", currency.lower()):
+    if not amount > 0 or unit.lower() not in (*_CORE_HOURS, currency.lower()):
         raise InputError(
             f"--budget takes core-hours, as 50, or money in the machine's currency, as 20{currency}, but got {text!r}"
         )
@@ -171,7 +174,7 @@ def _money(text: str, option: str) -> tuple[float, str]:
     >>> _money("0.03", "--price"), _money("20 USD", "--budget")
     ((0.03, ''), (20.0, 'USD'))
     """
-    found = re.fullmatch(r"\s*(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+)\s*([^\d\s.,+-]*)\s*", text)
+    found = re.fullmatch(r"\s*(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+)\s*((?:[^\W\d_][^\d\s.,+]*|[^\w\s.,+-])?)\s*", text)
     if found is None:
-        raise InputError(f"{option} takes a number of 0 or more, or one with a currency, as 20EUR, but got {text!r}")
+        raise InputError(f"{option} takes an amount, as 20 or 20EUR, but got {text!r}")
     return float(found[1]), found[2]

@@ -105,7 +105,7 @@ def test_cores_of_nodes_and_tasks_are_asked_for(evenly: Evenly, nodes: str) -> N
         (("--cores", "1..8", "--steps", "0"), "steps"),
         (("--cores", "1..8", "--budget", "3EUR"), "price_per_core_hour"),
         (("--cores", "1..8", "--budget", "3EUR", "--price", "0.1USD"), "as 20USD"),
-        (("--cores", "1..8", "--price", "-1"), "a number of 0 or more"),
+        (("--cores", "1..8", "--price", "-1"), "takes an amount"),
     ],
 )
 def test_what_is_wrong_is_named(evenly: Evenly, scaling: str, arguments: tuple[str, ...], said: str) -> None:
@@ -117,6 +117,8 @@ def test_what_is_wrong_is_named(evenly: Evenly, scaling: str, arguments: tuple[s
 def test_a_price_has_a_currency(evenly: Evenly, scaling: str) -> None:
     ask = ("predict", scaling, *LAW, "--cores", "1..8")
     assert "taken to be in EUR" in evenly(*ask, "--price", "0.1").err
+    for hours in ("5 Core-hours", "5CH"):
+        assert "taken to be in EUR" in evenly(*ask, "--price", "0.1", "--budget", hours).err
     for told in (("--price", "0.1USD"), ("--price", "0.1", "--budget", "3USD")):
         shown = evenly(*ask, *told)
         assert shown.code == 0, shown.err
