@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from evenly.cli.app import app
 from evenly.cli.interruptions import heeded
 
 SLOW = """
@@ -73,6 +74,18 @@ def test_what_c_swallows_comes_again(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(KeyboardInterrupt), heeded():
         work()
     assert capfd.readouterr().err == ""
+
+
+def test_ctrl_c_while_the_command_line_is_parsed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def press(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("typer.core.TyperGroup.make_context", press)
+    with pytest.raises(SystemExit) as end:
+        app(["doctor"])
+    assert (end.value.code, capsys.readouterr().err) == (130, "interrupted\n")
 
 
 @pytest.mark.parametrize("package", ["typer", "pandas", "numba"])

@@ -1,7 +1,7 @@
 """The program ``evenly``: its commands, and how errors become messages and exit codes.
 
-Exit codes: 0 for success, 1 if the problem has no solution or a checked file is damaged, 2 for bad input. typer reports
-usage errors and interrupts.
+Exit codes: 0 for success, 1 if the problem has no solution or a checked file is damaged, 2 for bad input, 130 after
+Ctrl-C. typer reports usage errors.
 
 The module of a command is imported only when the command or its help is called, so that ``evenly --help`` and
 ``evenly --version`` are fast. The tables below hold the texts that ``evenly --help`` shows for each command.
@@ -14,6 +14,8 @@ import errno
 import importlib
 import io
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -94,6 +96,16 @@ PANELS = {
 }
 
 
+@contextmanager
+def _ended_with_a_line() -> Iterator[None]:
+    """Say at Ctrl-C that the program ends, which typer does in silence."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        raise typer.Exit(INTERRUPTED) from None
+
+
 class _Commands(TyperGroup):
     """All commands; each is only a name and a help text until it is called."""
 
@@ -106,12 +118,13 @@ class _Commands(TyperGroup):
             for name in names
         })  # fmt: skip
 
+    def make_context(self, *given: Any, **options: Any) -> Any:
+        with _ended_with_a_line():
+            return super().make_context(*given, **options)
+
     def invoke(self, ctx: Any) -> Any:
-        try:
+        with _ended_with_a_line():
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            sys.stderr.write("interrupted\n")
-            raise typer.Exit(INTERRUPTED) from None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
