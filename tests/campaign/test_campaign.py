@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+import uuid
 import warnings
 from collections import Counter
 from pathlib import Path
@@ -344,15 +346,15 @@ def test_ranks_by_mpi(tmp_path: Path) -> None:
     path = tmp_path / "ranks.toml"
     path.write_text(
         f"[program]\ncommand = ['{sys.executable}', '-c', 'print(\"rank\")']\nlauncher = 'mpi'\nranks = '{{p}}'\n"
-        "[parameters]\np = [1, 3]\n[time]\npattern = '(?s)^(?:.*?(rank)){3}'\n[repetitions]\nleast = 1\nmost = 1\n"
+        "[parameters]\np = [1, 2]\n[time]\npattern = '(?s)^(?:.*?(rank)){2}'\n[repetitions]\nleast = 1\nmost = 1\n"
     )
     with Campaign(Study.load(path)) as campaign:
         campaign.run()
         words = {r.configuration: r.message for r in campaign.store.records()}
         told = {campaign.store.configurations()[number]["p"]: message for number, message in words.items()}
-    # With one rank nothing matches; with three the third match is no number.
+    # With one rank nothing matches; with two the second match is no number.
     assert "nothing in the output" in told[1]
-    assert "'rank', which is not a number" in told[3]
+    assert "'rank', which is not a number" in told[2]
 
 
 def test_an_advisor_proposes_what_is_run(tmp_path: Path) -> None:
@@ -403,7 +405,7 @@ def test_a_file_server_whose_clock_is_behind(writes: bool, tmp_path: Path) -> No
 def killed_during(folder: Path, number: int) -> None:
     """Leave what a process leaves that is killed while a configuration runs."""
     with Store(folder / "study.db") as store:
-        store.begin(f"mark {time.monotonic_ns()}", "local", number)
+        store.begin(f"{number}-0-plan-{uuid.uuid4().hex}", "local", number)
 
 
 def test_a_run_that_kills_its_machine_blocks_no_other(tmp_path: Path) -> None:
@@ -507,3 +509,35 @@ def test_after_two_runs_that_fail_alike_it_asks(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("'solve.py'", "'-c', 'import sys; sys.exit(int(sys.argv[1]))'"))
     with pytest.raises(InputError, match="none of 3 runs went well"):
         measure(path, tmp_path / "third.db")
+
+
+@pytest.mark.parametrize("changed", ["cores_per_rank = 2", "cores_per_rank = '{n}'"])
+def test_runs_on_other_cores_are_not_mixed(tmp_path: Path, changed: str) -> None:
+    path = study(tmp_path)
+    measure(path)
+    path.write_text(path.read_text() + f"[launcher]\n{changed}\n")
+    with pytest.raises(InputError, match=r"another study: cores_per_rank was , now it is"):
+        measure(path)
+
+
+def test_another_machine_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = study(tmp_path)
+    measure(path)
+    monkeypatch.setattr("platform.node", lambda: "elsewhere")
+    with pytest.warns(EvenlyWarning, match=r"holds runs with the machine .*; now it is elsewhere"):
+        measure(path)
+
+
+def test_the_printed_part_of_a_run_that_timed_out_is_unknown(tmp_path: Path) -> None:
+    code = "import sys, time; print('t', int(sys.argv[1])); time.sleep(1000 * (sys.argv[1] == '2'))"
+    path = tmp_path / "study.toml"
+    path.write_text(
+        f"[program]\ncommand = [{json.dumps(sys.executable)}, '-c', {json.dumps(code)}, '{{n}}']\ntimeout_s = 2\n"
+        "[parameters]\nn = [1, 2]\n[time]\npattern = 't (\\S+)'\n[repetitions]\nleast = 1\nmost = 1\n"
+    )
+    with Campaign(Study.load(path)) as campaign:
+        campaign.run()
+        records = {record.configuration: record for record in campaign.store.records()}
+        known = campaign.configurations
+    late = next(record for number, record in records.items() if known[number]["n"] == 2)
+    assert (late.status, late.quantities) == ("timed out", {})

@@ -57,6 +57,8 @@ def test_what_a_run_asks_for() -> None:
         ({"time_limit": "soon"}, "1:30:00"),
         ({"setup": "module load gcc"}, "list of lines"),
         ({"options": {"--constraint": "x"}}, "without dashes"),
+        ({"options": {"array": "1-3"}}, "a job of its own"),
+        ({"options": {"ntasks": "4"}}, "setting of its own .*: ranks"),
         ({"exclusive": 1}, "true or false"),
     ],
 )

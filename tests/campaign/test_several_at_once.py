@@ -16,7 +16,7 @@ import pytest
 from evenly.campaign import Campaign, Study
 from evenly.campaign.planning import Schedule
 from evenly.campaign.study import Repetitions
-from evenly.errors import InputError
+from evenly.errors import EvenlyWarning, InputError
 from evenly.fdtd.ranks.watching import job_processes
 
 pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="several runs at once need several cores")
@@ -156,3 +156,19 @@ def test_an_adviser_waits_for_its_first_runs(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "evenly", "measure", str(path), "--quiet"]
     subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert len({n for n, *_ in told(tmp_path)}) == len(told(tmp_path)) == 7
+
+
+def test_runs_that_share_cores_are_said(tmp_path: Path) -> None:
+    cores = len(os.sched_getaffinity(0))
+    path = study(tmp_path, launcher="cores_per_rank = '{n}'", values=f"[1, {cores + 1}]")
+    said = rf"n = {cores + 1} needs {cores + 1} cores, but evenly may use {cores}: such runs share cores"
+    with Campaign(Study.load(path)) as campaign, pytest.warns(EvenlyWarning, match=said):
+        campaign.run()
+
+
+def test_too_many_cores_are_found_before_the_first_run(tmp_path: Path) -> None:
+    cores = len(os.sched_getaffinity(0))
+    path = study(tmp_path, launcher="concurrent = 2\ncores_per_rank = '{n}'", values=f"[1, {cores + 1}, {cores + 2}]")
+    with Campaign(Study.load(path)) as campaign, pytest.raises(InputError, match=r"2 of 3 configurations need more"):
+        campaign.run()
+    assert not (tmp_path / "log").exists()

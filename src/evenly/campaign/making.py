@@ -7,7 +7,8 @@ import errno
 import platform
 import time
 import uuid
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +20,8 @@ from evenly.campaign.one_run import Runner
 from evenly.campaign.planning import NextRun
 from evenly.campaign.store import Record, Store
 from evenly.campaign.study import Study
-from evenly.errors import EvenlyError, InputError
+from evenly.errors import EvenlyError, EvenlyWarning, InputError
+from evenly.launch import check_mark
 
 __all__ = ["Making", "Run"]
 
@@ -33,7 +35,7 @@ class Run:
 
     Examples
     --------
-    >>> Run.of("3-0-plan-5f").next
+    >>> Run.of("3-0-plan-" + 32 * "5").next
     NextRun(configuration=3, repetition=0, purpose='plan')
     """
 
@@ -53,7 +55,8 @@ class Run:
 
     @classmethod
     def of(cls, mark: str) -> Self:
-        """Return the run with a mark."""
+        """Return the run with a mark; raise `InputError` if evenly would not write such a mark."""
+        check_mark(mark)
         configuration, repetition, purpose, token = mark.split("-")
         return cls(NextRun(int(configuration), int(repetition), purpose), token)
 
@@ -71,13 +74,17 @@ class Making:
     def __init__(self, study: Study, store: Store, runner: Runner) -> None:
         self._study, self._store, self._runner = study, store, runner
         self._crew = Crew[Run](study.program.placement.concurrent)
+        self._checked: set[int] = set()
 
     @cached_property
     def _cores(self) -> Cores | None:
         """The cores that runs are given; None if one run is alone, or runs elsewhere."""
-        several = self._study.program.placement.concurrent > 1
-        cores = self._runner.launcher.cores() if several else None
+        cores = self._runner.launcher.cores() if self._several else None
         return None if cores is None else Cores(cores)
+
+    @property
+    def _several(self) -> bool:
+        return self._study.program.placement.concurrent > 1
 
     @property
     def _near(self) -> Path:
@@ -122,15 +129,39 @@ class Making:
         """
         if self._cores is None:
             return 0
-        configuration = self._store.configuration(number)
-        needed = self._runner.cores_needed(configuration)
-        if needed > self._cores.count:
-            told = ", ".join(f"{name} = {value}" for name, value in configuration.items())
-            raise InputError(
-                f"a run with {told} needs {needed} cores, but evenly may use {self._cores.count}: several runs at once "
-                "get cores of their own; leave concurrent out, or rule such runs out by a constraint"
-            )
-        return needed
+        self.check_cores([number])
+        return self._runner.cores_needed(self._store.configuration(number))
+
+    def check_cores(self, numbers: Iterable[int]) -> None:
+        """Refuse configurations that need more cores than there are; of runs that share cores, only tell that they do.
+
+        Raises
+        ------
+        InputError
+            If such a run can't be started.
+        """
+        there = self._runner.launcher.cores()
+        if there is None:
+            return
+        known = {number: self._store.configuration(number) for number in numbers if number not in self._checked}
+        self._checked.update(known)
+        needed = {number: self._runner.cores_needed(configuration) for number, configuration in known.items()}
+        over = [number for number, cores in needed.items() if cores > len(there)]
+        if not over:
+            return
+        most = max(over, key=needed.__getitem__)
+        told = ", ".join(f"{name} = {value}" for name, value in known[most].items())
+        said = f"a run with {told} needs {needed[most]} cores, but evenly may use {len(there)}"
+        if len(over) > 1:
+            said = f"{len(over)} of {len(known)} configurations need more cores than there are: {said}"
+        if self._several and self._runner.launcher.pins:
+            raise InputError(f"{said}: several runs at once get cores of their own; rule such runs out by a constraint")
+        if not self._runner.launcher.pins:
+            raise InputError(f"{said}: ask for more cores, or rule such runs out by a constraint")
+        warnings.warn(
+            EvenlyWarning(f"{said}: such runs share cores, and their times are not those on so many cores"),
+            stacklevel=4,
+        )
 
     def has_cores_for(self, number: int) -> bool:
         """Return whether a run of a configuration may start now."""
@@ -216,15 +247,16 @@ class Making:
     def _bounded(self, record: Record, fastest: Record | None) -> Record:
         """Add a lower bound of the seconds to a run that timed out, where a bound is known.
 
-        The study may time only a part of a run. Suppose that the run lasted r times as long as the fastest run. Then
-        its timed part takes at least r times as long as that of the fastest run. The reason: the untimed part takes
-        the same time in all runs, and so it only makes r smaller.
+        The study may time only a part of a run. In a search, all runs of a task solve the same problem. Suppose that
+        the run lasted r times as long as the fastest run. Then its timed part takes at least r times as long as that of
+        the fastest run. The reason: the untimed part takes the same time in all runs, and so it only makes r smaller.
+        Runs of other plans may solve different problems, so nothing is known of their parts.
         """
         if record.status != "timed out":
             return record
         if self._study.timing.is_wall:
             bound = record.took
-        elif fastest is not None and record.took > fastest.took > 0:
+        elif self._study.plan.design == "tune" and fastest is not None and record.took > fastest.took > 0:
             bound = fastest.quantities["seconds"] * record.took / fastest.took
         else:
             return record

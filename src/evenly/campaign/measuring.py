@@ -10,7 +10,7 @@ import platform
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 import pandas as pd
 
@@ -20,10 +20,11 @@ from evenly.campaign.making import Making, Run
 from evenly.campaign.noise import Drift, drift_of
 from evenly.campaign.one_run import Runner
 from evenly.campaign.planning import Advisor, NextRun, Progress, Schedule, first_configurations, removed, rows_of
+from evenly.campaign.same_study import check_same
 from evenly.campaign.store import Record, Store
 from evenly.campaign.study import Study
 from evenly.errors import EvenlyWarning, InputError
-from evenly.launch import launcher_class
+from evenly.launch import check_mark, launcher_class
 from evenly.runs.columns import bounds_as_seconds
 from evenly.runs.runs import Runs
 
@@ -131,7 +132,7 @@ class Campaign:
         self.store = Store(place_of(study) if store is None else Path(store))
         self._making = Making(study, self.store, self._runner)
         try:
-            self._check_same()
+            check_same(study, self.store)
             self._schedule = self._resumed()
         except BaseException:
             self.store.close()
@@ -143,38 +144,14 @@ class Campaign:
     def __exit__(self, *_: object) -> None:
         self.store.close()
 
-    def _check_same(self) -> None:
-        """Raise `InputError` if the file holds runs of another study; record in a new file what its runs measure."""
-        now, before = self.study.measured_as(), self.store.about("measured_as")
-        jobs = [mark for mark, launcher in self.store.left_running() if launcher_class(launcher).outlives]
-        if jobs and before != now:
-            self._refuse(now, before or {}, f"holds {len(jobs)} jobs under way")
-        if before is None and self.store.count():
-            self._warn("doesn't tell what its runs measured: they are taken for runs of this study")
-        if before is None or not any(record.status == "ok" for record in self.store.records()):
-            # A file without a successful run holds no results, so a corrected study may replace its contents.
-            if before is not None and before != now:
-                if n := self.store.count():
-                    self._warn(f"held {n} runs, which all failed: they are deleted, since the study was changed")
-                self.store.clear()
-            self.store.note("measured_as", now)
-            return
-        if any(before.get(key) != value for key, value in now.items()):
-            self._refuse(now, before, "holds runs")
-
-    def _refuse(self, now: Mapping[str, Any], before: Mapping[str, Any], holds: str) -> NoReturn:
-        key = next(key for key, value in now.items() if before.get(key) != value)
-        raise InputError(
-            f"{self.store.path} {holds} of another study: {key} was {before.get(key)}, now it is {now[key]}: keep the "
-            "new runs in another file (--store), or delete this one"
-        )
-
     def _warn(self, said: str) -> None:
         warnings.warn(EvenlyWarning(f"{self.store.path} {said}"), stacklevel=5)
 
     def _resumed(self) -> Schedule:
         own = self.study.program.launcher if self._runner.launcher.outlives else None
         left = dict(self.store.left_running())
+        for mark in left:
+            check_mark(mark)
         self._left = [Run.of(mark) for mark, launcher in left.items() if launcher == own]
         gone = {mark: launcher for mark, launcher in left.items() if launcher != own}
         for mark, launcher in gone.items():
@@ -233,6 +210,7 @@ class Campaign:
         KeyboardInterrupt
             If the campaign is interrupted; all finished runs stay stored.
         """
+        self._making.check_cores(number for number, runs in self.missing.items() if runs)
         with interruptions() as check_interrupted:
             try:
                 for run in self._left:
@@ -348,6 +326,7 @@ class Campaign:
         for proposal in rows_of(self._advisor(self._so_far(), 1 + under_way)):
             (number,) = self.store.add_configurations([proposal])
             if number not in order:
+                self._making.check_cores([number])
                 self._schedule.append(number)
                 return self._schedule.next()
         return None

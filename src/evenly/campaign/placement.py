@@ -19,6 +19,13 @@ _COUNTS = ("nodes", "ranks_per_node", "cores_per_rank")
 _WORDS = ("memory", "partition", "account")
 #: Written into a scheduler's command line, so nothing in it may look like another option.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
+#: Options that have settings of their own.
+_SETTINGS = {
+    "ntasks": "ranks", "nodes": "nodes", "ntasks-per-node": "ranks_per_node", "cpus-per-task": "cores_per_rank",
+    "mem": "memory", "time": "time_limit", "partition": "partition", "account": "account", "exclusive": "exclusive",
+}  # fmt: skip
+#: Options with which a job would be several, another, or not where evenly looks for what it wrote.
+_NOT_ITS_OWN = ("array", "chdir", "error", "job-name", "output", "parsable", "requeue", "test-only", "wait", "wrap")
 
 
 @dataclass(frozen=True)
@@ -70,6 +77,12 @@ class Placement:
         for name in self.options:
             if not _NAME.fullmatch(str(name)):
                 raise InputError(f"options are long names without dashes, as constraint, but got {name!r}")
+            if name in _SETTINGS:
+                raise InputError(f"the option {name} has a setting of its own in [launcher]: {_SETTINGS[name]}")
+            if name in _NOT_ITS_OWN:
+                raise InputError(
+                    f"the option {name} can't be given: evenly makes each run a job of its own, and sees to it"
+                )
         if not isinstance(self.exclusive, bool):
             raise InputError(f"exclusive must be true or false, but got {self.exclusive!r}")
         if self.time_limit is not None and not Template(str(self.time_limit)).names:

@@ -283,15 +283,24 @@ class Study:
     def measured_as(self) -> dict[str, Any]:
         """Return the settings that decide whether runs of two studies are comparable: they must be equal."""
         program = self.program
+        cores = ("nodes", "ranks_per_node", "cores_per_rank")
         return {
             "command": [word.text for word in program.words],
             "callable": program.callable,
             "launcher": program.launcher,
             "ranks": str(program.ranks or 1),
             "environment": dict(program.environment),
+            "setup": list(program.placement.setup),
+            **{name: str(getattr(program.placement, name) or "") for name in cores},
             **self.timing.to_dict(),
             "parameters": sorted(self.space.names),
         }
+
+    def placed_as(self) -> dict[str, Any]:
+        """Return the settings that say on which machines of a cluster runs are made."""
+        where = self.program.placement
+        options = {str(name): str(value) for name, value in where.options.items()}
+        return {"partition": where.partition, "exclusive": where.exclusive, "options": options}
 
 
 def _of(kind: type[Any], section: str, values: Mapping[str, Any]) -> Any:

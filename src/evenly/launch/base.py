@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
@@ -9,12 +10,30 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from evenly.errors import InputError
 from evenly.processes import scratch_folder
 
 if TYPE_CHECKING:
     from evenly.runs.columns import Status
 
-__all__ = ["Launcher", "Outcome", "Resources", "Task"]
+__all__ = ["Launcher", "Outcome", "Resources", "Task", "check_mark"]
+
+#: Configuration, repetition, purpose, and a token that no other run has.
+_MARK = re.compile(r"\d+-\d+-\w+-[0-9a-f]{32}")
+
+
+def check_mark(mark: str) -> None:
+    """Raise `InputError` unless a mark is one that evenly writes: marks become names of folders, jobs and processes.
+
+    Examples
+    --------
+    >>> check_mark("3-0-plan-" + 32 * "f")
+    """
+    if not _MARK.fullmatch(mark):
+        raise InputError(
+            f"a run that is under way is called {mark!r}, which evenly would not write: give a file of evenly's own, "
+            "or the one that `evenly runs check --salvage` makes of this one"
+        )
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,75 @@
+"""Whether the runs in a file are those of a study: runs of two programs must not be learned from as one."""
+
+from __future__ import annotations
+
+import platform
+import warnings
+from typing import Any, NoReturn
+
+from evenly.campaign.making import Run
+from evenly.campaign.store import Store
+from evenly.campaign.study import Study
+from evenly.errors import EvenlyWarning, InputError
+from evenly.launch import launcher_class
+
+__all__ = ["check_same"]
+
+
+def check_same(study: Study, store: Store) -> None:
+    """Check that a file holds runs of a study, and note in a new file what its runs measure and where.
+
+    Warns if the earlier runs were made on another machine, or in another part of a cluster.
+
+    Raises
+    ------
+    InputError
+        If the file holds runs of another study, or evenly would not write it.
+    """
+    now, before = study.measured_as(), store.about("measured_as")
+    jobs = [Run.of(mark) for mark, launcher in store.left_running() if launcher_class(launcher).outlives]
+    # Files of older versions of evenly say less of what they measure.
+    changed = [key for key, value in now.items() if (before or {}).get(key, value) != value]
+    if jobs and changed:
+        _refuse(store, changed[0], before, now, f"holds {len(jobs)} jobs under way")
+    if before is None and store.count():
+        _warn(store, "doesn't tell what its runs measured: they are taken for runs of this study")
+    if before is None or not any(record.status == "ok" for record in store.records()):
+        # A file without a successful run holds no results, so a corrected study may replace its contents.
+        if changed:
+            if n := store.count():
+                _warn(store, f"held {n} runs, which all failed: they are deleted, since the study was changed")
+            store.clear()
+        store.note("measured_as", now)
+    elif changed:
+        _refuse(store, changed[0], before, now, "holds runs")
+    else:
+        _tell_of_other_place(study, store)
+    store.note("placed_as", _place(study))
+
+
+def _tell_of_other_place(study: Study, store: Store) -> None:
+    before = store.about("placed_as") or {}
+    for key, value in _place(study).items():
+        if before.get(key, value) != value:
+            _warn(
+                store,
+                f"holds runs with the {key} {before[key]}; now it is {value}. All are learned from together: if their "
+                "times differ, keep the new runs in another file (--store)",
+            )
+
+
+def _place(study: Study) -> dict[str, Any]:
+    """Return where runs are made, as far as it may change how long they take."""
+    here = {"machine": platform.node()} if launcher_class(study.program.launcher).pins else {}
+    return {**here, **study.placed_as()}
+
+
+def _refuse(store: Store, key: str, before: Any, now: dict[str, Any], holds: str) -> NoReturn:
+    raise InputError(
+        f"{store.path} {holds} of another study: {key} was {(before or {}).get(key)}, now it is {now[key]}: keep the "
+        "new runs in another file (--store), or delete this one"
+    )
+
+
+def _warn(store: Store, said: str) -> None:
+    warnings.warn(EvenlyWarning(f"{store.path} {said}"), stacklevel=6)
