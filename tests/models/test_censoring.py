@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import evenly
-from evenly.errors import EvenlyWarning, InputError
+from evenly.errors import EvenlyWarning, ExtrapolationWarning, InputError
 from evenly.models.base import Model
 from evenly.models.censoring import hazard
 from evenly.models.ensemble.automatic import Automatic
@@ -99,7 +99,8 @@ def test_errors_and_intervals_come_from_measured_runs(model: Model) -> None:
     again = type(model)(**model.get_params())
     order = np.random.default_rng(0).permutation(N)
     again.fit(table.iloc[order], np.minimum(seconds, limit)[order], censored=late[order])
-    np.testing.assert_allclose(again.predict(table), model.predict(table), rtol=1e-6)
+    asked = table[~late]
+    np.testing.assert_allclose(again.predict(asked), model.predict(asked), rtol=1e-6)
     # Of runs as those measured, intervals hold what they promise: 105 runs, so a share of 0.9 ± 0.03, or more, since
     # these were learned from.
     lower, upper = model.interval(table[~late])
@@ -146,7 +147,10 @@ def test_fit_takes_the_bounds_of_runs_and_says_how_many() -> None:
     runs = Runs.from_frame(table, ["cores"])
     model = evenly.fit(runs, method=Toy.method)
     assert (model.training_["rows"], model.training_["bounds"], model.training_["failed"]) == (3, 3, 1)
-    assert evenly.fit(runs, method="power-law").predict({"cores": [1]})[0] > 60
+    law = evenly.fit(runs, method="power-law")
+    # The law alone says that one core takes longer than 60 s, so this bound adds nothing.
+    with pytest.warns(ExtrapolationWarning, match="learned on a whole number from 2 to 4"):
+        assert law.predict({"cores": [1]})[0] > 60
 
 
 def test_repetitions_of_which_some_hit_the_limit() -> None:
@@ -193,6 +197,9 @@ def test_a_run_that_hung_does_not_bend_the_law() -> None:
     with pytest.warns(EvenlyWarning, match="as if it had hung: left out"):
         model = PowerLaw().fit({"cores": cores}, seconds, censored=[False] * 4 + [True])
     assert model.predict({"cores": [64]})[0] == pytest.approx(16, rel=0.1)
+    # Nothing was learned from that run, so its place is beyond what was measured.
+    assert model.extrapolates({"cores": [64, 100, 128]}).tolist() == [False, True, True]
+    assert model.left_out_predictions_ is None or len(model.left_out_predictions_) == 5
 
 
 def test_medians_that_limits_hide_are_said() -> None:

@@ -218,7 +218,13 @@ class Model(Shown, Estimator, ABC):
         from evenly.models.censoring import working_values
 
         working, informing = working_values(self, space, table, values, weights, measured)
-        self._fit_rows(space, table, working, informing, measured)
+        # Where only bounds lie that say nothing, nothing is known: predictions there are extrapolations.
+        kept = measured | (informing > 0)
+        known = table[kept].reset_index(drop=True)
+        self._fit_rows(Space.from_data(known, like=space), known, working[kept], informing[kept], measured[kept])
+        if (left_out := self.left_out_predictions_) is not None:
+            self.left_out_predictions_ = np.full(len(table), np.nan)
+            self.left_out_predictions_[kept] = left_out
         self.training_digest_ = digest(np.where(measured, values, np.nan))
         return self
 
