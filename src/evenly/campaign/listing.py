@@ -13,6 +13,7 @@ import pandas as pd
 
 from evenly.arguments import explained
 from evenly.campaign.checking import load_copy
+from evenly.campaign.lock import is_in_use
 from evenly.campaign.rows import COLUMNS, check_version
 from evenly.errors import ReadError
 from evenly.space.expressions import Expression
@@ -36,12 +37,15 @@ class Listing:
     parameters : list of str
     under_way : list of dict
         The configurations of the runs that were started and have not ended.
+    is_in_use : bool
+        Whether a campaign is at work. If not, runs under way are those of one that was killed.
     """
 
     path: Path
     table: pd.DataFrame
     parameters: list[str]
     under_way: list[dict[str, Any]]
+    is_in_use: bool = True
 
     @property
     def counts(self) -> dict[str, int]:
@@ -102,7 +106,7 @@ def runs_in(path: Path | str, where: str | None = None) -> Listing:
     if where is not None:
         condition = Expression(where)
         table = table[condition.holds({str(name): table[name].to_numpy() for name in table}, len(table))]
-    return Listing(path, table.reset_index(drop=True), parameters, under_way)
+    return Listing(path, table.reset_index(drop=True), parameters, under_way, is_in_use(path))
 
 
 def _row(record: dict[str, Any], known: dict[int, dict[str, Any]]) -> dict[str, Any]:

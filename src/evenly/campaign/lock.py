@@ -24,7 +24,7 @@ from evenly.errors import EvenlyWarning, InputError
 from evenly.processes import is_gone, this_process
 from evenly.writing import new_beside
 
-__all__ = ["FileLock", "file_system_time"]
+__all__ = ["FileLock", "file_system_time", "is_in_use"]
 
 _TOUCH_S, _STALE_S = 30.0, 300.0
 #: Seconds within which a stale lock is replaced, with much to spare.
@@ -134,6 +134,15 @@ class FileLock:
             f"another campaign is writing to {named}: {_told(holder)}. Wait for its end, or give another file; if it "
             f"ended long ago, delete {self._place}"
         )
+
+
+def is_in_use(path: Path) -> bool:
+    """Return whether a process holds the lock of a file, as far as can be told."""
+    place = path.resolve().with_name(path.resolve().name + ".lock")
+    try:
+        return place.exists() and _is_alive(_read(place), place)
+    except OSError:
+        return True
 
 
 def _touch(place: Path, holder: dict[str, Any], ended: threading.Event) -> None:

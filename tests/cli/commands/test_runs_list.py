@@ -51,6 +51,14 @@ def test_a_campaign_at_work_is_not_disturbed(evenly: Evenly, store: str) -> None
     assert evenly("runs", "list", store, "--json").json["under_way"] == []
 
 
+def test_runs_of_a_campaign_that_was_killed_are_not_called_under_way(evenly: Evenly, store: str) -> None:
+    with Store(Path(store)) as killed:
+        killed.begin("mark", "slurm", 2)
+    shown = evenly("runs", "list", store)
+    assert "under way when the campaign was killed: 1 (kind = b, n = 16)" in shown.out
+    assert evenly("runs", "list", store, "--json").json["in_use"] is False
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

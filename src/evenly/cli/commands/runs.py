@@ -73,7 +73,12 @@ def list_runs(
             save_table(found.table, save, "the table of runs")
     if json:
         print_json(
-            {"counts": found.counts, "under_way": found.under_way, "runs": plain(found.table.to_dict("records"))}
+            {
+                "counts": found.counts,
+                "under_way": found.under_way,
+                "in_use": found.is_in_use,
+                "runs": plain(found.table.to_dict("records")),
+            }
         )
         return
     out.print(listing_line(found), markup=False, soft_wrap=True)

@@ -91,7 +91,13 @@ def listing_line(found: Listing) -> str:
     if not found.under_way:
         return told
     shown = "; ".join(", ".join(f"{name} = {value}" for name, value in one.items()) for one in found.under_way[:5])
-    return f"{told}; under way: {len(found.under_way)} ({shown}{' …' if len(found.under_way) > 5 else ''})"
+    shown += " …" if len(found.under_way) > 5 else ""
+    if found.is_in_use:
+        return f"{told}; under way: {len(found.under_way)} ({shown})"
+    return (
+        f"{told}; under way when the campaign was killed: {len(found.under_way)} ({shown}): the same command again "
+        "collects them if they are jobs, and else makes them anew"
+    )
 
 
 def listing_table(found: Listing, *, most: int) -> Table:
