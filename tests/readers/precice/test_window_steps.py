@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from evenly.readers.precice.config import Coupling, Scheme
-from evenly.readers.precice.window_steps import Logged, read_logs, steps_per_window
+from evenly.readers.precice.window_steps import Log, read_logs, steps_per_window
 from evenly.readers.scanning import scan
 from evenly.runs.runs import Runs
 
@@ -17,6 +18,10 @@ def runs_of(steps: int, *, runs: int = 2) -> Runs:
     """Two runs of so many steps, of which readers drop the first, the warm-up."""
     rows = [(2, 1.0, f"r{run}", step) for run in range(runs) for step in range(1, steps)]
     return Runs.from_frame(pd.DataFrame(rows, columns=["cores", "seconds", "run", "repetition"]), ["cores"])
+
+
+def logged(windows: int, iterations: int) -> Log:
+    return Log(Path("precice-F-iterations.log"), windows, iterations)
 
 
 def one(kind: str = "parallel", *, implicit: bool = True, windows: int | None = 20) -> Coupling:
@@ -32,7 +37,7 @@ def partitioned(windows: int) -> Coupling:
 
 
 @pytest.mark.parametrize(
-    ("coupling", "steps", "logged", "layout", "said"),
+    ("coupling", "steps", "log", "layout", "said"),
     [
         (one(), (60, 60), None, "3 * max(F, S)", ""),
         (one(), (60, 240), None, "3 * max(F, 4 * S)", ""),
@@ -40,11 +45,11 @@ def partitioned(windows: int) -> Coupling:
         (one(implicit=False), (20, 20), None, "max(F, S)", ""),
         (one(), (87, 87), None, "4.35 * max(F, S)", ""),
         # The windows that preCICE logged count more than a configuration that was changed.
-        (one(windows=40), (60, 240), Logged(20, 60), "3 * max(F, 4 * S)", "20 time windows were logged and 40 stand"),
-        (one(windows=None), (60, 60), Logged(20, 60), "3 * max(F, S)", ""),
+        (one(windows=40), (60, 240), logged(20, 60), "3 * max(F, 4 * S)", "20 time windows were logged and 40 stand"),
+        (one(windows=None), (60, 60), logged(20, 60), "3 * max(F, S)", ""),
         # Logs of other runs.
-        (one(), (60, 240), Logged(50, 150), "3 * max(F, 4 * S)", "150 iterations, but a run has only 60 steps of F"),
-        (one(windows=None), (60, 60), Logged(50, 150), "max(F, S)", "the logs of iterations aren't used"),
+        (one(), (60, 240), logged(50, 150), "3 * max(F, 4 * S)", "150 iterations, but a run has only 60 steps of F"),
+        (one(windows=None), (60, 60), logged(50, 150), "max(F, S)", "the logs of iterations aren't used"),
         # Runs that ended early, and no log.
         (one(windows=100), (60, 240), None, "max(F, 4 * S)", "100 time windows stand in the configuration"),
         (one(windows=None), (60, 240), None, "max(F, 4 * S)", "one step of F"),
@@ -54,9 +59,9 @@ def partitioned(windows: int) -> Coupling:
     ],
 )
 def test_factors_of_the_layout(
-    coupling: Coupling, steps: tuple[int, int], logged: Logged | None, layout: str, said: str
+    coupling: Coupling, steps: tuple[int, int], log: Log | None, layout: str, said: str
 ) -> None:
-    found = steps_per_window(coupling, {"F": runs_of(steps[0]), "S": runs_of(steps[1])}, logged)
+    found = steps_per_window(coupling, {"F": runs_of(steps[0]), "S": runs_of(steps[1])}, [log] if log else [])
     assert coupling.expression(found.counts) == layout
     assert said in found.note
     assert bool(said) == bool(found.note)
@@ -65,20 +70,20 @@ def test_factors_of_the_layout(
 @pytest.mark.parametrize("windows", [15, 30, 45, 100])
 def test_a_run_that_ended_early_tells_its_windows_by_who_iterates_not(windows: int) -> None:
     coupling = partitioned(windows)
-    found = steps_per_window(coupling, {"A": runs_of(90), "B": runs_of(90), "S": runs_of(15)}, None)
+    found = steps_per_window(coupling, {"A": runs_of(90), "B": runs_of(90), "S": runs_of(15)})
     assert coupling.expression(found.counts) == "sum(6 * sum(A, B), S)"
     assert (found.note == "") == (windows == 15)
 
 
 def test_unknown_iterations_are_said() -> None:
     whole = Runs.from_frame(pd.DataFrame({"cores": [2], "seconds": [9.0], "run": ["r"]}), ["cores"])
-    found = steps_per_window(partitioned(15), {"A": whole, "B": whole, "S": whole}, None)
+    found = steps_per_window(partitioned(15), {"A": whole, "B": whole, "S": whole})
     assert found.counts == {}
     assert "not all files count steps" in found.note
-    found = steps_per_window(partitioned(15), dict.fromkeys("ABS", runs_of(15)), Logged(16, 15))
+    found = steps_per_window(partitioned(15), dict.fromkeys("ABS", runs_of(15)), [logged(16, 15)])
     assert (found.counts, "16 time windows were logged" in found.note) == ({}, True)
     alike = Coupling.of(("A", "B", "S"), [Scheme(s.kind, s.implicit, s.participants) for s in partitioned(9).schemes])
-    assert "counts one iteration" in steps_per_window(alike, dict.fromkeys("ABS", runs_of(15)), None).note
+    assert "counts one iteration" in steps_per_window(alike, dict.fromkeys("ABS", runs_of(15))).note
 
 
 def test_repeated_runs_of_a_table_are_no_steps(tmp_path: Path, samples: Path) -> None:
@@ -97,8 +102,8 @@ def test_logs_of_iterations_are_read_and_damaged_ones_told(tmp_path: Path) -> No
     good.write_text("TimeWindow TotalIterations Iterations Convergence\n1 6 6 1\n2 9 3 1\n")
     bad.write_text("TimeWindow TotalIterations Iterations Convergence\n1 6")
     other.write_text("nothing")
-    logged, used, damaged = read_logs([good, bad, other])
-    assert logged == Logged(2, 9)
+    found, used, damaged = read_logs([good, bad, other])
+    assert found == [Log(good, 2, 9)]
     assert used == [good, bad]
     assert [entry.path for entry in damaged] == [bad]
 
@@ -117,10 +122,65 @@ def of_lengths(*steps: int) -> Runs:
 
 def test_runs_of_different_lengths_are_no_substeps() -> None:
     """In each run, both made as many steps, though some of the solid's began alike."""
-    found = steps_per_window(one(windows=None), {"F": runs_of(20, runs=1), "S": of_lengths(10, 20, 20)}, None)
+    found = steps_per_window(one(windows=None), {"F": runs_of(20, runs=1), "S": of_lengths(10, 20, 20)})
     assert found.counts == {}
     assert "S made 10 to 20" in found.note
     both = {"F": of_lengths(30, 60), "S": of_lengths(30, 60, 60)}
-    found = steps_per_window(one(windows=None), both, Logged(15, 45))
-    assert found.counts["F"] == found.counts["S"]
-    assert "F made 30 to 60, S made 30 to 60" in found.note
+    found = steps_per_window(one(windows=None), both, [logged(15, 45)])
+    assert found.counts == {}
+    assert "the logs of iterations aren't used: their folders don't tell of which runs they are" in found.note
+
+
+def in_folders(participant: str, steps: dict[str, int]) -> Runs:
+    """One run of these steps in each folder."""
+    rows = [
+        (2, 1.0, f"r{run}", f"/case/{run}/{participant}/precice-profiling", n)
+        for run in steps
+        for n in range(1, steps[run])
+    ]
+    return Runs.from_frame(pd.DataFrame(rows, columns=["cores", "seconds", "run", "source", "repetition"]), ["cores"])
+
+
+def each(**steps: tuple[int, int]) -> dict[str, Runs]:
+    return {name: in_folders(name, {run: both[at] for run, both in steps.items()}) for at, name in enumerate("FS")}
+
+
+@pytest.mark.parametrize(
+    ("coupling", "runs", "logs", "layout", "said"),
+    [
+        # Runs of different lengths, of which two ended early: in each, S makes four steps for one of F.
+        (one(windows=None), each(a=(60, 240), b=(30, 120), c=(90, 360)), {}, "max(F, 4 * S)", "one step of F"),
+        # Medians would say 60 to 240 and 60 to 120.
+        (one(implicit=False, windows=None), each(a=(60, 60), b=(20, 20), c=(20, 20)), {}, "max(F, S)", ""),
+        # Each run has its log: one ended early.
+        (
+            one(windows=20),
+            each(a=(60, 240), b=(30, 120)),
+            {"a": (20, 60), "b": (10, 30)},
+            "3 * max(F, 4 * S)",
+            "10 time",
+        ),
+        (
+            one(windows=None),
+            each(a=(60, 60), b=(50, 50)),
+            {"a": (20, 60), "b": (10, 50)},
+            "3 * max(F, S)",
+            "3 steps of F in a and 5 in b",
+        ),
+        (
+            one(windows=None),
+            each(a=(20, 40), b=(20, 80)),
+            {},
+            "max(F, 2 * S)",
+            "S makes 2 times .* in a and 4 times in b",
+        ),
+    ],
+)
+def test_steps_are_compared_within_each_run(
+    coupling: Coupling, runs: dict[str, Runs], logs: dict[str, tuple[int, int]], layout: str, said: str
+) -> None:
+    beside = [Log(Path(f"/case/{run}/F/precice-F-iterations.log"), *told) for run, told in logs.items()]
+    found = steps_per_window(coupling, runs, beside)
+    assert coupling.expression(found.counts) == layout
+    assert re.search(said, found.note)
+    assert bool(said) == bool(found.note)

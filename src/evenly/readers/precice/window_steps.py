@@ -5,16 +5,18 @@ scheme repeats a window until it converges. The number of windows is that in the
 beside the results, else that of the configuration. Logs of other runs show themselves where they have more iterations
 than the runs have steps; a configuration that was changed, or runs that ended early, where there are more windows than
 steps.
+
+Runs may differ in length, so the steps of participants are compared within each run: of those whose files lie in one
+folder. Where that isn't known, medians are compared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.precice.config import read_iterations
@@ -22,19 +24,23 @@ from evenly.readers.precice.schemes import Coupling
 from evenly.readers.registry import Skipped
 from evenly.runs.runs import Runs
 
-__all__ = ["Logged", "WindowSteps", "holds_steps", "read_logs", "steps_per_window"]
+__all__ = ["Log", "WindowSteps", "holds_steps", "read_logs", "steps_per_window"]
 
 #: Formats whose files hold each step that a participant made.
 _STEP_FORMATS = frozenset({"precice-profiling", "precice-events-json", "precice-events-csv"})
+
+#: The file of each run of a participant, where it is known, and the steps that it made.
+Steps = list[tuple[Path | None, float]]
 
 #: Counts of steps that differ by less are equal: the last steps of a killed run are missing, some steps are averaged.
 _SAME = 0.02
 
 
 @dataclass(frozen=True)
-class Logged:
-    """What logs of iterations tell of a run: its windows, and the iterations of all of them; medians over the logs."""
+class Log:
+    """What a log of iterations tells: the windows of its run, and the iterations of all of them."""
 
+    path: Path
     windows: float
     iterations: float
 
@@ -49,10 +55,13 @@ class WindowSteps:
         Steps per window; empty where nothing is known.
     note : str
         What was assumed; empty if nothing was.
+    are_of_window : bool
+        If not, the number of windows isn't known, and steps are counted for one of the slowest participant.
     """
 
     counts: Mapping[str, float]
     note: str = ""
+    are_of_window: bool = True
 
 
 def holds_steps(format_name: str, runs: Runs) -> bool:
@@ -65,24 +74,23 @@ def holds_steps(format_name: str, runs: Runs) -> bool:
     return all("precice-" in Path(name).name or "profiling" in Path(name).name for name in runs.to_frame()["source"])
 
 
-def read_logs(files: Iterable[Path]) -> tuple[Logged | None, list[Path], list[Skipped]]:
+def read_logs(files: Iterable[Path]) -> tuple[list[Log], list[Path], list[Skipped]]:
     """Return what logs ``precice-NAME-iterations.log`` tell, the logs among `files`, and the damaged ones."""
-    counts, used, damaged = [], [], []
+    found, used, damaged = [], [], []
     for path in files:
         if not (path.name.startswith("precice-") and path.name.endswith("-iterations.log")):
             continue
         used.append(path)
         try:
-            counts.append(read_iterations(path))
+            iterations = read_iterations(path)
         except ReadError as error:
             damaged.append(Skipped.of(error, path))
-    if not counts:
-        return None, used, damaged
-    windows, iterations = (float(np.median([of(one) for one in counts])) for of in (len, np.sum))
-    return Logged(windows, iterations), used, damaged
+        else:
+            found.append(Log(path, len(iterations), float(iterations.sum())))
+    return found, used, damaged
 
 
-def steps_per_window(coupling: Coupling, runs: Mapping[str, Runs], logged: Logged | None) -> WindowSteps:
+def steps_per_window(coupling: Coupling, runs: Mapping[str, Runs], logs: Sequence[Log] = ()) -> WindowSteps:
     """Return how many steps each participant makes in a window, and what was assumed.
 
     Parameters
@@ -91,7 +99,7 @@ def steps_per_window(coupling: Coupling, runs: Mapping[str, Runs], logged: Logge
         The schemes.
     runs : mapping of str to Runs
         Of participants whose files hold each step: their steps.
-    logged : Logged, optional
+    logs : sequence of Log
         What preCICE logged.
 
     Examples
@@ -103,26 +111,103 @@ def steps_per_window(coupling: Coupling, runs: Mapping[str, Runs], logged: Logge
     ...     return Runs.from_frame(table, ["cores"])
     >>> scheme = Scheme("parallel", True, ("Fluid", "Solid"), windows=20)
     >>> coupling = Coupling.of(("Fluid", "Solid"), (scheme,))
-    >>> dict(steps_per_window(coupling, {"Fluid": steps(60), "Solid": steps(240)}, None).counts)
+    >>> dict(steps_per_window(coupling, {"Fluid": steps(60), "Solid": steps(240)}).counts)
     {'Fluid': 3.0, 'Solid': 12.0}
     """
-    spans = {name: _span(runs[name]) for name in coupling.participants if name in runs}
-    made = {name: _steps(runs[name]) for name, (_, most) in spans.items() if most > 1}
+    made = {name: _made(runs[name]) for name in coupling.participants if name in runs}
+    made = {name: of_runs for name, of_runs in made.items() if len(of_runs)}
     if len(made) < len(coupling.participants):  # tables and summaries don't tell steps
         return WindowSteps({}, "each participant is taken to make one step in a time window: not all files count steps")
-    differ = _differing(spans)
-    if differ and len(set(spans.values())) == 1:  # which runs belong together isn't known, but all made as many steps
-        made = dict.fromkeys(made, min(made.values()))
+    together = _together(made)
+    if not together:
+        return _of_medians(coupling, made, logs)
+    alone = len(together) == 1
+    beside = {f: [log for log in logs if alone or f in log.path.resolve().parents] for f in together}
+    logged = {folder: of_run for folder, of_run in together.items() if beside[folder]} or together
+    found = {folder: _of_run(coupling, of_run, _logged(beside[folder])) for folder, of_run in logged.items()}
+    said = "the logs of iterations aren't used: their folders don't tell of which runs they are"
+    return _agreed(found, said if logs and not any(beside.values()) else "")
+
+
+def _together(made: Mapping[str, Steps]) -> dict[Path, dict[str, float]]:
+    """Return the steps of each participant in each run: of files in the smallest folder with one of each of them."""
+    left = [
+        (name, path.resolve(), steps) for name, of_runs in made.items() for path, steps in of_runs if path is not None
+    ]
+    found: dict[Path, dict[str, float]] = {}
+    folders = {folder for _, path, _ in left for folder in (path, *path.parents)}
+    for folder in sorted(folders, key=lambda one: len(one.parts), reverse=True):
+        inside = [entry for entry in left if folder == entry[1] or folder in entry[1].parents]
+        if len(inside) == len({name for name, *_ in inside}) == len(made):
+            found[folder] = {name: steps for name, _, steps in inside}
+            left = [entry for entry in left if entry not in inside]
+    return dict(sorted(found.items()))
+
+
+def _of_medians(coupling: Coupling, made: Mapping[str, Steps], logs: Sequence[Log]) -> WindowSteps:
+    """Return the steps in a window where it isn't known which files are of one run."""
+    counts = {name: [steps for _, steps in of_runs] for name, of_runs in made.items()}
+    spans = {name: (min(steps), max(steps)) for name, steps in counts.items()}
+    usual = {name: float(np.median(steps)) for name, steps in counts.items()}
+    differ = [f"{name} made {few:g} to {most:g}" for name, (few, most) in spans.items() if most > few * (1 + _SAME)]
+    if differ and len(set(spans.values())) == 1:  # all made as many steps
+        usual = dict.fromkeys(usual, min(usual.values()))
+    found = _of_run(coupling, usual, _logged(logs))
+    if not differ:
+        return found
+    said = (
+        f"runs differ in their steps ({', '.join(differ)}), and their folders don't tell which files are of one run: "
+        "the layout counts medians"
+    )
+    return WindowSteps(found.counts, "; ".join(filter(None, (said, found.note))))
+
+
+def _agreed(found: Mapping[Path, WindowSteps], note: str) -> WindowSteps:
+    """Return what all runs say, or the middle one of them and a note where they differ."""
+    names = dict.fromkeys(name for one in found.values() for name in one.counts)
+    shares = {name: {folder: _share(one.counts, name) for folder, one in found.items()} for name in names}
+    apart = next((name for name, of_runs in shares.items() if _differ(of_runs.values())), None)
+    known = {folder: one for folder, one in found.items() if one.are_of_window} or found
+    steps = shares[apart] if apart else {folder: sum(one.counts.values()) for folder, one in known.items()}
+    order = sorted(steps, key=steps.__getitem__)
+    low, middle, high = (found[order[at]] for at in (0, (len(order) - 1) // 2, -1))
+    said = ""
+    if apart is not None:
+        said = (
+            f"runs contradict each other: {apart} makes {steps[order[0]]:g} times the steps of the slowest participant "
+            f"in {order[0].name} and {steps[order[-1]]:g} times in {order[-1].name}; the layout counts the middle run, "
+            "--layout names another"
+        )
+    elif name := next((n for n in names if _differ([low.counts.get(n, 1), high.counts.get(n, 1)])), None):
+        said = (
+            f"a time window has {low.counts.get(name, 1):g} steps of {name} in {order[0].name} and "
+            f"{high.counts.get(name, 1):g} in {order[-1].name}: the layout counts the middle run"
+        )
+    notes = dict.fromkeys(one.note for one in known.values() if one.note)
+    return WindowSteps(middle.counts, "; ".join(filter(None, (said, note, *notes))), middle.are_of_window)
+
+
+def _differ(values: Iterable[float]) -> bool:
+    some = list(values)
+    return max(some) > min(some) * (1 + _SAME)
+
+
+def _share(counts: Mapping[str, float], name: str) -> float:
+    """Return the steps of a participant for one of the participant with the fewest."""
+    return counts.get(name, 1.0) / min(counts.values(), default=1.0)
+
+
+def _of_run(coupling: Coupling, made: Mapping[str, float], logged: Log | None) -> WindowSteps:
+    """Return the steps in a window of a run in which each participant made so many steps."""
     fewest = min(made.values())
     windows, said = _windows(coupling, made, logged)
-    said = "; ".join(filter(None, (differ, said)))
     iterates = any(scheme.implicit for scheme in coupling.schemes)
     ended = windows is not None and not iterates and not all(_is_whole(count / windows) for count in made.values())
     if windows is not None and windows <= fewest * (1 + _SAME) and not ended:
         return WindowSteps({name: _rounded(count / windows) for name, count in made.items()}, said)
     alike = max(made.values()) <= fewest * (1 + _SAME)
     if windows is None and alike:
-        return WindowSteps({}, "; ".join(filter(None, (said, _unknown(coupling)))))
+        return WindowSteps({}, "; ".join(filter(None, (said, _unknown(coupling)))), are_of_window=False)
     slowest = next(name for name, count in made.items() if count == fewest)
     note = f"the time of the layout is that of one step of {slowest}"
     if any(scheme.implicit and slowest in scheme.participants for scheme in coupling.schemes):
@@ -133,10 +218,18 @@ def steps_per_window(coupling: Coupling, runs: Mapping[str, Runs], logged: Logge
         source = "were logged" if logged is not None and windows == logged.windows else "stand in the configuration"
         note = f"{windows:g} time windows {source}, but a run has only {fewest:g} steps of {slowest}: {note}"
     counts = {} if alike else {name: _rounded(count / fewest) for name, count in made.items()}
-    return WindowSteps(counts, "; ".join(filter(None, (said, note))))
+    return WindowSteps(counts, "; ".join(filter(None, (said, note))), are_of_window=False)
 
 
-def _windows(coupling: Coupling, made: Mapping[str, float], logged: Logged | None) -> tuple[float | None, str]:
+def _logged(logs: Sequence[Log]) -> Log | None:
+    """Return what logs of one run, or of runs that aren't told apart, say in the median."""
+    if not logs:
+        return None
+    windows, iterations = (float(np.median([getattr(log, what) for log in logs])) for what in ("windows", "iterations"))
+    return Log(logs[0].path, windows, iterations)
+
+
+def _windows(coupling: Coupling, made: Mapping[str, float], logged: Log | None) -> tuple[float | None, str]:
     """Return the number of windows, and what was assumed: logs count more than the configuration, if they fit."""
     written = coupling.windows
     if logged is None:
@@ -163,28 +256,14 @@ def _unknown(coupling: Coupling) -> str:
     return ""
 
 
-def _steps(runs: Runs) -> float:
-    """Return the median number of steps of a run, including the warm-up step that readers drop."""
-    made = _made(runs)
-    return float(np.median(made)) if len(made) else 1.0
+def _made(runs: Runs) -> Steps:
+    """Return the file and the steps of each run of which several steps are known; readers drop the first step.
 
-
-def _span(runs: Runs) -> tuple[float, float]:
-    """Return the smallest and the largest number of steps of a run."""
-    made = _made(runs)
-    return (float(made.min()), float(made.max())) if len(made) else (1.0, 1.0)
-
-
-def _made(runs: Runs) -> NDArray[np.float64]:
-    """Return the steps of each run of which several are known; two runs may have begun with the same steps."""
-    last = runs.to_frame().groupby(["run", "source"], dropna=False)["repetition"].max().to_numpy(dtype=np.float64)
-    return last[last > 0] + 1
-
-
-def _differing(spans: Mapping[str, tuple[float, float]]) -> str:
-    """Return a note if the runs of a participant differ in their steps."""
-    told = [f"{name} made {few:g} to {most:g}" for name, (few, most) in spans.items() if most > few * (1 + _SAME)]
-    return f"runs differ in their steps ({', '.join(told)}): the layout counts medians" if told else ""
+    Two runs may have begun with the same steps, so files tell them apart, too.
+    """
+    last = runs.to_frame().groupby(["run", "source"], dropna=False)["repetition"].max().reset_index()
+    rows = last[["source", "repetition"]].itertuples(index=False)
+    return [(Path(source) if isinstance(source, str) and source else None, float(n) + 1) for source, n in rows if n > 0]
 
 
 def _is_whole(count: float) -> bool:
