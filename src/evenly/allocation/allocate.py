@@ -209,6 +209,10 @@ def _total(cores: Any, machine: Machine) -> int:
         raise InputError(f"cores must be a whole number of at least 1, but got {total!r}: give all cores there are")
     if total > _MOST_CORES:
         raise InputError(f"cores must be at most {_MOST_CORES:,}, but got {total!r}")
+    if machine.cores is not None and total > machine.cores:
+        raise InputError(
+            f"the machine {machine.name} has {machine.cores} cores, but got {total!r}: give at most so many"
+        )
     return int(total)
 
 

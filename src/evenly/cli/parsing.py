@@ -246,7 +246,7 @@ def size_in_bytes(text: str) -> float:
     """
     stripped = text.strip()
     digits = stripped.rstrip("BKMGTbkmgti ").strip()
-    unit = canonical_unit(stripped[len(digits) :].strip() or "B")
+    unit = canonical_unit(stripped[len(digits) :].strip())
     try:
         if base_unit(unit) != "B":
             raise ValueError

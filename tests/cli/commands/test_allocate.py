@@ -101,3 +101,36 @@ def test_a_comparison_is_refused_for_several_numbers_of_cores(evenly: Evenly, op
     shown = evenly("allocate", "a.csv", "b.csv", *LAW, "--cores", "8,16", option, "a=4 b=4")
     assert shown.code == 2
     assert "give --cores one number" in shown.err
+
+
+def _machine(**facts: object) -> None:
+    Path("m.toml").write_text("".join(f"{name} = {value!r}\n" for name, value in {"name": "m", **facts}.items()))
+
+
+def test_more_cores_than_the_machine_has_are_refused(evenly: Evenly) -> None:
+    pd.DataFrame({"cores": [1, 2, 4, 8], "seconds": [8.0, 4.0, 2.0, 1.0]}).to_csv("a.csv", index=False)
+    _machine(nodes=2, cores_per_node=32)
+    assert evenly("allocate", "a.csv", *LAW, "--machine", "m.toml", "--cores", "64").code == 0
+    shown = evenly("allocate", "a.csv", *LAW, "--machine", "m.toml", "--cores", "200")
+    assert (shown.code, "the machine m has 64 cores, but got 200" in shown.err) == (2, True)
+
+
+def test_the_memory_of_the_machine_is_a_bound(evenly: Evenly) -> None:
+    table = pd.DataFrame({"cores": [8, 16, 32, 64], "seconds": [8.0, 4.0, 2.0, 1.0]})
+    table["peak_memory_GiB"] = 64 / table["cores"]
+    table.to_csv("a.csv", index=False)
+    _machine(cores_per_node=8, memory_bytes_per_node=17 * 2.0**30)
+    # Eight ranks of n have 8 · 64 / n GiB on a node: 17 hold those of 32.
+    asked = ("allocate", "a.csv", *LAW, "--machine", "m.toml")
+    assert evenly(*asked, "--cores", "32").code == 0
+    assert evenly(*asked, "--cores", "24").code == 1
+    table[["cores", "seconds"]].to_csv("a.csv", index=False)
+    assert (
+        "memory of m.toml's nodes isn't compared: peak_memory was not measured" in evenly(*asked, "--cores", "24").err
+    )
+
+
+def test_a_size_needs_a_unit(evenly: Evenly) -> None:
+    pd.DataFrame({"cores": [1, 2, 4], "seconds": [4.0, 2.0, 1.0]}).to_csv("a.csv", index=False)
+    shown = evenly("allocate", "a.csv", *LAW, "--cores", "4", "--memory", "24", "--cores-per-node", "4")
+    assert (shown.code, "a size is a number with B" in shown.err) == (2, True)

@@ -68,13 +68,22 @@ class LimitOptions:
                 _known(fields, name, option)[key] = count
         for name, text in parsing.pairs(_for_all(self.typed("--allowed"), fields), "--allowed").items():
             _known(fields, name, "--allowed")["allowed"] = tuple(parsing.counts(text, f"--allowed {name}"))
-        if self.memory is not None:
+        if self.memory is not None or self._is_memory_known(learned):
             cores = {name: model.cores_name_ for name, model in models.items()}
             for name, bound in memory_bounds(
                 learned, self.memory_quantity, self.memory_is, at, self.spent().cores_per_node, cores
             ).items():
                 fields[name]["bounds"] = bound
         return {name: Limits(**given) for name, given in fields.items()}
+
+    def _is_memory_known(self, learned: Learned) -> bool:
+        """Tell whether the machine's memory can be compared with what was measured; say it if not."""
+        if self.spent().memory_bytes_per_node is None or self.spent().cores_per_node is None:
+            return False
+        known = bool(learned.runs) and all(self.memory_quantity in runs.quantities for runs in learned.runs.values())
+        if not known:
+            note(f"the memory of {self.machine}'s nodes isn't compared: {self.memory_quantity} was not measured")
+        return known
 
     def typed(self, option: str) -> list[str]:
         """Return what was typed for ``--min``, ``--max``, ``--multiple`` or ``--allowed``."""
