@@ -60,10 +60,8 @@ def memory_bounds(
     _check(learned, quantity)
     if cores_per_node is None:
         raise InputError("--memory is a bound per node: say with --cores-per-node how many cores a node has")
-    others = [word for word in _WORDS if word != measured]
-    note(
-        f"memory of a node: {quantity} is taken as that of {_WORDS[measured]} (otherwise: --memory-is {' or '.join(others)})"
-    )
+    others = " or ".join(word for word in _WORDS if word != measured)
+    note(f"memory of a node: {quantity} is taken as that of {_WORDS[measured]} (otherwise: --memory-is {others})")
     models = {
         name: by_cores(fit(runs, response=quantity), cores_are[name], at=at) for name, runs in learned.runs.items()
     }
