@@ -110,6 +110,7 @@ def test_files_of_different_grids_are_noted(samples: Path) -> None:
         ),
         (HEAD.replace("ocn = pop", "ice = pop") + TIMES, "line 19: OCN has a run time but no comp_pes"),
         (HEAD.replace("64 ", "0 ") + TIMES, "line 11: component 'atm' must have at least one core"),
+        (HEAD.replace("16   x 4", "32   x 4") + TIMES, "'atm' has 64 comp_pes, but 32 tasks x 4 threads are 128"),
         (HEAD + TIMES.splitlines()[0] + "\n", "no component has a run time above zero"),
     ],
 )

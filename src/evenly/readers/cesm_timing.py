@@ -185,6 +185,13 @@ def _component(path: Path, match: re.Match[str], line: int) -> _Component:
     cores, tasks, threads = (int(match[name][:12]) for name in ("pes", "tasks", "threads"))
     if min(cores, tasks, threads) < 1:
         raise ReadError(path, f"component {match['name']!r} must have at least one core", line=line)
+    if cores != tasks * threads:
+        raise ReadError(
+            path,
+            f"component {match['name']!r} has {cores} comp_pes, but {tasks} tasks x {threads} threads are "
+            f"{tasks * threads}: the file is damaged",
+            line=line,
+        )
     return _Component(cores, tasks, threads)
 
 
