@@ -68,7 +68,7 @@ def test_efficiency_takes_the_fastest_that_is_used_well(curve: pd.DataFrame) -> 
     assert Goal(efficiency=0.8).choose(curve).count == 4
     found = Goal(efficiency=0.5).choose(curve)
     assert found.count == 8
-    with pytest.raises(InfeasibleError, match="the best used are 2 ranks"):
+    with pytest.raises(InfeasibleError, match="the best used: 2 ranks"):
         Goal(efficiency=0.96).choose(curve[1:])
 
 
@@ -94,10 +94,13 @@ def test_money_needs_a_price(curve: pd.DataFrame) -> None:
 
 
 def test_what_cannot_be_met_says_what_comes_nearest(curve: pd.DataFrame) -> None:
-    with pytest.raises(InfeasibleError, match=r"the fastest is 8 ranks take 53\.3 min"):
+    with pytest.raises(InfeasibleError, match=r"the fastest: 8 ranks take 53\.3 min"):
         Goal(deadline_s=100).choose(curve)
-    with pytest.raises(InfeasibleError, match=r"the cheapest are 1 rank with 4\.44"):
+    with pytest.raises(InfeasibleError, match=r"the cheapest: 1 rank with 4\.44"):
         Goal(core_hours=1).choose(curve)
+    # Eight end in time, but cost too much: "no number of ranks" alone would be untrue.
+    with pytest.raises(InfeasibleError, match=r"looked at within 5\.4 core-hours ends within 66\.7 min.*other goals"):
+        Goal(core_hours=5.4, deadline_s=4000).choose(curve)
 
 
 @pytest.mark.parametrize("wrong", [{"efficiency": 0}, {"efficiency": 1.5}, {"deadline_s": -1}, {"core_hours": 0}])

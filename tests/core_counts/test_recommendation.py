@@ -57,7 +57,7 @@ def test_goals_are_of_the_whole_job() -> None:
     assert evenly.recommend(model, COUNTS, steps=10, goal=Goal(core_hours=45)).cores == 16
     # Efficiency is 1 / √p.
     assert evenly.recommend(model, COUNTS, goal=Goal(efficiency=0.49)).cores == 4
-    with pytest.raises(InfeasibleError, match="the fastest is 64 cores"):
+    with pytest.raises(InfeasibleError, match="the fastest: 64 cores"):
         evenly.recommend(model, COUNTS, steps=10, goal=Goal(deadline_s=60))
 
 
@@ -250,3 +250,21 @@ def test_of_ways_to_as_many_cores_a_measured_one_counts_and_is_shown() -> None:
     ]  # fmt: skip
     shown = recommendation_table(found)
     assert any("tasks_per_node" in str(column.header) or "at" in str(column.header) for column in shown.columns)
+
+
+def test_counts_that_cannot_be_made_are_said(nodes: tuple[evenly.Model, evenly.Runs]) -> None:
+    model, runs = nodes
+    found = evenly.recommend(
+        model, [24, 30, 48, 50], cores_are="nodes * ppn", at={"grid": 1000, "ppn": 24}, measured=runs
+    )
+    assert set(found.curve["cores"]) == {24, 48}
+    assert any("left out, since 'nodes * ppn' doesn't make so many cores here: 30, 50" in note for note in found.notes)
+    with pytest.raises(InputError, match="whole numbers of at least 1"):
+        evenly.recommend(learned(pd.DataFrame({"cores": COUNTS, "seconds": COUNTS}), "cores")[0], [1.5, 2])  # type: ignore[list-item]
+
+
+def test_a_model_that_learned_nothing_is_refused() -> None:
+    from evenly.models import PowerLaw
+
+    with pytest.raises(InputError, match="call fit first"):
+        evenly.recommend(PowerLaw(), [1, 2])

@@ -159,13 +159,15 @@ class Goal:
         InfeasibleError
             If no row meets the goal; the message names the row that comes nearest.
         """
-        left = curve
+        left, among = curve, ""
         for column, most, unit in (("core_hours", self.core_hours, "core-hours"), ("money", self.money, currency)):
             if most is not None:
-                left = _within(left, column, most, unit, count)
+                left = _within(left, column, most, unit, count, among)
+                among = f"{among} and within {most:g} {unit}" if among else f" within {most:g} {unit}"
         if self.efficiency is not None:
-            left = _used(left, self.efficiency, count)
-        left, sure = self._in_time(left, count)
+            left = _used(left, self.efficiency, count, among)
+            among = f"{among}{' and' * bool(among)} used to {self.efficiency:.0%}"
+        left, sure = self._in_time(left, count, among)
         knee = knee_of(curve, count, level)
         if self.deadline_s is not None:
             how = "" if sure else ", if the prediction holds: its upper bound is later"
@@ -185,16 +187,16 @@ class Goal:
             int(best[count]), f"{why}: {_told(best, count)}", knee, None if other is None else int(other[count]), trade
         )
 
-    def _in_time(self, curve: pd.DataFrame, count: str) -> tuple[pd.DataFrame, bool]:
-        """Return the rows that keep the deadline, and whether their upper bounds keep it."""
+    def _in_time(self, curve: pd.DataFrame, count: str, among: str) -> tuple[pd.DataFrame, bool]:
+        """Return the rows that keep the deadline, and whether their upper bounds do; `among` says which are left."""
         if self.deadline_s is None:
             return curve, True
         safe = curve[curve["run_upper_s"] <= self.deadline_s]
         likely = curve[curve["run_s"] <= self.deadline_s]
         if not len(likely):
             raise InfeasibleError(
-                f"no number of {count} looked at ends within {_time(self.deadline_s)}: the fastest is "
-                f"{_told(_least(curve, 'run_s'), count)}. Give more time, fewer steps, or more {count}.",
+                f"no number of {count} looked at{among} ends within {_time(self.deadline_s)}; the fastest: "
+                f"{_told(_least(curve, 'run_s'), count)}. Give more time, fewer steps, or {_loosened(among, count)}.",
                 constraint="deadline",
             )
         return (safe, True) if len(safe) else (likely, False)
@@ -262,18 +264,23 @@ def _trade(best: dict[str, float], other: dict[str, float], count: str) -> str:
     )
 
 
-def _used(curve: pd.DataFrame, efficiency: float, count: str) -> pd.DataFrame:
+def _loosened(among: str, count: str) -> str:
+    """Return what else may be given where a goal can't be met, of these counts or of all."""
+    return "loosen the other goals" if among else f"more {count}"
+
+
+def _used(curve: pd.DataFrame, efficiency: float, count: str, among: str) -> pd.DataFrame:
     used = curve[curve["efficiency"] >= efficiency]
     if len(used):
         return used
     raise InfeasibleError(
-        f"no number of {count} looked at is used to {efficiency:.0%}: the best used are "
+        f"no number of {count} looked at{among} is used to {efficiency:.0%}; the best used: "
         f"{_told(_row(curve, int(np.argmax(curve['efficiency']))), count)}. Lower --efficiency, or ask for fewer.",
         constraint="efficiency",
     )
 
 
-def _within(curve: pd.DataFrame, column: str, most: float, unit: str, count: str) -> pd.DataFrame:
+def _within(curve: pd.DataFrame, column: str, most: float, unit: str, count: str, among: str) -> pd.DataFrame:
     if column not in curve:
         raise InputError("a budget in money needs a price: give --price, or price_per_core_hour in the machine's file")
     left = curve[curve[column] <= most]
@@ -281,7 +288,7 @@ def _within(curve: pd.DataFrame, column: str, most: float, unit: str, count: str
         return left
     best = _least(curve, column)
     raise InfeasibleError(
-        f"no number of {count} looked at stays within {most:g} {unit}: the cheapest are {_many(best, count)} with "
+        f"no number of {count} looked at{among} stays within {most:g} {unit}; the cheapest: {_many(best, count)} with "
         f"{best[column]:.3g}. Give a larger budget or fewer steps.",
         constraint="budget",
     )

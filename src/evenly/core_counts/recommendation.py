@@ -196,6 +196,8 @@ def recommend(
     >>> evenly.recommend(model, range(1, 65), goal=evenly.Goal(deadline_s=3600), steps=200).cores
     16
     """
+    if not hasattr(model, "space_"):
+        raise InputError(f"this {type(model).__name__} has not learned anything yet: call fit first")
     if model.response_["name"] != "seconds":
         raise InputError(f"cores are recommended by seconds, but the model predicts {model.response_['name']!r}")
     if steps is not None and (isinstance(steps, bool) or not 0 < steps < np.inf):
@@ -235,22 +237,25 @@ def _candidates(
     model: Model, what: Cores, counts: list[int], given: Sequence[int], at: dict[str, Any], measured: Runs | None
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the configurations (n, n_parameters + 1) to ask for, with their ``cores``, and what was assumed."""
-    if not counts or min(counts) < 1:
-        raise InputError(f"`cores` must be numbers of at least 1, but got {counts[:8]!r}.")
+    if not counts or min(counts) < 1 or any(count != int(count) for count in counts):
+        raise InputError(f"`cores` must be whole numbers of at least 1, but got {counts[:8]!r}.")
     check_whole(max(counts))
     fixed, notes = _fixed(model, what, at)
     open_ = [name for name in what.names if name not in fixed]
     varied = _varied(model, open_)
-    rows = []
+    rows, thinned = [], isinstance(given, range) and given.step == 1
     for combination in _combinations(what, fixed, [n for n in open_ if n != varied], measured):
         rest = {**{name: fixed[name] for name in fixed if name not in what.names}, **combination}
-        rows += _of_one(model, what, varied, rest, counts, thinned=isinstance(given, range) and given.step == 1)
+        rows += _of_one(model, what, varied, rest, counts, thinned=thinned)
     if not rows:
         raise InputError(
             f"no configuration has {_listed(counts)} cores, which are {what.text!r}"
             f"{''.join(f', {name} = {value}' for name, value in fixed.items() if name in what.names)}: "
             "ask for other counts, or give other values with --at"
         )
+    made = {row["cores"] for row in rows}
+    if not thinned and (never := [count for count in counts if count not in made]):
+        notes.append(f"left out, since {what.text!r} doesn't make so many cores here: {_listed(never)}")
     if varied is not None and len(what.names) > 1:
         others = [name for name in open_ if name != varied]
         of = f" with the measured combinations of {', '.join(others)}" if others else ""
