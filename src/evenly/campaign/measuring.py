@@ -20,7 +20,7 @@ from evenly.campaign.making import Making, Run
 from evenly.campaign.noise import Drift, drift_of
 from evenly.campaign.one_run import Runner
 from evenly.campaign.planning import Advisor, NextRun, Progress, Schedule, first_configurations, removed, rows_of
-from evenly.campaign.same_study import check_same
+from evenly.campaign.same_study import check_same, note_place
 from evenly.campaign.store import Record, Store
 from evenly.campaign.study import Study
 from evenly.errors import EvenlyWarning, InputError
@@ -210,6 +210,7 @@ class Campaign:
         KeyboardInterrupt
             If the campaign is interrupted; all finished runs stay stored.
         """
+        note_place(self.study, self.store)
         self._making.check_cores(number for number, runs in self.missing.items() if runs)
         with interruptions() as check_interrupted:
             try:

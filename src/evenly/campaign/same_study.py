@@ -12,13 +12,11 @@ from evenly.campaign.study import Study
 from evenly.errors import EvenlyWarning, InputError
 from evenly.launch import launcher_class
 
-__all__ = ["check_same"]
+__all__ = ["check_same", "note_place"]
 
 
 def check_same(study: Study, store: Store) -> None:
-    """Check that a file holds runs of a study, and note in a new file what its runs measure and where.
-
-    Warns if the earlier runs were made on another machine, or in another part of a cluster.
+    """Check that a file holds runs of a study, and note in a new file what its runs measure.
 
     Raises
     ------
@@ -42,12 +40,10 @@ def check_same(study: Study, store: Store) -> None:
         store.note("measured_as", now)
     elif changed:
         _refuse(store, changed[0], before, now, "holds runs")
-    else:
-        _tell_of_other_place(study, store)
-    store.note("placed_as", _place(study))
 
 
-def _tell_of_other_place(study: Study, store: Store) -> None:
+def note_place(study: Study, store: Store) -> None:
+    """Note where further runs are made, and say if the earlier ones were made elsewhere."""
     before = store.about("placed_as") or {}
     for key, value in _place(study).items():
         if before.get(key, value) != value:
@@ -56,6 +52,7 @@ def _tell_of_other_place(study: Study, store: Store) -> None:
                 f"holds runs with the {key} {before[key]}; now it is {value}. All are learned from together: if their "
                 "times differ, keep the new runs in another file (--store)",
             )
+    store.note("placed_as", _place(study))
 
 
 def _place(study: Study) -> dict[str, Any]:

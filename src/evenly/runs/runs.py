@@ -171,7 +171,7 @@ class Runs(Shown):
     def concat(cls, parts: Iterable[Runs]) -> Runs:
         """Concatenate tables with the same parameters; a quantity that a table lacks is NaN in its rows.
 
-        Each parameter's range is the union of its ranges in the tables. Constraints are dropped.
+        Each parameter's range is the union of its ranges in the tables. Constraints are kept if all have the same.
 
         Raises
         ------
@@ -195,7 +195,8 @@ class Runs(Shown):
         columns = [*names, *units, *BOOKKEEPING]
         table = pd.DataFrame({name: stacked([part._table for part in runs], name) for name in columns})
         kinds = {name: union([part.space.parameters[name] for part in runs], table[name]) for name in names}
-        space = Space.of(kinds)
+        alike = all(part.space == runs[0].space for part in runs)
+        space = runs[0].space if alike else Space.of(kinds)
         table[names] = space.frame(table)
         return cls(table, space=space, quantities=units, response=runs[0].response)
 

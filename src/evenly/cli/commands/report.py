@@ -67,7 +67,7 @@ def report(
         learned = _learned([thing for thing in things if thing not in studies], campaigns, reading, learning, notes)
         opt.check_parameters(fixed, learned.models.values())
         _check_questions(learned, counts, limit)
-        results: list[Any] = list(campaigns)
+        results: list[Any] = [_result(one) if one.study.plan.design == "tune" else one for one in campaigns]
         if counts.cores is not None and len(learned.models) > 1:
             results.append(_plan(learned, counts, layout, fixed, level))
         elif layout is not None:
@@ -110,17 +110,27 @@ def _opened(studies: list[Path]) -> Iterator[list[Campaign]]:
 
     from evenly.campaign import Campaign, Study
     from evenly.campaign.measuring import place_of
+    from evenly.tuning.study_search import searched
 
     with ExitStack() as stack:
         found = []
         for path in studies:
             study = Study.load(path)
-            places = [place_of(study), study.folder / f"{study.name}.tune.db"]
-            there = [place for place in places if place.exists()]
+            looked_for = searched(study, study.plan.runs or 1, repeated=True)
+            places = {place_of(study): study, study.folder / f"{study.name}.tune.db": looked_for}
+            there = {place: one for place, one in places.items() if place.exists()}
             if not there:
                 raise InputError(f"{path} has no runs yet: `evenly measure {path}` makes them")
-            found += [stack.enter_context(Campaign(study, place, advisor=_no_advice)) for place in there]
+            found += [stack.enter_context(Campaign(one, place, advisor=_no_advice)) for place, one in there.items()]
         yield found
+
+
+def _result(campaign: Campaign) -> Any:
+    """Return what a search has found so far."""
+    from evenly.tuning.result import Result
+    from evenly.tuning.study_search import Proposer
+
+    return Result.of(Proposer(campaign.study).search(campaign.runs()).trials, "these are the runs so far")
 
 
 def _no_advice(*_: Any) -> Any:
