@@ -125,6 +125,24 @@ def test_a_study_with_its_failures(evenly: Evenly) -> None:
     assert "The campaign s" in Path("page.md").read_text()
 
 
+def test_a_study_that_was_measured_and_searched(evenly: Evenly) -> None:
+    Path("s.toml").write_text('constraints = ["n % 4 == 0"]\n' + STUDY.replace("[1, 2, 4]", "{ low = 4, high = 60 }"))
+    with Path("s.toml").open("a") as file:
+        file.write("[plan]\nruns = 6\n")
+    assert evenly("measure", "s.toml").code == 0
+    assert evenly("tune", "s.toml", "--runs", "5").code == 0
+    shown = evenly("report", "s.toml", *LAW, "--json", "--next", "3", "-o", "page.md")
+    assert shown.code == 0, shown.err
+    text = Path("page.md").read_text()
+    # One section each, and the search asks for no further runs.
+    assert (text.count("## The campaign s"), text.count("## The fastest configuration")) == (1, 1)
+    assert "still to be made" not in text
+    best = min(run["seconds"] for run in shown.json["search"]["history"] if run["seconds"] is not None)
+    assert shown.json["search"]["seconds"] == pytest.approx(best)
+    assert shown.json["next"]["s"]
+    assert all(row["n"] % 4 == 0 for row in shown.json["next"]["s"])
+
+
 @pytest.mark.parametrize(
     ("given", "reason"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -126,9 +127,11 @@ def page_of(
         raise InputError("there is nothing to show: give runs, models, plans, cuts, forecasts or results of searches")
     numbers: dict[str, str] = {}
     data: dict[str, Any] = {}
+    often = Counter(name for chapter in found for name in chapter.numbers)
     for chapter in found:
         for name, value in chapter.numbers.items():
-            numbers.setdefault(name, value)
+            its_own = name if often[name] == 1 else f"{chapter.sections[0].title}: {name}"
+            numbers[_another(its_own, numbers)] = value
         for name, value in chapter.data.items():
             data[_another(name, data)] = value
     names = [name for name in dict.fromkeys([*runs, *models]) if name != _UNNAMED]
