@@ -376,3 +376,9 @@ def test_expected_savings_and_a_lower_bound_take_turns() -> None:
             assert choice.gain > 0
         n = choice.configuration["n"]
         search.tell(choice.configuration, 1.0 + (n - 77) ** 2 / 1e3)
+
+
+def test_a_run_that_ended_has_no_bound() -> None:
+    search = Search(Space(x=Integer(1, 9)))
+    with pytest.raises(InputError, match="leave out seconds or at_least"):
+        search.tell({"x": 1}, 1.0, at_least=99.0)

@@ -166,6 +166,7 @@ class Model(Shown, Estimator, ABC):
     #: While the model learns: whether each row was measured, (n_runs,). Errors and intervals are learned from these
     #: rows; the values of the others are bounds, replaced by working values.
     _is_measured: Flags
+    left_out_predictions_: Floats | None
 
     # ---- the public interface, final ------------------------------------------------------------------------
 
@@ -341,7 +342,7 @@ class Model(Shown, Estimator, ABC):
         self.response_ = {"name": "seconds", "unit": "s"}
         self.training_: dict[str, Any] = {"rounding": last_place(values[weights > 0])}
         self._warned = False
-        self.left_out_predictions_: Floats | None = None
+        self.left_out_predictions_ = None
         self._is_measured = np.ones(len(table), dtype=np.bool_) if measured is None else measured
         self.training_digest_ = digest(np.where(self._is_measured, values, np.nan))
         try:

@@ -122,6 +122,8 @@ class Trials:
         for name, given in (("seconds", seconds), ("at_least", at_least)):
             if given is not None and not 0 < given < np.inf:
                 raise InputError(f"{name} must be a finite number above 0, but got {given!r}")
+        if seconds is not None and at_least is not None:
+            raise InputError(f"a run that took {seconds!r} seconds wasn't ended early: leave out seconds or at_least")
         if seconds is not None:
             self._trials[key] = replace(known, status="ok", seconds=(*known.seconds, float(seconds)))
         elif at_least is not None:

@@ -15,6 +15,7 @@ from evenly.metrics import mlogq
 from evenly.models.completion.cpr import CPR
 from evenly.models.ensemble.automatic import Automatic
 from evenly.models.ensemble.distillation import distil, stored_bytes
+from evenly.models.scaling_laws.power_law import PowerLaw
 
 pytestmark = pytest.mark.filterwarnings("ignore::evenly.errors.ExtrapolationWarning")
 
@@ -85,3 +86,9 @@ def test_what_cannot_be_distilled_is_said() -> None:
             blend = Automatic().fit({"n": few}, [1.0, 1.1])
         with pytest.raises(InputError, match="too few configurations to compare methods"):
             distil(blend)
+
+
+def test_only_blends_are_distilled() -> None:
+    law = PowerLaw().fit({"n": [1, 2, 4]}, [4.0, 2.0, 1.0])
+    with pytest.raises(InputError, match="one model already: power-law"):
+        distil(law)  # type: ignore[arg-type]

@@ -237,3 +237,11 @@ def test_sliders_stand_first_on_a_combination_that_was_measured() -> None:
     runs = evenly.Runs.from_frame(table, ["name", "cores", "nodes"])
     explorer = Explorer.of("", evenly.fit(runs, method="log-quadratic"), runs)
     assert tuple(explorer.start[name] for name in ("name", "cores", "nodes")) in rows
+
+
+@pytest.mark.parametrize("show", [evenly.plot, evenly.page])
+def test_runs_of_another_program_are_refused(show: Any) -> None:
+    mine = evenly.Runs.from_frame(pd.DataFrame({"cores": [1, 2, 4], "seconds": [4.0, 2.0, 1.0]}), ["cores"])
+    other = evenly.Runs.from_frame(pd.DataFrame({"nodes": [1, 2, 4], "seconds": [4.0, 2.0, 1.0]}), ["nodes"])
+    with pytest.raises(InputError, match="needs 'cores', but the runs have nodes"):
+        show(evenly.fit(mine, method="power-law"), other)

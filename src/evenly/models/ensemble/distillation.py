@@ -55,7 +55,7 @@ def distil(model: Automatic, *, most_bytes: int = 100_000) -> CPR:
     Raises
     ------
     InputError
-        If the blend learned from a single configuration, or no completion is small enough.
+        If the model is no blend, it learned from a single configuration, or no completion is small enough.
 
     Examples
     --------
@@ -67,6 +67,8 @@ def distil(model: Automatic, *, most_bytes: int = 100_000) -> CPR:
     """
     if not hasattr(model, "space_"):
         raise InputError("this model has not learned anything yet: fit it before distilling it")
+    if not isinstance(model, Automatic):
+        raise InputError(f"only a blend (method auto) is distilled, but this is one model already: {model.method}")
     places = model._conformal.places
     if len(places) < 2:
         raise InputError("a model of too few configurations to compare methods can't be distilled: it is small already")

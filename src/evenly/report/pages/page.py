@@ -19,6 +19,7 @@ from evenly.models.base import Model
 from evenly.report.html_page import Page
 from evenly.report.pages import chapters
 from evenly.report.pages.chapters import Asked, Chapter
+from evenly.report.pages.pictures import check_fits
 from evenly.runs.runs import Runs
 from evenly.tuning.result import Result
 
@@ -122,6 +123,7 @@ def page_of(
         raise InputError(f"cores, goal, steps and limit ask for the model of one program, but {there}")
     if asked.cores is not None and not len(asked.cores):
         raise InputError("cores must name at least one number of cores")
+    check_fits(models, runs)
     found = list(_chapters(runs, models, others, test or {}, asked))
     if not found:
         raise InputError("there is nothing to show: give runs, models, plans, cuts, forecasts or results of searches")

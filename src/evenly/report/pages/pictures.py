@@ -20,7 +20,7 @@ from evenly.tuning.sensitivity import Sensitivity
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["pictures_of", "plot"]
+__all__ = ["check_fits", "pictures_of", "plot"]
 
 
 @explained
@@ -73,14 +73,26 @@ def _runs_of(models: Mapping[str, Model], runs: Runs | Mapping[str, Runs] | None
     """Return runs by the names of their models; those of one model need no name."""
     given = {} if runs is None else {"": runs} if isinstance(runs, Runs) else runs
     if len(given) == len(models) == 1:
-        return dict(zip(models, given.values(), strict=True))
+        given = dict(zip(models, given.values(), strict=True))
     strange = [name for name in given if name not in models]
     if strange:
         raise InputError(
             f"runs of {strange[0] or 'no name'} have no model here: give runs by the names of the models, which are "
             f"{', '.join(name or 'without a name' for name in models)}"
         )
+    check_fits(models, given)
     return given
+
+
+def check_fits(models: Mapping[str, Model], runs: Mapping[str, Runs]) -> None:
+    """Raise `InputError` if the runs of a model lack one of its parameters."""
+    for name, one in runs.items():
+        names = models[name].space_.names if name in models else []
+        if lacking := [parameter for parameter in names if parameter not in one.parameters]:
+            raise InputError(
+                f"the model{f' of {name}' if name else ''} needs {lacking[0]!r}, but the runs have "
+                f"{', '.join(one.parameters)}: give the runs that it was learned from"
+            )
 
 
 def pictures_of(
