@@ -525,12 +525,16 @@ def test_lammps_on_gpus_and_of_old(tmp_path: Path) -> None:
     kokkos = LAMMPS.replace("pair_style", "  will use up to 2 GPU(s) per node\npair_style")
     device = LAMMPS.replace("pair_style", "Device 0: V100, 80 CUs\nDevice 1: V100, 80 CUs\nDevice 2: V100\npair_style")
     old = re.sub(r"\n.*CPU use.*", "", LAMMPS)
+    quiet = old.replace("pair_style", "  using 4 OpenMP thread(s) per MPI task\npair_style")
     both = old.replace("on 8 procs", "on 8 procs (2 MPI x 4 OpenMP)")
-    for name, text in {"none": LAMMPS, "kokkos": kokkos, "device": device, "old": old, "both": both}.items():
+    for name, text in {"none": LAMMPS, "kokkos": kokkos, "device": device, "old": old, "both": both, "post no": quiet}.items():
         path.write_text(text)
         table = LogReader().read(path)["lammps"].to_frame()
         rows[name] = table[["ranks", "threads", "gpus_per_node"]].iloc[0].tolist()
-    assert rows == {"none": [4, 2, 0], "kokkos": [4, 2, 2], "device": [4, 2, 3], "old": [8, 1, 0], "both": [2, 4, 0]}
+    assert rows == {
+        "none": [4, 2, 0], "kokkos": [4, 2, 2], "device": [4, 2, 3], "old": [8, 1, 0], "both": [2, 4, 0],
+        "post no": [2, 4, 0],
+    }  # fmt: skip
 
 
 def test_quantum_espresso_that_did_not_converge_is_told_apart(tmp_path: Path) -> None:
