@@ -11,6 +11,7 @@ import pytest
 
 from evenly.errors import ReadError
 from evenly.readers.logs.pattern import Pattern, shipped_patterns
+from evenly.readers.logs.proposal import propose
 
 OURS: dict[str, Any] = {
     "about": "ours",
@@ -85,3 +86,21 @@ def test_the_page_lists_the_programs_and_the_keys() -> None:
     assert listed == [(pattern.program, pattern.about) for pattern in shipped_patterns().values()]
     keys = re.findall(r"^\| `\[*(\w+)\]*`(?: \*)? \| ", rest.partition("These are the keys")[2], re.MULTILINE)
     assert set(keys) == {*(f.name for f in fields(Pattern)), "row", "table"} - {"program", "tables"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Figure Of Merit 1.2e+05 [Num Mega Segments / Cycle Tracking Time]",
+        "runtime throughput: 812.5 cells/s",
+        "Elapsed at Tue Jun  4 12:01:33 2024",
+        "run time stamp 2024-06-04 12:01:33",
+    ],
+)
+def test_a_rate_and_a_date_are_no_time(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "run.log"
+    path.write_text(f"Solver 1.2\nRunning on 8 processes\nTotal time: 12.5 s\n{line}\n")
+    assert propose(path).check() == "ranks 8: 12.5 s"
+    path.write_text(f"Solver 1.2\nRunning on 8 processes\n{line}\n")
+    with pytest.raises(ReadError, match="no line looks like a time"):
+        propose(path)

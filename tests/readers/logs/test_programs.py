@@ -527,7 +527,14 @@ def test_lammps_on_gpus_and_of_old(tmp_path: Path) -> None:
     old = re.sub(r"\n.*CPU use.*", "", LAMMPS)
     quiet = old.replace("pair_style", "  using 4 OpenMP thread(s) per MPI task\npair_style")
     both = old.replace("on 8 procs", "on 8 procs (2 MPI x 4 OpenMP)")
-    for name, text in {"none": LAMMPS, "kokkos": kokkos, "device": device, "old": old, "both": both, "post no": quiet}.items():
+    for name, text in {
+        "none": LAMMPS,
+        "kokkos": kokkos,
+        "device": device,
+        "old": old,
+        "both": both,
+        "post no": quiet,
+    }.items():
         path.write_text(text)
         table = LogReader().read(path)["lammps"].to_frame()
         rows[name] = table[["ranks", "threads", "gpus_per_node"]].iloc[0].tolist()

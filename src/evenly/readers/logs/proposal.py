@@ -42,6 +42,15 @@ _SCORES = (
     (r"set-?up|init|final|average|mean|\bper\b|step|waiting|interval|\bfs\b|\bps\b", -2.0),
 )
 _COUNTED = re.compile(r"\s*(?:iterations?|steps?|procs|process|calls|frames|atoms|cells)\b", re.IGNORECASE)
+#: A number in such a line is a rate, or part of a date.
+_RATE = re.compile(
+    r"/ ?s(?:ec(?:ond)?)?\b|per (?:cpu[- ])?sec|/[^/]*\btime\b|\b(?:rate|speed|throughput|merit|[kmgt]?flop/?s)\b", re.I
+)
+_DATE = re.compile(
+    r"\b(?:mon|tue|wed|thu|fri|sat|sun)(?:day)?\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ -]+\d"
+    r"|\d{4}[-/]\d\d?[-/]\d\d?|\d\d?[./]\d\d?[./]\d{4}|\b(?:started|finished|ended|began) (?:at|on)\b",
+    re.IGNORECASE,
+)
 #: A line below this score is no time of a run.
 _LEAST = 2.0
 _LONG = 200
@@ -216,7 +225,7 @@ def _times(lines: Sequence[str]) -> list[Choice]:
     found: dict[str, tuple[float, Choice]] = {}
     values: dict[str, list[float]] = defaultdict(list)
     for place, line in enumerate(lines):
-        if not _TIME.search(line) or len(line) > _LONG:
+        if not _TIME.search(line) or len(line) > _LONG or _RATE.search(line) or _DATE.search(line):
             continue
         end = 0
         for at in _NUMBER.finditer(line):
