@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
+from evenly.readers.confounding import without_multiples
 from evenly.readers.scanning import Measurements, scan
+from evenly.readers.tables.roles import Column
+from evenly.runs.runs import Runs
 
 
 def _read(folder: Path, rows: list[tuple[int, int, float]], header: str, **options: Any) -> Measurements:
@@ -45,3 +49,18 @@ def test_a_size_that_is_a_multiple_is_no_count(tmp_path: Path) -> None:
     found = _read(tmp_path, [(1, 100, 8.0), (2, 200, 8.1), (4, 400, 8.3)], "cores,grid,seconds")
     assert found.runs[""].parameters == ["cores", "grid"]
     assert any("grid grows with cores in all runs (weak scaling)" in note for note in found.notes)
+
+
+def test_nodes_that_follow_from_ranks_and_threads_are_left_out() -> None:
+    rows = [(1, 8, 3), (1, 12, 4), (2, 48, 2), (2, 24, 4), (4, 48, 4), (8, 96, 4), (1, 24, 1)]
+    table = pd.DataFrame(rows, columns=["nodes", "ranks", "threads"])
+    names = list(table.columns)
+    told = [Column(name, "parameter", "") for name in names]
+    runs = Runs.from_frame(table.assign(seconds=100 / (table["ranks"] * table["threads"])), names)
+    kept, _, notes = without_multiples({"": runs}, told)
+    assert kept[""].parameters == ["ranks", "threads"]
+    assert "nodes is ranks * threads / 48, rounded up in all runs, so it is left out" in notes[0]
+    # One run on half-filled nodes: their number is a parameter of its own.
+    table.loc[1, "nodes"] = 2
+    runs = Runs.from_frame(table.assign(seconds=100 / (table["ranks"] * table["threads"])), names)
+    assert without_multiples({"": runs}, told)[0][""].parameters == names

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 
 from evenly.readers.tables.roles import NAMED, Column, only
 from evenly.runs.count_names import kind_of
@@ -84,7 +85,26 @@ def _multiples(runs: Runs) -> dict[str, str]:
             if other not in found and len(ratios) == 1 and np.isfinite(ratios).all():
                 found[str(name)] = str(other) if ratios[0] == 1 else f"{other} / {ratios[0]:.6g}"
                 break
+    for name in counts:
+        if kind_of(str(name)) == "nodes" and name not in found and (why := _full_nodes(table, str(name))):
+            found[str(name)] = why
     return found
+
+
+def _full_nodes(table: pd.DataFrame, nodes: str) -> str:
+    """Return how many nodes are needed for the ranks and threads, if no run used more than it needed; else ""."""
+    kinds = {str(name): kind_of(str(name)) for name in table.columns if table[name].dtype != object}
+    threads = [name for name, kind in kinds.items() if kind == "per rank"]
+    for worker in (name for kind in ("cores", "ranks") for name, its in kinds.items() if its == kind):
+        for names in ([worker], [worker, *threads]) if kinds[worker] == "ranks" else ([worker],):
+            made, count = table[names].prod(axis=1).to_numpy(dtype=np.float64), table[nodes].to_numpy(dtype=np.float64)
+            with np.errstate(divide="ignore"):
+                least, below = float((made / count).max()), float((made / (count - 1))[count > 1].min(initial=np.inf))
+            # Several nodes must be full, or a node's size is a guess.
+            full = np.unique(count[made == least * count])
+            if least < below and len(full) > 1:
+                return f"{' * '.join(names)} / {least:.6g}, rounded up"
+    return ""
 
 
 def confounded(runs: Runs) -> str:
