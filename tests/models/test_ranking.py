@@ -196,3 +196,14 @@ def test_inclusive_times_are_shares_of_the_largest_region() -> None:
     runs = evenly.Runs.from_frame(table, ["region", "ranks"], quantities={"inclusive": "s"})
     found = evenly.ranking(evenly.fit(runs, each="region", response="inclusive"), {"ranks": [8]})
     assert found["share"].tolist() == pytest.approx([1, 11.25 / 13.5], rel=0.02)
+
+
+def test_regions_of_which_a_configuration_hit_its_limit() -> None:
+    rows = [(name, cores, 100 * (1 + (name == "b")) / cores, "ok") for name in "ab" for cores in (1, 2, 4, 8, 16)]
+    table = pd.DataFrame(rows, columns=["region", "cores", "seconds", "status"])
+    table.loc[(table["region"] == "b") & (table["cores"] == 1), ["seconds", "status"]] = [150.0, "timed out"]
+    models = evenly.fit(evenly.Runs.from_frame(table, ["region", "cores"]), each="region")
+    assert {name: models[name].predict({"cores": [4]})[0] for name in "ab"} == pytest.approx(
+        {"a": 25, "b": 50}, rel=0.01
+    )
+    assert models["b"].training_["error"] < 0.01

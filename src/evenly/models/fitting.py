@@ -316,11 +316,11 @@ def _fit_one_of_many(runs: Runs, arguments: dict[str, Any]) -> Model:
     given = {name: value for name, value in arguments.items() if name != "asked" or name in options}
     model: Model = fit(runs, **{**exponents, **given, "method": method})
     if model.left_out_predictions_ is not None:
-        table = chosen.ok.aggregate(arguments["statistic"])
-        measured_values = table[chosen.response].dropna().to_numpy()
-        known = np.isfinite(model.left_out_predictions_) & (model.left_out_predictions_ > 0)
+        values = chosen.evidence(arguments["statistic"])[chosen.response].to_numpy()
+        predicted = model.left_out_predictions_  # of a bound, not a number
+        known = np.isfinite(predicted) & (predicted > 0)
         if known.any():
-            model.training_["error"] = mlogq(measured_values[known], model.left_out_predictions_[known])
+            model.training_["error"] = mlogq(values[known], predicted[known])
     return model
 
 
