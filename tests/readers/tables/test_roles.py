@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import evenly
 from evenly.errors import ReadError
 from evenly.readers.scanning import scan
-from evenly.readers.tables.roles import follows_response, identifies, is_outcome
+from evenly.readers.tables.roles import identifies, is_outcome
 from evenly.readers.tables.table import TableReader
+from evenly.readers.tables.time_relations import follows_response
 
 
 @pytest.fixture
@@ -269,3 +272,17 @@ def test_sizes_that_are_counts_and_results_that_are_named_otherwise(tmp_path: Pa
         "object_count": "parameter", "ranks": "parameter", "time_ms": "time", "mpi_times": "quantity",
         "zone-cycles/cpu_second": "outcome", "actual memory": "outcome",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", ["s", "ms"])
+def test_phases_without_a_unit_are_parts_of_the_time(tmp_path: Path, unit: str) -> None:
+    rows = [
+        (n, d, 100.3 / n + d, (40.12 + d) / n, 50.33 / n + 0.3 * d, (9.1 - d) / n)
+        for n in (1, 2, 4, 8, 16)
+        for d in (0.25, 0.5)
+    ]
+    table = pd.DataFrame(rows, columns=["cores", "density", "total", "fft", "forces", "kick"])
+    table.to_csv(tmp_path / "a.csv", index=False)
+    runs = evenly.read(tmp_path / "a.csv", time="total", unit=unit)
+    assert isinstance(runs, evenly.Runs)
+    assert runs.parameters == ["cores", "density"]

@@ -23,7 +23,6 @@ from evenly.readers.tables.roles import (
     NAMED,
     Column,
     Role,
-    follows_response,
     identifies,
     is_count,
     is_limit,
@@ -35,6 +34,7 @@ from evenly.readers.tables.rows import runs_of
 from evenly.readers.tables.state_column import find_states
 from evenly.readers.tables.states import name_key, state_of
 from evenly.readers.tables.time_column import find_time
+from evenly.readers.tables.time_relations import follows_response, parts_of
 from evenly.readers.tables.values import Values
 from evenly.runs.runs import Runs
 from evenly.runs.units import SECONDS_PER, base_unit, to_base
@@ -111,7 +111,7 @@ class Interpretation:
         seconds = self.values.seconds(time, unit)
         quantities = self._quantities(unit)
         solver = self._solver()
-        parameters = self._parameters(seconds)
+        parameters = self._parameters(seconds, seconds / SECONDS_PER.get(unit, 1.0))
         self.notes += self.values.suffixed(parameters)
         for name in parameters:
             self.values.check_counts(name)
@@ -296,11 +296,14 @@ class Interpretation:
         )  # fmt: skip
         return identifies(column, self.values.texts(column), self.values.is_numeric(column), varied)
 
-    def _parameters(self, seconds: NDArray[np.float64]) -> list[str]:
+    def _parameters(self, seconds: NDArray[np.float64], times: NDArray[np.float64]) -> list[str]:
         asked = self.options.parameters
         self._require(list(asked), "parameters")
         free = [c for c in self._free() if c]
         judged = {c: self._judge(c, seconds) for c in free if c not in asked}
+        open_ = [c for c, (role, _) in judged.items() if role == "parameter" and self.values.is_numeric(c)]
+        for part in parts_of({c: self.values.numbers(c) for c in open_}, times):
+            judged[part] = ("outcome", "a part of the time")
         for column, (role, why) in judged.items():
             self._take(column, "left out" if asked and role == "parameter" else role, why)
         for column in asked:

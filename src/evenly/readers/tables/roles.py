@@ -24,11 +24,12 @@ from evenly.runs.runs import Runs
 from evenly.space.space import Space
 
 __all__ = [
+    "ENOUGH",
     "NAMED",
     "Column",
     "Role",
+    "are_round",
     "columns_of",
-    "follows_response",
     "identifies",
     "is_count",
     "is_limit",
@@ -77,8 +78,7 @@ class Column:
 
 
 #: In so many rows, a column can be told from chance; below, only its name counts.
-_ENOUGH = 6
-_STRAIGHT = 0.999
+ENOUGH = 6
 _NEARLY_EACH = 0.9
 #: Words of names that only a result has.
 _OUTCOMES = frozenset({
@@ -233,7 +233,7 @@ def _look_measured(values: NDArray[np.float64]) -> bool:
     """Tell whether numbers look as if measured: nearly all differ, and some are no round numbers."""
     found = values[np.isfinite(values)]
     differ = len(found) >= 3 and len(np.unique(found)) >= 0.7 * len(found)
-    return bool(differ) and not _are_round(found)
+    return bool(differ) and not are_round(found)
 
 
 def _are_counted(values: NDArray[np.float64]) -> bool:
@@ -249,66 +249,10 @@ def _are_counted(values: NDArray[np.float64]) -> bool:
     return len(found) > 1 and 2 * sum(chosen) < len(found)
 
 
-def _are_round(values: NDArray[np.float64]) -> bool:
+def are_round(values: NDArray[np.float64]) -> bool:
     """Tell whether half of the numbers are whole or have at most two digits, as people choose them."""
     short = [value == round(value) or float(f"{value:.2g}") == value for value in values.tolist()]
     return bool(2 * sum(short) >= len(short))
-
-
-def follows_response(
-    column: str, values: NDArray[np.float64], seconds: NDArray[np.float64], counts: Mapping[str, NDArray[np.float64]]
-) -> str:
-    """Return why a column's values come from the time; empty if they don't.
-
-    They do if a straight line through them or their reciprocals against the time has R² > 0.999, also in logarithms
-    with a slope of ±1, or if they are the time times or over a count (a cost, an efficiency). Round numbers and names
-    of counts are choices: perfect scaling makes no outcome of ``cores``.
-
-    Parameters
-    ----------
-    column : str
-        Its name.
-    values, seconds : arrays (n_rows,)
-        Its numbers and the time.
-    counts : mapping of str to array (n_rows,)
-        Columns that count something, as ``cores``.
-
-    Examples
-    --------
-    >>> cores = np.array([1.0, 2, 4, 8, 16, 32])
-    >>> seconds = 100 / cores + 1.5
-    >>> follows_response("q", 1234.5 / seconds, seconds, {})
-    'a function of the time: R² = 1.0000 of a line through its reciprocal'
-    >>> follows_response("cores", cores, 100 / cores, {})
-    ''
-    >>> follows_response("q", 3.7 * seconds * cores, seconds, {"p": cores})
-    "the time times 'p'"
-    """
-    known = np.isfinite(values) & np.isfinite(seconds) & (values > 0) & (seconds > 0)
-    v, t = values[known], seconds[known]
-    if is_count(column) or len(np.unique(v)) < _ENOUGH or len(np.unique(t)) < _ENOUGH or _are_round(v):
-        return ""
-    for x, what in ((v, "it"), (1 / v, "its reciprocal"), (np.log(v), "its logarithm")):
-        logs = what == "its logarithm"
-        r2, slope = _line(x, np.log(t) if logs else t)
-        if r2 > _STRAIGHT and (not logs or abs(abs(slope) - 1) < 0.02):
-            return f"a function of the time: R² = {r2:.4f} of a line through {what}"
-    for name, count in counts.items():
-        c = count[known]
-        if name == column or not (c > 0).all() or len(np.unique(c)) < 2:
-            continue
-        for product, what in ((v / (t * c), f"the time times {name!r}"), (v * t * c, f"a share over time × {name!r}"),
-                              (v * t / c, f"{name!r} over the time")):  # fmt: skip
-            if np.ptp(product) < 0.01 * product.mean():
-                return what
-    return ""
-
-
-def _line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:
-    dx, dy = x - x.mean(), y - y.mean()
-    both = float(dx @ dy)
-    across = float(dx @ dx) * float(dy @ dy)
-    return (both * both / across, both / float(dx @ dx)) if across > 0 else (0.0, 0.0)
 
 
 def identifies(column: str, cells: Sequence[str], numeric: bool, others_vary: bool) -> str:
@@ -338,7 +282,7 @@ def identifies(column: str, cells: Sequence[str], numeric: bool, others_vary: bo
         return "it numbers the rows"
     if not numeric and distinct and all(map(is_date, distinct)):
         return "its values are dates"
-    if not numeric and others_vary and len(cells) >= _ENOUGH and len(distinct) >= _NEARLY_EACH * len(cells):
+    if not numeric and others_vary and len(cells) >= ENOUGH and len(distinct) >= _NEARLY_EACH * len(cells):
         return "a different label in nearly each row"
     return ""
 

@@ -1,0 +1,98 @@
+"""Columns that follow from the time: functions of it, and its parts. They are outcomes, whatever their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.readers.tables.roles import ENOUGH, are_round, is_count
+
+__all__ = ["follows_response", "parts_of"]
+
+_STRAIGHT = 0.999
+
+
+def follows_response(
+    column: str, values: NDArray[np.float64], seconds: NDArray[np.float64], counts: Mapping[str, NDArray[np.float64]]
+) -> str:
+    """Return why a column's values come from the time; empty if they don't.
+
+    They do if a straight line through them or their reciprocals against the time has R² > 0.999, also in logarithms
+    with a slope of ±1, or if they are the time times or over a count (a cost, an efficiency). Round numbers and names
+    of counts are choices: perfect scaling makes no outcome of ``cores``.
+
+    Parameters
+    ----------
+    column : str
+        Its name.
+    values, seconds : arrays (n_rows,)
+        Its numbers and the time.
+    counts : mapping of str to array (n_rows,)
+        Columns that count something, as ``cores``.
+
+    Examples
+    --------
+    >>> cores = np.array([1.0, 2, 4, 8, 16, 32])
+    >>> seconds = 100 / cores + 1.5
+    >>> follows_response("q", 1234.5 / seconds, seconds, {})
+    'a function of the time: R² = 1.0000 of a line through its reciprocal'
+    >>> follows_response("cores", cores, 100 / cores, {})
+    ''
+    >>> follows_response("q", 3.7 * seconds * cores, seconds, {"p": cores})
+    "the time times 'p'"
+    """
+    known = np.isfinite(values) & np.isfinite(seconds) & (values > 0) & (seconds > 0)
+    v, t = values[known], seconds[known]
+    if is_count(column) or len(np.unique(v)) < ENOUGH or len(np.unique(t)) < ENOUGH or are_round(v):
+        return ""
+    for x, what in ((v, "it"), (1 / v, "its reciprocal"), (np.log(v), "its logarithm")):
+        logs = what == "its logarithm"
+        r2, slope = _line(x, np.log(t) if logs else t)
+        if r2 > _STRAIGHT and (not logs or abs(abs(slope) - 1) < 0.02):
+            return f"a function of the time: R² = {r2:.4f} of a line through {what}"
+    for name, count in counts.items():
+        c = count[known]
+        if name == column or not (c > 0).all() or len(np.unique(c)) < 2:
+            continue
+        for product, what in ((v / (t * c), f"the time times {name!r}"), (v * t * c, f"a share over time × {name!r}"),
+                              (v * t / c, f"{name!r} over the time")):  # fmt: skip
+            if np.ptp(product) < 0.01 * product.mean():
+                return what
+    return ""
+
+
+def parts_of(columns: Mapping[str, NDArray[np.float64]], times: NDArray[np.float64]) -> list[str]:
+    """Return the columns that are parts of the time, as the phases of a program, in the time's own unit.
+
+    They are no choices if nearly all their values differ, and if in every row all of them together take half of the
+    time at least, and not more than the time.
+
+    Examples
+    --------
+    >>> total = np.array([100.3, 52.4, 28.8])
+    >>> parts_of({"cores": np.array([1, 2, 4.0]), "fft": 0.4 * total, "forces": 0.5 * total}, total)
+    ['fft', 'forces']
+    """
+    known = np.isfinite(times)
+    measured, times = {name: values[known] for name, values in columns.items()}, times[known]
+    found = {
+        name: values
+        for name, values in measured.items()
+        if not is_count(name)
+        and len(np.unique(values)) >= max(3, 0.7 * len(values))
+        and not np.array_equal(values, np.round(values))
+        and bool(np.all((values >= 0) & (values <= times)))
+    }
+    if len(found) < 2:
+        return []
+    share = np.sum(list(found.values()), axis=0) / times
+    return list(found) if bool(np.all((share > 0.5) & (share < 1.02))) else []
+
+
+def _line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:
+    dx, dy = x - x.mean(), y - y.mean()
+    both = float(dx @ dy)
+    across = float(dx @ dx) * float(dy @ dy)
+    return (both * both / across, both / float(dx @ dx)) if across > 0 else (0.0, 0.0)
