@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from evenly.readers.confounding import without_multiples
+import evenly
+from evenly.readers.confounding import confounded, without_multiples
 from evenly.readers.scanning import Measurements, scan
 from evenly.readers.tables.roles import Column
 from evenly.runs.runs import Runs
@@ -64,3 +65,12 @@ def test_nodes_that_follow_from_ranks_and_threads_are_left_out() -> None:
     table.loc[1, "nodes"] = 2
     runs = Runs.from_frame(table.assign(seconds=100 / (table["ranks"] * table["threads"])), names)
     assert without_multiples({"": runs}, told)[0][""].parameters == names
+
+
+def test_sizes_that_changed_with_each_other_are_said_and_marked() -> None:
+    table = pd.DataFrame({"nx": [64, 128, 256, 512], "dt": [8.0, 4.0, 2.0, 1.0], "mode": [1, 2, 2, 1]})
+    runs = Runs.from_frame(table.assign(seconds=table["nx"] / table["dt"]), ["nx", "dt", "mode"])
+    assert confounded(runs) == "dt changes with nx in all runs: what either does alone can't be told"
+    model = evenly.fit(runs, method="power-law")
+    asked = {"nx": [128, 256, 256], "dt": [4.0, 2.0, 4.0], "mode": [2, 2, 2]}
+    assert model.extrapolates(asked).tolist() == [False, False, True]

@@ -119,8 +119,9 @@ def confounded(runs: Runs) -> str:
     >>> confounded(Runs.from_frame(table.assign(atoms=32), ["ranks", "atoms"]))
     ''
     """
-    for workers, sizes in weak_scaling(runs.configurations).items():
-        verb = "grows" if len(sizes) == 1 else "grow"
-        together = f"{' and '.join(sizes)} {verb} with {workers}"
-        return f"{together} in all runs (weak scaling): what either does alone can't be told"
-    return ""
+    said = []
+    for first, sizes in weak_scaling(runs.configurations).items():
+        verb, kind = ("grow", " (weak scaling)") if kind_of(first) else ("change", "")
+        together = f"{' and '.join(sizes)} {verb}{'s' * (len(sizes) == 1)} with {first}"
+        said.append(f"{together} in all runs{kind}: what either does alone can't be told")
+    return "; ".join(said)
