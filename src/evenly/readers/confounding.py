@@ -17,7 +17,12 @@ from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
 from evenly.runs.weak_scaling import WORKERS, weak_scaling
 
-__all__ = ["confounded", "without_multiples"]
+__all__ = ["confounded", "unlike", "without_multiples"]
+
+#: Repeated runs that differ by a larger factor are told.
+_UNLIKE = 2.0
+#: So many rows of one configuration are the steps of a run, and no repetitions.
+_MOST_REPEATED = 20
 
 
 def without_multiples(
@@ -125,3 +130,26 @@ def confounded(runs: Runs) -> str:
         together = f"{' and '.join(sizes)} {verb}{'s' * (len(sizes) == 1)} with {first}"
         said.append(f"{together} in all runs{kind}: what either does alone can't be told")
     return "; ".join(said)
+
+
+def unlike(runs: Runs) -> str:
+    """Return a sentence on the configuration whose repeated runs differ most, where they differ by a factor above 2.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"cores": [8, 8, 16], "seconds": [10.0, 31.0, 6.0]})
+    >>> unlike(Runs.from_frame(table, ["cores"]))
+    'repeated runs differ by up to 3.1 times (cores = 8): something else was varied, or varies by itself'
+    """
+    good = runs.ok
+    groups = good.to_frame().groupby(runs.parameters, sort=False, observed=True)[runs.response]
+    found = groups.agg(["min", "max", "count"])
+    found = found[(found["count"] > 1) & (found["count"] <= _MOST_REPEATED) & (found["min"] > 0)]
+    ratio = found["max"] / found["min"]
+    if not len(ratio) or ratio.max() <= _UNLIKE:
+        return ""
+    where = ratio.idxmax()
+    values = where if isinstance(where, tuple) else (where,)
+    told = ", ".join(f"{name} = {value}" for name, value in zip(runs.parameters, values, strict=True))
+    return f"repeated runs differ by up to {ratio.max():.2g} times ({told}): something else was varied, or varies by itself"

@@ -16,7 +16,7 @@ from typing import Any
 from evenly.arguments import explained
 from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarning
 from evenly.readers.base import Reader
-from evenly.readers.confounding import confounded, without_multiples
+from evenly.readers.confounding import confounded, unlike, without_multiples
 from evenly.readers.folder_walk import Walk
 from evenly.readers.merging import Part, merge
 from evenly.readers.precice.coupling import find_coupling
@@ -167,7 +167,12 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         strays.used.extend(logs)
         strays.skipped.extend(damaged)
     skipped = (*collector.skipped, *merged, *strays.skipped)
-    weak = [f"{solver}: {said}" if solver else said for solver in runs if (said := confounded(runs[solver]))]
+    weak = [
+        f"{solver}: {said}" if solver else said
+        for solver, one in runs.items()
+        for said in (confounded(one), unlike(one))
+        if said
+    ]
     if not runs:
         raise _nothing_read(roots, skipped, collector.walk.unknown)
     check_taken(collector.offered, options)

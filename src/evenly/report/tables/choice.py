@@ -80,7 +80,7 @@ def choice_table(model: Automatic, *, title: str = "") -> Table:
 
 
 def _below(model: Automatic) -> list[str]:
-    lines = [f"beyond the measured range: {model.beyond_}"]
+    lines = [f"method beyond the measured range: {model.beyond_}"]
     if model.correction_:
         lines.insert(0, f"trees fitted to the blend's residuals reduce its error by {percent(model.correction_, 2)}")
     curve = model.learning_curve_
