@@ -152,4 +152,5 @@ def unlike(runs: Runs) -> str:
     where = ratio.idxmax()
     values = where if isinstance(where, tuple) else (where,)
     told = ", ".join(f"{name} = {value}" for name, value in zip(runs.parameters, values, strict=True))
-    return f"repeated runs differ by up to {ratio.max():.2g} times ({told}): something else was varied, or varies by itself"
+    far = f"repeated runs differ by up to {ratio.max():.2g} times ({told})"
+    return f"{far}: something else was varied, or varies by itself"
