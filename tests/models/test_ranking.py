@@ -199,9 +199,9 @@ def test_inclusive_times_are_shares_of_the_largest_region() -> None:
 
 
 def test_regions_of_which_a_configuration_hit_its_limit() -> None:
-    rows = [(name, cores, 100 * (1 + (name == "b")) / cores, "ok") for name in "ab" for cores in (1, 2, 4, 8, 16)]
+    rows = [(name, n, 100 * (1 + (name == "b")) / n, "ok") for name in "ab" for n in (1, 2, 4, 8, 16)]
+    rows = [("b", 1, 150.0, "timed out") if row[:2] == ("b", 1) else row for row in rows]
     table = pd.DataFrame(rows, columns=["region", "cores", "seconds", "status"])
-    table.loc[(table["region"] == "b") & (table["cores"] == 1), ["seconds", "status"]] = [150.0, "timed out"]
     models = evenly.fit(evenly.Runs.from_frame(table, ["region", "cores"]), each="region")
     assert {name: models[name].predict({"cores": [4]})[0] for name in "ab"} == pytest.approx(
         {"a": 25, "b": 50}, rel=0.01
