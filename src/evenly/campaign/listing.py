@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from evenly.arguments import explained
 from evenly.campaign.checking import load_copy
 from evenly.campaign.lock import is_in_use
-from evenly.campaign.rows import COLUMNS, check_version
+from evenly.campaign.rows import Loaded, check_version
+from evenly.campaign.store import Record, record_of
 from evenly.errors import ReadError
 from evenly.space.expressions import Expression
 
-__all__ = ["Listing", "runs_in"]
+__all__ = ["Listing", "holds", "loaded_of", "runs_in", "table_of"]
 
 #: A copy that is made while a run is stored may be torn; another one is made then.
 _TRIES, _PAUSE_S = 5, 0.2
@@ -53,6 +57,30 @@ class Listing:
         return dict(Counter(self.table["status"]))
 
 
+def loaded_of(path: Path) -> Loaded:
+    """Return the rows in the file of a campaign, which may be in use.
+
+    Raises
+    ------
+    ReadError
+        If there is no such file, it is no file of a campaign, or it is damaged.
+    """
+    if not path.is_file():
+        raise ReadError(path, "there is no such file: name a store of runs, as study.db")
+    if path.suffix == ".toml":
+        raise ReadError(path, f"it is a study, and no store of runs: name its store, as {path.with_suffix('.db').name}")
+    loaded = load_copy(path)
+    for _ in range(_TRIES):
+        if not loaded.damages:
+            break
+        time.sleep(_PAUSE_S)
+        loaded = load_copy(path)
+    check_version(path, loaded)
+    if loaded.damages:
+        raise ReadError(path, f"it is damaged ({loaded.damages[0]}): `evenly runs check {path}` shows what is damaged")
+    return loaded
+
+
 @explained
 def runs_in(path: Path | str, where: str | None = None) -> Listing:
     """Return the runs in the file of a campaign. The file is not altered, and may be in use.
@@ -83,36 +111,34 @@ def runs_in(path: Path | str, where: str | None = None) -> Listing:
     0  8      2.5     ok
     """
     path = Path(path)
-    if not path.is_file():
-        raise ReadError(path, "there is no such file: name a store of runs, as study.db")
-    loaded = load_copy(path)
-    for _ in range(_TRIES):
-        if not loaded.damages:
-            break
-        time.sleep(_PAUSE_S)
-        loaded = load_copy(path)
-    check_version(path, loaded)
-    if loaded.damages:
-        raise ReadError(path, f"it is damaged ({loaded.damages[0]}): `evenly runs check {path}` shows what is damaged")
+    loaded = loaded_of(path)
     known = {number: json.loads(text) for number, text in loaded.rows["configurations"].values()}
     parameters = list(dict.fromkeys(name for one in known.values() for name in one))
     under_way = [known[number] for _, _, number in loaded.rows["running"].values()]
-    rows = [
-        _row(dict(zip(COLUMNS["records"], values, strict=True)), known) for values in loaded.rows["records"].values()
-    ]
-    first = [*parameters, "repetition", "purpose", "status"]
-    table = pd.DataFrame(rows) if rows else pd.DataFrame(columns=first)
-    table = table[[*first, *(name for name in table.columns if name not in first)]]
+    records = [record_of(values) for values in loaded.rows["records"].values()]
+    table = table_of(records, known, parameters)
     if where is not None:
-        condition = Expression(where)
-        table = table[condition.holds({str(name): table[name].to_numpy() for name in table}, len(table))]
+        table = table[holds(table, where)]
     return Listing(path, table.reset_index(drop=True), parameters, under_way, is_in_use(path))
 
 
-def _row(record: dict[str, Any], known: dict[int, dict[str, Any]]) -> dict[str, Any]:
-    told = {name: record[name] for name in ("repetition", "purpose", "status")}
-    after = {name: record[name] for name in ("exit_code", "message", "took", "machine")}
-    started = pd.Timestamp(record["started"], unit="s").floor("s").isoformat() + "Z"
-    return {
-        **known[record["configuration"]], **told, **json.loads(record["quantities"]), **after, "started": started,
-    }  # fmt: skip
+def table_of(
+    records: Sequence[Record], known: Mapping[int, Mapping[str, Any]], parameters: Sequence[str]
+) -> pd.DataFrame:
+    """Return a row per run, with the columns of `Listing.table`."""
+    rows = [
+        {
+            **known[one.configuration], "repetition": one.repetition, "purpose": one.purpose, "status": one.status,
+            **one.quantities, "exit_code": one.exit_code, "message": one.message, "took": one.took,
+            "machine": one.machine, "started": pd.Timestamp(one.started, unit="s").floor("s").isoformat() + "Z",
+        }
+        for one in records
+    ]  # fmt: skip
+    first = [*parameters, "repetition", "purpose", "status"]
+    table = pd.DataFrame(rows) if rows else pd.DataFrame(columns=first)
+    return table[[*first, *(name for name in table.columns if name not in first)]]
+
+
+def holds(table: pd.DataFrame, where: str) -> NDArray[np.bool_]:
+    """Return for which rows (n,) an expression of the columns holds."""
+    return Expression(where).holds({str(name): table[name].to_numpy() for name in table}, len(table))

@@ -37,7 +37,7 @@ from evenly.campaign.rows import (
 from evenly.errors import EvenlyError, EvenlyWarning, InputError, ReadError
 from evenly.runs.columns import Status
 
-__all__ = ["Record", "Store", "StoreFullError"]
+__all__ = ["Record", "Store", "StoreFullError", "record_of"]
 
 
 class StoreFullError(EvenlyError):
@@ -83,6 +83,12 @@ class Record:
     took: float = 0.0
     other_load: float | None = None
     machine: str = ""
+
+
+def record_of(values: Sequence[Any]) -> Record:
+    """Return the run of a row of the table of records."""
+    number, repetition, status, found, *rest = values
+    return Record(number, repetition, status, json.loads(found), *rest)
 
 
 class Store:
@@ -258,8 +264,7 @@ class Store:
 
     def add(self, record: Record, mark: str = "") -> None:
         """Store a run and delete its mark, in one transaction."""
-        # The columns of the table are the fields of a record, in the same order.
-        values = tuple((vars(record) | {"quantities": json.dumps(dict(record.quantities))}).values())
+        values = _row_of(record)
         if values[:2] in self._known()["records"]:
             raise InputError(f"configuration {values[0]}, repetition {values[1]}, is stored already in {self.path}")
         # A configuration that can end well does not end its machine: what was counted against it is forgotten.
@@ -270,6 +275,14 @@ class Store:
             rows["running"].pop(mark, None)
             if forgiven:
                 rows["about"]["interrupted"] = ("interrupted", json.dumps(counts))
+
+    def put(self, records: Iterable[Record]) -> None:
+        """Store runs, in place of those with the same configurations and repetitions, in one transaction."""
+        with self._changed() as rows:
+            for record in records:
+                values = _row_of(record)
+                rows["records"][values[:2]] = values
+        self._forget()
 
     def drop_failed(self) -> int:
         """Delete runs that failed or timed out, so that they are made again; return their number."""
@@ -297,8 +310,8 @@ class Store:
     def records(self) -> list[Record]:
         """Return all runs, in the order they were run."""
         known = self._known()["records"]
-        for key, (number, again, status, found, *rest) in itertools.islice(known.items(), len(self._read), None):
-            self._read[key] = Record(number, again, status, json.loads(found), *rest)
+        for key, values in itertools.islice(known.items(), len(self._read), None):
+            self._read[key] = record_of(values)
         return list(self._read.values())
 
     def table(self, source: str) -> pd.DataFrame:
@@ -311,6 +324,11 @@ class Store:
             }
             for r in self.records()
         )  # fmt: skip
+
+
+def _row_of(record: Record) -> tuple[Any, ...]:
+    """Return the row of a run. The columns of the table are the fields of a record, in the same order."""
+    return tuple((vars(record) | {"quantities": json.dumps(dict(record.quantities))}).values())
 
 
 def _when(started: float) -> str:

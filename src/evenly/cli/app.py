@@ -69,7 +69,7 @@ _GROUPS = {
     ),
     "cost": ("Show what points, chunks and borders cost, as measured here or shipped with evenly.", "evenly cost show"),
     "runs": (
-        "List the stored runs of a campaign, check them, and save the good ones of a damaged file.",
+        "List the stored runs of a campaign, check them, mark bad ones, and put stores together.",
         "evenly runs list study.db",
     ),
     "machine": (

@@ -53,6 +53,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "cost show": ("evenly cost show", "evenly cost show --plot costs"),
     "runs list": ("evenly runs list study.db", "evenly runs list study.db --where \"status != 'ok'\" --save bad.csv"),
     "runs check": ("evenly runs check study.db", "evenly runs check study.db --salvage good.db"),
+    "runs mark": (
+        "evenly runs mark study.db --where \"machine == 'n17'\" --bad 'the disk was full'",
+        "evenly runs mark study.db --where 'n == 8 and repetition == 2' --bad 'another program ran'",
+    ),
+    "runs merge": ("evenly runs merge monday.db tuesday.db -o all.db", "evenly runs merge *.db --save all.db"),
     "machine measure": ("evenly machine measure", "evenly machine measure --save here.toml"),
     "machine list": ("evenly machine list", "evenly machine list --json"),
     "machine show": ("evenly machine show infiniband", "evenly machine show here.toml"),

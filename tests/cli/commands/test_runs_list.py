@@ -11,6 +11,20 @@ import pytest
 from evenly.campaign.store import Record, Store
 from tests.cli.conftest import Evenly
 
+STUDY = """
+[program]
+command = "echo took {n}"
+[parameters]
+n = [1, 2, 4]
+[time]
+pattern = 'took (\\d+)'
+[repetitions]
+least = 2
+most = 2
+[plan]
+anchor_every = 0
+"""
+
 
 @pytest.fixture
 def store(evenly: Evenly) -> str:
@@ -59,9 +73,64 @@ def test_runs_of_a_campaign_that_was_killed_are_not_called_under_way(evenly: Eve
     assert evenly("runs", "list", store, "--json").json["in_use"] is False
 
 
+def test_bad_runs_stay_and_teach_nothing(evenly: Evenly) -> None:
+    Path("s.toml").write_text(STUDY)
+    assert evenly("measure", "s.toml").code == 0
+    shown = evenly(
+        "runs", "mark", "s.db", "--where", "n == 2 and repetition == 0", "--bad", "the disk was full", "--json"
+    )
+    assert shown.json == {"marked": 1, "reason": "the disk was full"}
+    found = evenly("runs", "list", "s.db", "--json").json
+    assert found["counts"] == {"ok": 5, "failed": 1}
+    assert [run["message"] for run in found["runs"] if run["status"] == "failed"] == [
+        "marked as bad: the disk was full"
+    ]
+    assert evenly("runs", "check", "s.db").code == 0
+    # The campaign makes it again, if it is told to.
+    assert evenly("measure", "s.toml", "--retry").code == 0
+    assert evenly("runs", "list", "s.db", "--json").json["counts"] == {"ok": 6}
+    for words, reason in (
+        (("s.db", "--where", "n == 99", "--bad", "x"), "no run of s.db has n == 99"),
+        (("s.db", "--where", "n == 2", "--bad", " "), "a reason is needed"),
+        (("none.db", "--where", "n == 2", "--bad", "x"), "there is no such file"),
+        (("s.toml", "--where", "n == 2", "--bad", "x"), "it is a study"),
+    ):
+        refused = evenly("runs", "mark", *words)
+        assert (refused.code, reason in refused.err) == (2, True)
+    assert not Path("none.db").exists()
+
+
+def test_stores_of_one_study_are_put_together(evenly: Evenly) -> None:
+    Path("s.toml").write_text(STUDY)
+    for name in ("a.db", "b.db"):
+        assert evenly("measure", "s.toml", "--store", name).code == 0
+    before = Path("a.db").read_bytes()
+    assert evenly("runs", "merge", "a.db", "b.db", "-o", "all.db", "--json").json == {"runs": 12, "store": "all.db"}
+    found = evenly("runs", "list", "all.db", "--json").json
+    assert found["counts"] == {"ok": 12}
+    assert sorted((run["n"], run["repetition"]) for run in found["runs"]) == [
+        (n, r) for n in (1, 2, 4) for r in range(4)
+    ]
+    assert Path("a.db").read_bytes() == before
+    # The study goes on with it, and has all that it needs.
+    assert evenly("measure", "s.toml", "--store", "all.db").code == 0
+    assert evenly("runs", "list", "all.db", "--json").json["counts"] == {"ok": 12}
+    Path("t.toml").write_text(STUDY.replace("took {n}", "took {n} more"))
+    assert evenly("measure", "t.toml", "--store", "t.db").code == 0
+    for words, reason in (
+        (("a.db", "t.db", "-o", "x.db"), "different studies: command"),
+        (("a.db", "b.db", "-o", "all.db"), "is there already"),
+        (("a.db", "-o", "x.db"), "name at least two"),
+    ):
+        refused = evenly("runs", "merge", *words)
+        assert (refused.code, reason in refused.err) == (2, True)
+    assert not Path("x.db").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
+        (("s.toml",), "it is a study"),
         (("none.db",), "there is no such file"),
         (("s.db", "--where", "m > 3"), "needs 'm'"),
         (("s.db", "--save", "s.db"), "s.db"),
@@ -70,6 +139,7 @@ def test_runs_of_a_campaign_that_was_killed_are_not_called_under_way(evenly: Eve
 )
 def test_mistakes_are_refused(evenly: Evenly, store: str, words: tuple[str, ...], reason: str) -> None:
     Path("notes.txt").write_text("notes")
+    Path("s.toml").write_text(STUDY)
     before = Path(store).read_bytes()
     shown = evenly("runs", "list", *words)
     assert shown.code != 0

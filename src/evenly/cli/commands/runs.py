@@ -1,4 +1,4 @@
-"""``evenly runs``: the stored runs of a campaign, whether they are whole, and a new store of the good ones."""
+"""``evenly runs``: the stored runs of a campaign: listed, checked, marked as bad, and put together."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json, save_table
 from evenly.writing import MARK, replacing
 
-__all__ = ["COMMANDS", "check", "list_runs"]
+__all__ = ["COMMANDS", "check", "list_runs", "mark", "merge"]
 
 #: Rows of the table that is shown; all are saved.
 _SHOWN = 40
@@ -86,4 +86,35 @@ def list_runs(
         out.print(listing_table(found, most=_SHOWN))
 
 
-COMMANDS: dict[str, Callable[..., None]] = {"check": check, "list": list_runs}
+def mark(
+    path: Annotated[Path, typer.Argument(metavar="STORE", help="A file of `evenly measure` or `evenly tune`.")],
+    where: Annotated[str, typer.Option("--where", help="Which runs, as \"machine == 'n17' and took > 60\".")],
+    bad: Annotated[str, typer.Option("--bad", metavar="REASON", help="Why: the runs keep it as their message.")],
+    json: opt.Json = False,
+) -> None:
+    """Mark runs as bad: they stay in the store, and nothing is learned from them."""
+    from evenly.campaign.corrections import mark_bad
+
+    count = mark_bad(path, where, bad)
+    if json:
+        print_json({"marked": count, "reason": bad})
+        return
+    note(f"{count} run{'s' * (count != 1)} marked as bad; `evenly measure STUDY --retry` makes such runs again")
+
+
+def merge(
+    paths: Annotated[list[Path], typer.Argument(metavar="STORE...", help="Stores of one study, which aren't altered.")],
+    save: Annotated[Path, typer.Option("--save", "-o", help="The new store, as all.db.")],
+    json: opt.Json = False,
+) -> None:
+    """Put the runs of several stores of one study into a new store."""
+    from evenly.campaign.corrections import merge as merged
+
+    count = merged(paths, save)
+    if json:
+        print_json({"runs": count, "store": str(save)})
+        return
+    note(f"{count} runs are in {save}: `evenly measure STUDY --store {save}` goes on with them")
+
+
+COMMANDS: dict[str, Callable[..., None]] = {"check": check, "list": list_runs, "mark": mark, "merge": merge}

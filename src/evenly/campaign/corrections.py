@@ -1,0 +1,127 @@
+"""Changes to stores of runs by their owner: runs that are marked as bad, and stores that are put together."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from evenly.arguments import explained
+from evenly.campaign.listing import holds, loaded_of, table_of
+from evenly.campaign.store import Record, Store, record_of
+from evenly.errors import InputError
+
+__all__ = ["mark_bad", "merge"]
+
+
+@explained
+def mark_bad(path: Path | str, where: str, reason: str) -> int:
+    """Mark runs of a store as bad, and return their number: nothing is learned from them, but they stay in the file.
+
+    `evenly measure --retry` makes them again.
+
+    Parameters
+    ----------
+    path : path
+        The store.
+    where : str
+        Which runs, as an expression of the columns of `evenly.campaign.listing.Listing.table`.
+    reason : str
+        Why: it is stored as their message.
+
+    Raises
+    ------
+    InputError
+        If the expression holds for no run, or a campaign is using the file.
+    ReadError
+        If the file is none of a campaign, or is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with Store(Path(folder, "runs.db")) as store:
+    ...         store.add(Record(store.add_configurations([{"n": 8}])[0], 0, "ok", {"seconds": 2.5}))
+    ...     mark_bad(Path(folder, "runs.db"), "n == 8", "the file server hung")
+    1
+    """
+    if not reason.strip():
+        raise InputError("a reason is needed, which the runs keep")
+    loaded_of(Path(path))  # a file that isn't there is not made
+    with Store(Path(path)) as store:
+        records, known = store.records(), store.configurations()
+        parameters = list(dict.fromkeys(name for one in known.values() for name in one))
+        chosen = holds(table_of(records, known, parameters), where)
+        bad = [record for record, is_one in zip(records, chosen, strict=True) if is_one]
+        if not bad:
+            raise InputError(f"no run of {path} has {where}: `evenly runs list {path}` shows all")
+        said = f"marked as bad: {reason.strip()}"
+        store.put(dataclasses.replace(record, status="failed", message=said) for record in bad)
+    return len(bad)
+
+
+@explained
+def merge(paths: Sequence[Path | str], into: Path | str) -> int:
+    """Put the runs of several stores of one study into a new store, and return their number.
+
+    Parameters
+    ----------
+    paths : sequence of path
+        The stores, which aren't altered. Repetitions of a configuration are numbered anew.
+    into : path
+        The new store.
+
+    Raises
+    ------
+    InputError
+        If the stores hold runs of different studies, or the new file is there already.
+    ReadError
+        If a file is none of a campaign, or is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     paths = [Path(folder, name) for name in ("a.db", "b.db")]
+    ...     for path in paths:
+    ...         with Store(path) as store:
+    ...             store.add(Record(store.add_configurations([{"n": 8}])[0], 0, "ok", {"seconds": 2.5}))
+    ...     merge(paths, Path(folder, "all.db"))
+    2
+    """
+    new = Path(into)
+    if len(paths) < 2:
+        raise InputError("several stores are merged: name at least two")
+    if new.exists():
+        raise InputError(f"{new} is there already: give the name of a new file")
+    parts = [(Path(path), loaded_of(Path(path)).rows) for path in paths]
+    abouts = [{key: json.loads(text) for key, text in rows["about"].values()} for _, rows in parts]
+    _check_alike([path for path, _ in parts], [about.get("measured_as") for about in abouts])
+    if busy := [path for path, rows in parts if rows["running"]]:
+        raise InputError(f"{busy[0]} has runs under way: wait for their end")
+    found: list[Record] = []
+    with Store(new) as store:
+        store.note("measured_as", abouts[0].get("measured_as"))
+        repetitions: dict[int, int] = {}
+        for _, rows in parts:
+            known = {number: json.loads(text) for number, text in rows["configurations"].values()}
+            numbers = dict(zip(known, store.add_configurations(list(known.values())), strict=True))
+            for values in rows["records"].values():
+                record = record_of(values)
+                number = numbers[record.configuration]
+                repetitions[number] = repetition = repetitions.get(number, -1) + 1
+                found.append(dataclasses.replace(record, configuration=number, repetition=repetition))
+        store.put(found)
+    return len(found)
+
+
+def _check_alike(paths: Sequence[Path], measured: Sequence[Any]) -> None:
+    """Refuse stores of different studies."""
+    first = measured[0] or {}
+    for path, other in zip(paths, measured, strict=True):
+        for key in {**first, **(other or {})}:
+            before, now = first.get(key), (other or {}).get(key)
+            if before != now:
+                raise InputError(f"{paths[0]} and {path} hold runs of different studies: {key} is {before} and {now}")
