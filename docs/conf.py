@@ -15,6 +15,7 @@ from pygments.lexers.special import TextLexer
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
+from imports import with_imports
 from reference import write
 
 write(HERE / "generated")
@@ -79,6 +80,13 @@ def _pages_outside(_app: object, page: str, source: list[str]) -> None:
             source[0] = source[0].replace(f"]({file}", f"]({name}")
 
 
+def _imported(_app: object, _what: str, _name: str, thing: Any, _options: object, lines: list[str]) -> None:
+    """Examples can be copied: they begin with what they import."""
+    module = sys.modules.get(getattr(thing, "__module__", None) or "")
+    if module is not None:
+        lines[:] = with_imports(lines, vars(module))
+
+
 def _inline(writer: Any, node: Any) -> None:
     writer.body.append(tex2mathml(node.astext(), as_block=False))
     raise SkipNode
@@ -91,5 +99,6 @@ def _block(writer: Any, node: Any) -> None:
 
 def setup(app) -> None:
     app.connect("source-read", _pages_outside)
+    app.connect("autodoc-process-docstring", _imported, priority=100)  # before numpydoc
     app.add_lexer("csv", TextLexer)
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))  # needs neither scripts nor a network
