@@ -172,3 +172,15 @@ def test_too_many_cores_are_found_before_the_first_run(tmp_path: Path) -> None:
     with Campaign(Study.load(path)) as campaign, pytest.raises(InputError, match=r"2 of 3 configurations need more"):
         campaign.run()
     assert not (tmp_path / "log").exists()
+
+
+def test_an_interruption_keeps_runs_that_had_ended(tmp_path: Path) -> None:
+    def interrupt(*_: object) -> None:
+        time.sleep(2)  # the other run ends meanwhile
+        raise KeyboardInterrupt
+
+    with Campaign(Study.load(study(tmp_path, values="[1, 2]", pause=0.0))) as campaign:
+        with pytest.raises(KeyboardInterrupt):
+            campaign.run(interrupt)
+        assert [record.status for record in campaign.store.records()] == ["ok", "ok"]
+        assert not campaign.store.left_running()

@@ -13,7 +13,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 __all__ = ["Cores", "Crew"]
@@ -74,6 +74,11 @@ class Crew(Generic[Run]):
             self._threads.pop(run).join()
         del self._work[run]
         return run, found
+
+    def ended(self) -> Iterator[tuple[Run, Any]]:
+        """Yield what `wait` would, of the runs that have ended by now."""
+        while not self._ended.empty():
+            yield self.wait()
 
     def join(self, seconds: float) -> None:
         """Wait so long for runs that were ended to clean up behind them."""

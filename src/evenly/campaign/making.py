@@ -210,13 +210,17 @@ class Making:
         return record
 
     def end(self) -> None:
-        """End all runs under way, and forget them: only runs whose driver was killed keep their marks."""
+        """End all runs under way, keep those that went well before, and forget the others."""
         runs = self.under_way
         self._runner.launcher.end(*(run.mark for run in runs))
+        self._crew.join(_CLEANING_S)
         with suppress(EvenlyError):
+            for run, found in self._crew.ended():
+                if isinstance(found, Record) and found.status == "ok":
+                    self._store.add(found, run.mark)
+            # Only runs whose driver was killed keep their marks.
             for run in runs:
                 self._store.forget_running(run.mark)
-        self._crew.join(_CLEANING_S)
         if runs:
             self.clean()
 

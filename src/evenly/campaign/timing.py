@@ -57,9 +57,9 @@ class Pattern:
         try:
             groups = re.compile(self.pattern).groups
         except (re.error, TypeError) as error:
-            raise InputError(f"pattern {self.pattern!r} is not a regular expression: {error}") from None
+            raise InputError(f"pattern '{self.pattern}' is not a regular expression: {error}") from None
         if groups != 1:
-            raise InputError(f"pattern {self.pattern!r} must have one group ( ) around the number, but has {groups}")
+            raise InputError(f"pattern '{self.pattern}' must have one group ( ) around the number, but has {groups}")
 
     def find(self, text: str) -> float:
         """Return the number in its base unit.
@@ -76,12 +76,12 @@ class Pattern:
                 if len(text) > _MUCH
                 else "the output"
             )
-            raise RunFailed(f"nothing in {self.file or kept} matches {self.pattern!r}")
+            raise RunFailed(f"nothing in {self.file or kept} matches '{self.pattern}'")
         if not _NUMBER.fullmatch(found[-1].strip()):  # Python would read 1_000 and digits of other scripts, too
-            raise RunFailed(f"{self.pattern!r} matches {found[-1]!r}, which is not a number")
+            raise RunFailed(f"'{self.pattern}' matches {found[-1]!r}, which is not a number")
         value = float(to_base([float(found[-1])], self.unit)[0])
         if value and not 1 / _LARGEST <= abs(value) <= _LARGEST:
-            raise RunFailed(f"{self.pattern!r} matches {found[-1]!r}, which is too large or small to compute with")
+            raise RunFailed(f"'{self.pattern}' matches {found[-1]!r}, which is too large or small to compute with")
         return value
 
 

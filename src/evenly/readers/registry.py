@@ -85,7 +85,7 @@ def listing(skipped: Sequence[Skipped], most: int = 8) -> str:
     >>> listing([Skipped(Path(name), "the file is empty") for name in ("a", "b", "c")], most=2).splitlines()
     ['', '  a: the file is empty', '  b: the file is empty', '  … and 1 more']
     """
-    more = f"\n  … and {len(skipped) - most} more" if len(skipped) > most else ""
+    more = f"\n  … and {len(skipped) - most} more files" if len(skipped) > most else ""
     return "".join(f"\n  {entry}" for entry in skipped[:most]) + more
 
 
