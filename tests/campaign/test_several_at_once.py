@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -164,6 +165,17 @@ def test_runs_that_share_cores_are_said(tmp_path: Path) -> None:
     said = rf"n = {cores + 1} needs {cores + 1} cores, but evenly may use {cores}: such runs share cores"
     with Campaign(Study.load(path)) as campaign, pytest.warns(EvenlyWarning, match=said):
         campaign.run()
+
+
+def test_in_a_job_of_several_nodes_ranks_may_have_other_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cores = len(os.sched_getaffinity(0))
+    path = study(tmp_path, launcher="name = 'mpi'\nranks = '{n}'", values=f"[1, {cores + 1}]")
+    with Campaign(Study.load(path)) as campaign, pytest.warns(EvenlyWarning, match="share cores"):
+        campaign._making.check_cores([1, 2])
+    monkeypatch.setenv("PBS_NODEFILE", "nodes")
+    with Campaign(Study.load(path)) as campaign, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        campaign._making.check_cores([1, 2])
 
 
 def test_too_many_cores_are_found_before_the_first_run(tmp_path: Path) -> None:

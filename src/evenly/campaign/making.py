@@ -141,7 +141,7 @@ class Making:
             If such a run can't be started.
         """
         there = self._runner.launcher.cores()
-        if there is None:
+        if there is None or (self._runner.launcher.uses_other_machines() and not self._several):
             return
         known = {number: self._store.configuration(number) for number in numbers if number not in self._checked}
         self._checked.update(known)

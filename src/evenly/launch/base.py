@@ -173,6 +173,10 @@ class Launcher(ABC):
         """Return the cores that all tasks together may use; None if a scheduler sees to that."""
         return None
 
+    def uses_other_machines(self) -> bool:
+        """Return whether tasks may run on machines beside this one, so that their cores aren't known."""
+        return False
+
     def shown(self, task: Task) -> list[str]:  # noqa: ARG002 - needed elsewhere
         """Return the words that stand before a task's command, where a user is shown what will be started."""
         return []

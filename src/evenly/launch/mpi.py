@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import ClassVar, final
 
-from evenly.fdtd.ranks.launching import find_launcher
+from evenly.fdtd.ranks.launching import find_launcher, in_allocation
 from evenly.fdtd.ranks.watching import end_job
 from evenly.launch.base import Launcher, Outcome, Task
 from evenly.launch.local import own_cores, watched
@@ -35,6 +35,9 @@ class MPI(Launcher):
 
     def cores(self) -> frozenset[int]:
         return own_cores()
+
+    def uses_other_machines(self) -> bool:
+        return in_allocation()
 
     def run(self, task: Task) -> Outcome:
         # Each MPI launcher reports a missing program in its own way, so the program is looked up first.

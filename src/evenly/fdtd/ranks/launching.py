@@ -27,7 +27,7 @@ from evenly.errors import InputError, MissingExtraError
 from evenly.fdtd.ranks.watching import Job, follow
 from evenly.memory import check_room
 
-__all__ = ["Job", "Launcher", "check_root", "find_launcher", "launch", "launch_python"]
+__all__ = ["Job", "Launcher", "check_root", "find_launcher", "in_allocation", "launch", "launch_python"]
 
 
 #: What a rank takes before it has any fields: Python with NumPy and MPI.
@@ -103,6 +103,11 @@ class Launcher:
         )
 
 
+def in_allocation() -> bool:
+    """Return whether this process runs in a scheduler's job, so that ranks may be started on other machines, too."""
+    return any(os.environ.get(name) for name in _ALLOCATIONS)
+
+
 def find_launcher() -> Launcher:
     """Return the launcher to use.
 
@@ -156,7 +161,7 @@ def _cores() -> int:
 
 def _check_room(ranks: int) -> None:
     """Refuse ranks for which this machine has no memory, unless a scheduler's allocation may have more machines."""
-    if any(os.environ.get(name) for name in _ALLOCATIONS):
+    if in_allocation():
         return
     most = os.environ.get(_MOST, "0")
     if not most.isdecimal():
