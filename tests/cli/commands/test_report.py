@@ -137,6 +137,8 @@ def test_a_study_that_was_measured_and_searched(evenly: Evenly) -> None:
     # One section each, and the search asks for no further runs.
     assert (text.count("## The campaign s"), text.count("## The fastest configuration")) == (1, 1)
     assert "still to be made" not in text
+    assert "- runs: " in text
+    assert "runs 2" not in text
     best = min(run["seconds"] for run in shown.json["search"]["history"] if run["seconds"] is not None)
     assert shown.json["search"]["seconds"] == pytest.approx(best)
     assert shown.json["next"]["s"]

@@ -168,3 +168,9 @@ def test_formulas_evaluate_differentiate_and_rank() -> None:
     assert [share for _, share in formula.shares({"p": 8, "n": 16})] == pytest.approx([27 / 44, 16 / 44, 1 / 44])
     assert formula.dominating() == "O(p^-1 · n · log2(n) + log2(p)^2)"
     assert str(formula) == "2 · p^-1 · n · log2(n) + 3 · log2(p)^2 + 1"
+
+
+def test_exact_data_leave_no_terms_of_rounding() -> None:
+    table = pd.DataFrame([(n, s) for n in (1, 2, 4, 8) for s in (10, 20, 40)], columns=["threads", "size"])
+    model = PMNF().fit(table, 0.02 * table["size"] / table["threads"] + 0.01 * table["threads"])
+    assert str(model.leading_) == "0.02 · threads^-1 · size + 0.01 · threads"

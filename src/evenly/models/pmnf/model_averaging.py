@@ -23,6 +23,8 @@ from evenly.models.scaling_laws.power_law import PowerLaw
 
 __all__ = ["Member", "average_formula", "predict", "refit", "residuals", "rivals", "weigh", "who_leads"]
 
+#: Terms below this share of the smallest value, at all runs, are left out.
+_DUST = 1e-12
 
 #: Penalty per coefficient of the power law and of a law of fixed form, in units of -2 log-likelihood. This is AIC's 2,
 #: without the small-sample correction, with which no model of three coefficients could take part at 5 runs.
@@ -231,6 +233,10 @@ def refit(problem: Problem, terms: TermSet, found: Sequence[Candidate], names: S
             listed.append(Term(float(slope), powers, exponents))
         kind = "log-pmnf" if problem.fit == "log" else "pmnf"
         loss = float(np.average(logs**2, weights=problem.weights))
+        if problem.fit != "log":
+            # What is left of exact data by rounding is no term.
+            least = _DUST * float(problem.values.min())
+            listed = [term for term in listed if np.abs(term.values(problem.points)).max() > least]
         formula = Formula.total(names, listed)
         members.append(Member(kind, 0.0, loss, 1 + k, predictions, formula, np.zeros((0, 0))))
     return members

@@ -133,7 +133,7 @@ def page_of(
     for chapter in found:
         for name, value in chapter.numbers.items():
             its_own = name if often[name] == 1 else f"{chapter.sections[0].title}: {name}"
-            numbers[_another(its_own, numbers)] = value
+            numbers[its_own if its_own not in numbers else _another(its_own, numbers)] = value
         for name, value in chapter.data.items():
             data[_another(name, data)] = value
     names = [name for name in dict.fromkeys([*runs, *models]) if name != _UNNAMED]
