@@ -16,6 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import ExtrapolationWarning, InputError
+from evenly.models.base import Model
 from evenly.models.gaussian_process.gaussian_process import GaussianProcess
 from evenly.runs.runs import Runs
 from evenly.space.expressions import Expression
@@ -67,7 +68,13 @@ def next_runs(runs: Runs, n: int = 1, *, seed: int = 0) -> pd.DataFrame:
 
 
 def advise(
-    runs: Runs, n: int = 5, *, budget: float | None = None, cores: str | None = None, seed: int = 0
+    runs: Runs,
+    n: int = 5,
+    *,
+    budget: float | None = None,
+    cores: str | None = None,
+    times: Model | None = None,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return configurations that are worth running next, with their cost and benefit, the best first.
 
@@ -81,6 +88,9 @@ def advise(
         Maximum of their predicted core-hours in total. Without `cores`, each run is taken to use one core.
     cores : str, optional
         Number of cores of a configuration: an expression of its parameters, such as ``"ranks * threads"``.
+    times : Model, optional
+        A model of these runs, which tells how long further ones take. By default the Gaussian process does, which is
+        not as good at it.
     seed : int
         Seed of the sample of configurations, where the space has too many to compare all.
 
@@ -125,6 +135,7 @@ def advise(
             known[runs.space.names], known["seconds"], space=runs.space
         )
         seconds, lessons, variance = _expected(model, open_, everywhere)
+        seconds = _seconds(times, open_, seconds)
         hours = seconds * _cores(cores, open_) / 3600
         worth = np.where(hours <= left, lessons / hours, -1.0)
         row = int(np.argmax(worth))
@@ -166,6 +177,18 @@ def _open(space: Space, known: pd.DataFrame, seed: int) -> pd.DataFrame:
     seen = set(known.itertuples(index=False, name=None))
     fresh = [row not in seen for row in table[list(known.columns)].itertuples(index=False, name=None)]
     return table[np.array(fresh, dtype=bool)].reset_index(drop=True)
+
+
+def _seconds(times: Model | None, open_: pd.DataFrame, usual: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the seconds of each run (n,) by a model; the usual ones without it, or for labels that it doesn't know."""
+    if times is None:
+        return usual
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExtrapolationWarning)
+        try:
+            return times.predict(open_)
+        except InputError:
+            return usual
 
 
 def _expected(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from tests.cli.conftest import Evenly
@@ -61,3 +62,12 @@ def test_a_budget_asks_what_the_cores_are(evenly: Evenly, runs: Path) -> None:
     assert shown.code == 2
     assert "--cores-are 'nodes * 48'" in shown.err
     assert evenly("advise", "nodes.csv", "--budget", "1", "--cores-are", "nodes * 4").code == 0
+
+
+def test_expected_times_are_those_of_a_model_that_knows_the_law(evenly: Evenly) -> None:
+    rows = [(n, s, 0.02 * s / n + 0.01 * n) for n, s in ((1, 10), (2, 10), (4, 20), (8, 40), (1, 40), (2, 20))]
+    pd.DataFrame(rows, columns=["threads", "size", "seconds"]).to_csv("law.csv", index=False)
+    found = evenly("advise", "law.csv", "--json").json
+    assert len(found) == 5
+    for row in found:
+        assert row["seconds"] == pytest.approx(0.02 * row["size"] / row["threads"] + 0.01 * row["threads"], rel=0.1)

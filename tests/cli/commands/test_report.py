@@ -185,7 +185,7 @@ def test_a_page_says_what_was_asked(evenly: Evenly) -> None:
     assert evenly("report", "t.csv", "--method", "log-quadratic", *asked).code == 0
     text = Path("page.md").read_text()
     assert "Asked: 1000 steps, size = 20, within 120 min." in text
-    assert "comes from a model of its own" in text
+    assert "those of a model of its own" in text
     assert "outside the range learned on" in text
 
 

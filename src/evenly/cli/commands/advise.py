@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json, save_table
-from evenly.errors import InputError
+from evenly.errors import EvenlyError, InputError
+
+if TYPE_CHECKING:
+    from evenly.models.base import Model
+    from evenly.runs.runs import Runs
 
 
 def advise(
@@ -46,7 +50,7 @@ def advise(
         cores_are = cores.text
         if cores.said:
             note(cores.said)
-    table = advised(found, runs, budget=budget, cores=cores_are)
+    table = advised(found, runs, budget=budget, cores=cores_are, times=_times(found))
     if save is not None:
         save_table(table, save, "table of proposals")
     if json:
@@ -60,3 +64,13 @@ def advise(
         )
         raise InputError(f"{why}: --study with more values, or a larger --budget, gives more")
     out.print(advice_table(table, found.parameters, per_core=cores_are is None))
+
+
+def _times(runs: Runs) -> Model | None:
+    """Return a model of how long runs take; None if there are too few to learn one."""
+    from evenly.models.fitting import fit
+
+    try:
+        return fit(runs, effort="quick")
+    except EvenlyError:
+        return None

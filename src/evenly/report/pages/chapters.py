@@ -195,7 +195,7 @@ def models(
         yield Chapter([Section(title, [explorer])])
     yield from answer
     if asked.next_runs:
-        yield from _next(runs, asked.next_runs)
+        yield from _next(runs, learned, asked.next_runs)
 
 
 def _model_chapter(
@@ -269,7 +269,7 @@ def _most_measured(model: Model, runs: Runs | None, cores_are: str | None) -> in
     return int(cores.of({name: np.array([end[1] if end else 1.0]) for name, end in ends.items()}, 1)[0])
 
 
-def _next(runs: Mapping[str, Runs], count: int) -> Iterator[Chapter]:
+def _next(runs: Mapping[str, Runs], learned: Mapping[str, Model], count: int) -> Iterator[Chapter]:
     """Propose the runs that would teach most."""
     parts: list[Part] = []
     proposed = {}
@@ -280,7 +280,7 @@ def _next(runs: Mapping[str, Runs], count: int) -> Iterator[Chapter]:
             parts.append(Text(f"{whose}With {tried:,} configurations, a few more would teach little."))
             continue
         try:
-            table = advise(one, count)
+            table = advise(one, count, times=learned.get(name))
         except EvenlyError as error:
             parts.append(Text(f"{whose}{error}"))
             continue
@@ -290,8 +290,8 @@ def _next(runs: Mapping[str, Runs], count: int) -> Iterator[Chapter]:
         else:
             parts.append(Text(f"{whose}Everything between these values was run. New values would teach more."))
     if proposed:
-        parts.append(Text("What is expected here comes from a model of its own, which tells where runs teach most. Its "
-                          "times and errors differ from those of the model above."))  # fmt: skip
+        parts.append(Text("The errors here are those of a model of its own, which tells where runs teach most. They "
+                          "differ from those of the model above."))  # fmt: skip
     if parts:
         yield Chapter([Section("What to measure next", parts)], data={"next": proposed})
 
