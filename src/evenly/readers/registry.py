@@ -83,9 +83,10 @@ def listing(skipped: Sequence[Skipped], most: int = 8) -> str:
     Examples
     --------
     >>> listing([Skipped(Path(name), "the file is empty") for name in ("a", "b", "c")], most=2).splitlines()
-    ['', '  a: the file is empty', '  b: the file is empty', '  … and 1 more']
+    ['', '  a: the file is empty', '  b: the file is empty', '  … and 1 more file']
     """
-    more = f"\n  … and {len(skipped) - most} more files" if len(skipped) > most else ""
+    left = len(skipped) - most
+    more = f"\n  … and {left} more file{'s' * (left != 1)}" if left > 0 else ""
     return "".join(f"\n  {entry}" for entry in skipped[:most]) + more
 
 

@@ -65,7 +65,7 @@ def _show(found: Measurements, *, details: bool, json: bool) -> None:
         out.print(columns_table(found.columns, found.runs))
     tell_about(found)
     if found.unknown:
-        more = f" and {len(found.unknown) - _MOST_UNKNOWN} more files" if len(found.unknown) > _MOST_UNKNOWN else ""
+        more = f" and {len(found.unknown) - _MOST_UNKNOWN} more" if len(found.unknown) > _MOST_UNKNOWN else ""
         note(f"in no known format: {', '.join(map(str, found.unknown[:_MOST_UNKNOWN]))}{more}")
     if found.layout is not None:
         note(f"preCICE couples them as {found.layout}")
