@@ -188,7 +188,10 @@ def test_too_many_cores_are_found_before_the_first_run(tmp_path: Path) -> None:
 
 def test_an_interruption_keeps_runs_that_had_ended(tmp_path: Path) -> None:
     def interrupt(*_: object) -> None:
-        time.sleep(2)  # the other run ends meanwhile
+        until = time.monotonic() + 60
+        while len(told(tmp_path)) < 2 and time.monotonic() < until:
+            time.sleep(0.05)
+        time.sleep(2)  # the other run's process ends, too
         raise KeyboardInterrupt
 
     with Campaign(Study.load(study(tmp_path, values="[1, 2]", pause=0.0))) as campaign:
