@@ -99,11 +99,7 @@ def measured(
     [3723.0, 80.5]
     >>> measured(pd.Series([80, "lost"]), "ms", np.array([True, False]), must_be_positive=True)
     array([0.08,  nan])
-    >>> measured(pd.to_timedelta(pd.Series([80]), unit="s"), "ms", np.array([True]), must_be_positive=True).tolist()
-    [80.0]
     """
-    if must_be_positive and pd.api.types.is_timedelta64_dtype(column.dtype):
-        unit = "s"  # its values know their unit
     values = to_base(_seconds(column) if must_be_positive and unit == "s" else to_floats(column), unit)
     allowed = np.isfinite(values) & ((values > 0) if must_be_positive else (values >= 0))
     if not must_be_positive:
