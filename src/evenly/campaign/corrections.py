@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from evenly.arguments import explained
-from evenly.campaign.listing import holds, loaded_of, table_of
+from evenly.campaign.listing import check_is_store, holds, loaded_of, table_of
 from evenly.campaign.store import Record, Store, record_of
-from evenly.errors import InputError
+from evenly.errors import EvenlyWarning, InputError
 
 __all__ = ["mark_bad", "merge"]
 
@@ -49,11 +50,10 @@ def mark_bad(path: Path | str, where: str, reason: str) -> int:
     """
     if not reason.strip():
         raise InputError("a reason is needed, which the runs keep")
-    loaded_of(Path(path))  # a file that isn't there is not made
+    check_is_store(Path(path))
     with Store(Path(path)) as store:
-        records, known = store.records(), store.configurations()
-        parameters = list(dict.fromkeys(name for one in known.values() for name in one))
-        chosen = holds(table_of(records, known, parameters), where)
+        records = store.records()
+        chosen = holds(table_of(records, store.configurations()), where)
         bad = [record for record, is_one in zip(records, chosen, strict=True) if is_one]
         if not bad:
             raise InputError(f"no run of {path} has {where}: `evenly runs list {path}` shows all")
@@ -101,6 +101,7 @@ def merge(paths: Sequence[Path | str], into: Path | str) -> int:
     _check_alike([path for path, _ in parts], [about.get("measured_as") for about in abouts])
     if busy := [path for path, rows in parts if rows["running"]]:
         raise InputError(f"{busy[0]} has runs under way: wait for their end")
+    _tell_places([path for path, _ in parts], [about.get("placed_as") or {} for about in abouts])
     found: list[Record] = []
     with Store(new) as store:
         store.note("measured_as", abouts[0].get("measured_as"))
@@ -115,6 +116,15 @@ def merge(paths: Sequence[Path | str], into: Path | str) -> int:
                 found.append(dataclasses.replace(record, configuration=number, repetition=repetition))
         store.put(found)
     return len(found)
+
+
+def _tell_places(paths: Sequence[Path], places: Sequence[Mapping[str, Any]]) -> None:
+    """Say if the runs of the stores were made on different machines, or in different parts of a cluster."""
+    for path, place in zip(paths, places, strict=True):
+        for key in place.keys() & places[0].keys():
+            if place[key] != places[0][key]:
+                said = f"{paths[0]} and {path} hold runs with another {key}: {places[0][key]} and {place[key]}"
+                warnings.warn(EvenlyWarning(f"{said}; all are learned from together"), stacklevel=4)
 
 
 def _check_alike(paths: Sequence[Path], measured: Sequence[Any]) -> None:

@@ -22,7 +22,7 @@ from evenly.campaign.store import Record, record_of
 from evenly.errors import ReadError
 from evenly.space.expressions import Expression
 
-__all__ = ["Listing", "holds", "loaded_of", "runs_in", "table_of"]
+__all__ = ["Listing", "check_is_store", "holds", "loaded_of", "runs_in", "table_of"]
 
 #: A copy that is made while a run is stored may be torn; another one is made then.
 _TRIES, _PAUSE_S = 5, 0.2
@@ -57,6 +57,14 @@ class Listing:
         return dict(Counter(self.table["status"]))
 
 
+def check_is_store(path: Path) -> None:
+    """Raise `ReadError` if a path can't be that of a store: opening it would make one."""
+    if not path.is_file():
+        raise ReadError(path, "there is no such file: name a store of runs, as study.db")
+    if path.suffix == ".toml":
+        raise ReadError(path, f"it is a study, and no store of runs: name its store, as {path.with_suffix('.db').name}")
+
+
 def loaded_of(path: Path) -> Loaded:
     """Return the rows in the file of a campaign, which may be in use.
 
@@ -65,10 +73,7 @@ def loaded_of(path: Path) -> Loaded:
     ReadError
         If there is no such file, it is no file of a campaign, or it is damaged.
     """
-    if not path.is_file():
-        raise ReadError(path, "there is no such file: name a store of runs, as study.db")
-    if path.suffix == ".toml":
-        raise ReadError(path, f"it is a study, and no store of runs: name its store, as {path.with_suffix('.db').name}")
+    check_is_store(path)
     loaded = load_copy(path)
     for _ in range(_TRIES):
         if not loaded.damages:
@@ -113,19 +118,20 @@ def runs_in(path: Path | str, where: str | None = None) -> Listing:
     path = Path(path)
     loaded = loaded_of(path)
     known = {number: json.loads(text) for number, text in loaded.rows["configurations"].values()}
-    parameters = list(dict.fromkeys(name for one in known.values() for name in one))
     under_way = [known[number] for _, _, number in loaded.rows["running"].values()]
     records = [record_of(values) for values in loaded.rows["records"].values()]
-    table = table_of(records, known, parameters)
+    table = table_of(records, known)
     if where is not None:
         table = table[holds(table, where)]
-    return Listing(path, table.reset_index(drop=True), parameters, under_way, is_in_use(path))
+    return Listing(path, table.reset_index(drop=True), _parameters(known), under_way, is_in_use(path))
 
 
-def table_of(
-    records: Sequence[Record], known: Mapping[int, Mapping[str, Any]], parameters: Sequence[str]
-) -> pd.DataFrame:
-    """Return a row per run, with the columns of `Listing.table`."""
+def _parameters(known: Mapping[int, Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for one in known.values() for name in one))
+
+
+def table_of(records: Sequence[Record], known: Mapping[int, Mapping[str, Any]]) -> pd.DataFrame:
+    """Return a row per run, with the columns of `Listing.table`, of runs of these configurations."""
     rows = [
         {
             **known[one.configuration], "repetition": one.repetition, "purpose": one.purpose, "status": one.status,
@@ -134,7 +140,7 @@ def table_of(
         }
         for one in records
     ]  # fmt: skip
-    first = [*parameters, "repetition", "purpose", "status"]
+    first = [*_parameters(known), "repetition", "purpose", "status"]
     table = pd.DataFrame(rows) if rows else pd.DataFrame(columns=first)
     return table[[*first, *(name for name in table.columns if name not in first)]]
 

@@ -140,28 +140,26 @@ class Making:
         InputError
             If such a run can't be started.
         """
-        there = self._runner.launcher.cores()
-        if there is None or (self._runner.launcher.uses_other_machines() and not self._several):
-            return
+        launcher = self._runner.launcher
         known = {number: self._store.configuration(number) for number in numbers if number not in self._checked}
+        if not known or not self._runner.asks_for_cores or (launcher.uses_other_machines() and not self._several):
+            return
         self._checked.update(known)
+        there = launcher.cores()
         needed = {number: self._runner.cores_needed(configuration) for number, configuration in known.items()}
-        over = [number for number, cores in needed.items() if cores > len(there)]
-        if not over:
+        over = [number for number, cores in needed.items() if there is not None and cores > len(there)]
+        if there is None or not over:
             return
         most = max(over, key=needed.__getitem__)
         told = ", ".join(f"{name} = {value}" for name, value in known[most].items())
         said = f"a run with {told} needs {needed[most]} cores, but evenly may use {len(there)}"
         if len(over) > 1:
             said = f"{len(over)} of {len(known)} configurations need more cores than there are: {said}"
-        if self._several and self._runner.launcher.pins:
-            raise InputError(f"{said}: several runs at once get cores of their own; rule such runs out by a constraint")
-        if not self._runner.launcher.pins:
-            raise InputError(f"{said}: ask for more cores, or rule such runs out by a constraint")
-        warnings.warn(
-            EvenlyWarning(f"{said}: such runs share cores, and their times are not those on so many cores"),
-            stacklevel=4,
-        )
+        if launcher.pins and not self._several:
+            told = f"{said}: such runs share cores, so they take longer than on cores of their own"
+            warnings.warn(EvenlyWarning(told), stacklevel=4)
+            return
+        raise InputError(f"{said}, and runs get cores of their own here: rule such runs out by a constraint")
 
     def has_cores_for(self, number: int) -> bool:
         """Return whether a run of a configuration may start now."""

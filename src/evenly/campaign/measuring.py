@@ -24,7 +24,7 @@ from evenly.campaign.same_study import check_same, note_place
 from evenly.campaign.store import Record, Store
 from evenly.campaign.study import Study
 from evenly.errors import EvenlyWarning, InputError
-from evenly.launch import check_mark, launcher_class
+from evenly.launch import launcher_class
 from evenly.runs.columns import bounds_as_seconds
 from evenly.runs.runs import Runs
 
@@ -149,11 +149,9 @@ class Campaign:
 
     def _resumed(self) -> Schedule:
         own = self.study.program.launcher if self._runner.launcher.outlives else None
-        left = dict(self.store.left_running())
-        for mark in left:
-            check_mark(mark)
-        self._left = [Run.of(mark) for mark, launcher in left.items() if launcher == own]
-        gone = {mark: launcher for mark, launcher in left.items() if launcher != own}
+        left = {Run.of(mark): launcher for mark, launcher in self.store.left_running()}
+        self._left = [run for run, launcher in left.items() if launcher == own]
+        gone = {run.mark: launcher for run, launcher in left.items() if launcher != own}
         for mark, launcher in gone.items():
             launcher_class(launcher)().end(mark)
         self.store.count_interrupted(gone)

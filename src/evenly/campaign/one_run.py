@@ -118,6 +118,11 @@ class Runner:
             kept.write_text(json.dumps([[str(path), told] for path, told in found.items()]), encoding="utf-8")
         return {Path(path): tuple(told) for path, told in json.loads(kept.read_text(encoding="utf-8"))}
 
+    @property
+    def asks_for_cores(self) -> bool:
+        """Whether runs may need more than one core."""
+        return self._study.program.ranks is not None or self._study.program.placement.cores_per_rank is not None
+
     def cores_needed(self, configuration: Mapping[str, Any]) -> int:
         """Return how many cores a run of a configuration is given, where several are made at once."""
         values = self._values(NextRun(1, 0, "plan"), configuration)

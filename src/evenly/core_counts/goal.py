@@ -14,6 +14,7 @@ curve, since it is the least product of all counts.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -159,15 +160,15 @@ class Goal:
         InfeasibleError
             If no row meets the goal; the message names the row that comes nearest.
         """
-        left, among = curve, ""
+        left, kept = curve, list[str]()
         for column, most, unit in (("core_hours", self.core_hours, "core-hours"), ("money", self.money, currency)):
             if most is not None:
-                left = _within(left, column, most, unit, count, among)
-                among = f"{among} and within {most:g} {unit}" if among else f" within {most:g} {unit}"
+                left = _within(left, column, most, unit, count, _among(kept))
+                kept.append(f"within {most:g} {unit}")
         if self.efficiency is not None:
-            left = _used(left, self.efficiency, count, among)
-            among = f"{among}{' and' * bool(among)} used to {self.efficiency:.0%}"
-        left, sure = self._in_time(left, count, among)
+            left = _used(left, self.efficiency, count, _among(kept))
+            kept.append(f"used to {self.efficiency:.0%}")
+        left, sure = self._in_time(left, count, _among(kept))
         knee = knee_of(curve, count, level)
         if self.deadline_s is not None:
             how = "" if sure else ", if the prediction holds: its upper bound is later"
@@ -196,7 +197,8 @@ class Goal:
         if not len(likely):
             raise InfeasibleError(
                 f"no number of {count} looked at{among} ends within {_time(self.deadline_s)}; the fastest: "
-                f"{_told(_least(curve, 'run_s'), count)}. Give more time, fewer steps, or {_loosened(among, count)}.",
+                f"{_told(_least(curve, 'run_s'), count)}. Give more time, fewer steps, or "
+                f"{'loosen the other goals' if among else f'more {count}'}.",
                 constraint="deadline",
             )
         return (safe, True) if len(safe) else (likely, False)
@@ -264,9 +266,9 @@ def _trade(best: dict[str, float], other: dict[str, float], count: str) -> str:
     )
 
 
-def _loosened(among: str, count: str) -> str:
-    """Return what else may be given where a goal can't be met, of these counts or of all."""
-    return "loosen the other goals" if among else f"more {count}"
+def _among(kept: Sequence[str]) -> str:
+    """Return the words for counts that keep to these goals."""
+    return f" {' and '.join(kept)}" if kept else ""
 
 
 def _used(curve: pd.DataFrame, efficiency: float, count: str, among: str) -> pd.DataFrame:

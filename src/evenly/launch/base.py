@@ -31,8 +31,7 @@ def check_mark(mark: str) -> None:
     """
     if not _MARK.fullmatch(mark):
         raise InputError(
-            f"a run that is under way is called {mark!r}, which evenly would not write: give a file of evenly's own, "
-            "or the one that `evenly runs check --salvage` makes of this one"
+            f"a run that is under way is called {mark!r}, which evenly would not write: give a file that evenly wrote"
         )
 
 

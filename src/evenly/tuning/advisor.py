@@ -89,8 +89,7 @@ def advise(
     cores : str, optional
         Number of cores of a configuration: an expression of its parameters, such as ``"ranks * threads"``.
     times : Model, optional
-        A model of these runs, which tells how long further ones take. By default the Gaussian process does, which is
-        not as good at it.
+        A model of these runs, which tells how long further ones take. By default the Gaussian process tells it.
     seed : int
         Seed of the sample of configurations, where the space has too many to compare all.
 

@@ -9,21 +9,8 @@ import pandas as pd
 import pytest
 
 from evenly.campaign.store import Record, Store
+from tests.cli.commands.test_runs import STUDY
 from tests.cli.conftest import Evenly
-
-STUDY = """
-[program]
-command = "echo took {n}"
-[parameters]
-n = [1, 2, 4]
-[time]
-pattern = 'took (\\d+)'
-[repetitions]
-least = 2
-most = 2
-[plan]
-anchor_every = 0
-"""
 
 
 @pytest.fixture
@@ -109,13 +96,13 @@ def test_stores_of_one_study_are_put_together(evenly: Evenly) -> None:
     found = evenly("runs", "list", "all.db", "--json").json
     assert found["counts"] == {"ok": 12}
     assert sorted((run["n"], run["repetition"]) for run in found["runs"]) == [
-        (n, r) for n in (1, 2, 4) for r in range(4)
+        (n, r) for n in (1, 2, 3) for r in range(4)
     ]
     assert Path("a.db").read_bytes() == before
     # The study goes on with it, and has all that it needs.
     assert evenly("measure", "s.toml", "--store", "all.db").code == 0
     assert evenly("runs", "list", "all.db", "--json").json["counts"] == {"ok": 12}
-    Path("t.toml").write_text(STUDY.replace("took {n}", "took {n} more"))
+    Path("t.toml").write_text(STUDY.replace("echo took", "echo it took"))
     assert evenly("measure", "t.toml", "--store", "t.db").code == 0
     for words, reason in (
         (("a.db", "t.db", "-o", "x.db"), "different studies: command"),
@@ -149,3 +136,12 @@ def test_mistakes_are_refused(evenly: Evenly, store: str, words: tuple[str, ...]
 
 def test_json_is_plain(evenly: Evenly, store: str) -> None:
     json.dumps(evenly("runs", "list", store, "--json").json, allow_nan=False)
+
+
+def test_stores_of_two_machines_are_said(evenly: Evenly, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("s.toml").write_text(STUDY)
+    for name in ("a", "b"):
+        monkeypatch.setattr("platform.node", lambda name=name: f"host-{name}")
+        assert evenly("measure", "s.toml", "--store", f"{name}.db").code == 0
+    told = evenly("runs", "merge", "a.db", "b.db", "-o", "all.db").err
+    assert "hold runs with another machine: host-a and host-b" in " ".join(told.split())

@@ -130,10 +130,9 @@ def steps_per_window(coupling: Coupling, runs: Mapping[str, Runs], logs: Sequenc
 
 
 def _together(made: Mapping[str, Steps]) -> dict[Path, dict[str, float]]:
-    """Return the steps of each participant in each run: of files in the smallest folder with one of each of them."""
-    left = [
-        (name, path.resolve(), steps) for name, of_runs in made.items() for path, steps in of_runs if path is not None
-    ]
+    """Return the steps of each participant in each run. A run's files lie in the smallest folder with one of each."""
+    entries = ((name, path, steps) for name, of_runs in made.items() for path, steps in of_runs)
+    left = [(name, path.resolve(), steps) for name, path, steps in entries if path is not None]
     found: dict[Path, dict[str, float]] = {}
     folders = {folder for _, path, _ in left for folder in (path, *path.parents)}
     for folder in sorted(folders, key=lambda one: len(one.parts), reverse=True):

@@ -19,9 +19,9 @@ def follows_response(
 ) -> str:
     """Return why a column's values come from the time; empty if they don't.
 
-    They do if a straight line through them or their reciprocals against the time has R² > 0.999, also in logarithms
-    with a slope of ±1, or if they are the time times or over a count (a cost, an efficiency). Round numbers and names
-    of counts are choices: perfect scaling makes no outcome of ``cores``.
+    They do if a straight line through them, or through their reciprocals, against the time has R² > 0.999. So do those
+    on such a line in logarithms, with a slope of ±1. Costs and efficiencies are the time times, or over, a count. Round
+    numbers and names of counts are choices: perfect scaling makes no outcome of ``cores``.
 
     Parameters
     ----------
@@ -66,8 +66,7 @@ def follows_response(
 def parts_of(columns: Mapping[str, NDArray[np.float64]], times: NDArray[np.float64]) -> list[str]:
     """Return the columns that are parts of the time, as the phases of a program, in the time's own unit.
 
-    They are no choices if nearly all their values differ, and if in every row all of them together take half of the
-    time at least, and not more than the time.
+    Nearly all their values differ. In every row, they sum to at least half of the time, and to no more than the time.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from evenly.models.base import Model
 from evenly.report.html_page import Page
 from evenly.report.pages import chapters
 from evenly.report.pages.chapters import Asked, Chapter
-from evenly.report.pages.pictures import check_fits
+from evenly.report.pages.pictures import check_fits, numbered
 from evenly.runs.runs import Runs
 from evenly.tuning.result import Result
 
@@ -133,7 +133,7 @@ def page_of(
     for chapter in found:
         for name, value in chapter.numbers.items():
             its_own = name if often[name] == 1 else f"{chapter.sections[0].title}: {name}"
-            numbers[its_own if its_own not in numbers else _another(its_own, numbers)] = value
+            numbers[_another(its_own, numbers)] = value
         for name, value in chapter.data.items():
             data[_another(name, data)] = value
     names = [name for name in dict.fromkeys([*runs, *models]) if name != _UNNAMED]
@@ -146,8 +146,7 @@ def page_of(
 
 def _another(name: str, there: Mapping[str, Any]) -> str:
     """Return a name that isn't there yet: ``plan``, then ``plan 2``."""
-    count = sum(1 for other in there if other == name or other.startswith(f"{name} "))
-    return f"{name} {count + 1}" if count else name
+    return next(one for one in numbered(name, " ") if one not in there)
 
 
 def _chapters(

@@ -20,7 +20,7 @@ from evenly.tuning.sensitivity import Sensitivity
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["check_fits", "pictures_of", "plot"]
+__all__ = ["check_fits", "numbered", "pictures_of", "plot"]
 
 
 @explained
@@ -117,7 +117,7 @@ def pictures_of(
     for name, model in models.items():
         own, held_out = runs.get(name), (test or {}).get(name)
         plain = name.replace("/", "-") or "model"
-        title = next(one for one in _numbered(plain) if one not in taken)
+        title = next(one for one in numbered(plain) if one not in taken)
         taken.add(title)
         if surface is not None:
             x, y = surface
@@ -133,9 +133,10 @@ def pictures_of(
     return figures
 
 
-def _numbered(name: str) -> Iterator[str]:
+def numbered(name: str, joined: str = "-") -> Iterator[str]:
+    """Yield a name, and the name with 2, 3, …: the first that isn't taken is used."""
     yield name
-    yield from (f"{name}-{number}" for number in itertools.count(2))
+    yield from (f"{name}{joined}{number}" for number in itertools.count(2))
 
 
 def _of_result(thing: Plan | CutPlan | Forecast | Result | Sensitivity) -> dict[str, Figure]:
