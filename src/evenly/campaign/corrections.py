@@ -69,7 +69,8 @@ def merge(paths: Sequence[Path | str], into: Path | str) -> int:
     Parameters
     ----------
     paths : sequence of path
-        The stores, which aren't altered. Repetitions of a configuration are numbered anew.
+        The stores, which aren't altered. Repetitions of a configuration are numbered anew; a run that is in several
+        stores counts once.
     into : path
         The new store.
 
@@ -85,9 +86,10 @@ def merge(paths: Sequence[Path | str], into: Path | str) -> int:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     paths = [Path(folder, name) for name in ("a.db", "b.db")]
-    ...     for path in paths:
+    ...     for start, path in enumerate(paths):
     ...         with Store(path) as store:
-    ...             store.add(Record(store.add_configurations([{"n": 8}])[0], 0, "ok", {"seconds": 2.5}))
+    ...             number = store.add_configurations([{"n": 8}])[0]
+    ...             store.add(Record(number, 0, "ok", {"seconds": 2.5}, started=start))
     ...     merge(paths, Path(folder, "all.db"))
     2
     """
@@ -102,19 +104,28 @@ def merge(paths: Sequence[Path | str], into: Path | str) -> int:
     if busy := [path for path, rows in parts if rows["running"]]:
         raise InputError(f"{busy[0]} has runs under way: wait for their end")
     _tell_places([path for path, _ in parts], [about.get("placed_as") or {} for about in abouts])
-    found: list[Record] = []
+    found, twice = list[Record](), 0
     with Store(new) as store:
         store.note("measured_as", abouts[0].get("measured_as"))
         repetitions: dict[int, int] = {}
+        there: set[tuple[Any, ...]] = set()
         for _, rows in parts:
             known = {number: json.loads(text) for number, text in rows["configurations"].values()}
             numbers = dict(zip(known, store.add_configurations(list(known.values())), strict=True))
             for values in rows["records"].values():
                 record = record_of(values)
                 number = numbers[record.configuration]
+                same = (number, record.status, record.machine, record.started, record.took)
+                if same in there:
+                    twice += 1
+                    continue
+                there.add(same)
                 repetitions[number] = repetition = repetitions.get(number, -1) + 1
                 found.append(dataclasses.replace(record, configuration=number, repetition=repetition))
         store.put(found)
+    if twice:
+        said = f"{twice} runs are in several of the stores (same machine, start and time): each counts once"
+        warnings.warn(EvenlyWarning(said), stacklevel=3)
     return len(found)
 
 

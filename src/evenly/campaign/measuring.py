@@ -271,11 +271,13 @@ class Campaign:
         ways = {(r.exit_code, r.message, r.output) for r in last}
         if len(last) < 2 or len(ways) > 1 or any(r.status == "ok" for r in records) or not self.progress.left:
             return
-        words = last[-1].output.strip().splitlines()[-1:]
-        told = ": ".join([last[-1].message, *words])
+        # A program says what is wrong at the end, an MPI launcher at the beginning.
+        words = [line.strip() for line in last[-1].output.splitlines() if any(map(str.isalnum, line))]
+        ends = dict.fromkeys([*words[:1], *words[-1:]])
+        told = ": ".join([last[-1].message, " … ".join(ends)] if ends else [last[-1].message])
         raise InputError(
             f"{len(records)} runs failed and none went well; the last two failed at once and in the same way ({told}): "
-            "correct the program and start again, or run the others too with --keep-going"
+            "correct the program, or how it is started, and start again, or run the others too with --keep-going"
         )
 
     def retry(self) -> int:

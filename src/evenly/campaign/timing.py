@@ -54,9 +54,11 @@ class Pattern:
 
     def __post_init__(self) -> None:
         base_unit(self.unit)
+        if not isinstance(self.pattern, str):
+            raise InputError(f"pattern must be text, as 'took (.*) s', but got {self.pattern!r}")
         try:
             groups = re.compile(self.pattern).groups
-        except (re.error, TypeError) as error:
+        except re.error as error:
             raise InputError(f"pattern '{self.pattern}' is not a regular expression: {error}") from None
         if groups != 1:
             raise InputError(f"pattern '{self.pattern}' must have one group ( ) around the number, but has {groups}")

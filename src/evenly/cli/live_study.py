@@ -107,7 +107,8 @@ def _leave(campaign: Campaign, target: Path) -> None:
         campaign.runs().save(target)
     except EvenlyError:
         target = campaign.store.path
-    note(f"interrupted: {kept} runs are kept, in {target} too; the same command goes on from there")
+    count = "1 run is" if kept == 1 else f"{kept} runs are"
+    note(f"interrupted: {count} kept in {target}; the same command goes on from there")
 
 
 @contextmanager

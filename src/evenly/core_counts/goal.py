@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from evenly.arguments import explained
 from evenly.errors import InfeasibleError, InputError
 
-__all__ = ["Choice", "Goal", "Knee", "counts_between", "knee_of"]
+__all__ = ["Choice", "Goal", "Knee", "counts_between", "knee_of", "time_words"]
 
 #: Draws of the curve for the uncertainty of the knee.
 _DRAWS = 2000
@@ -115,7 +115,8 @@ class Goal:
         fastest count with at least this efficiency is recommended.
     deadline_s : float, optional
         Most seconds of the whole job. The count with the fewest core-hours whose upper bound keeps the deadline is
-        recommended; if there is none, one whose prediction keeps it.
+        recommended; if there is none, one whose prediction keeps it. The bound is that of a single run, where
+        ``run_latest_s`` tells it.
     core_hours : float, optional
         Budget of the whole job in core-hours. Without a deadline, the fastest count within it is recommended.
     money : float, optional
@@ -192,11 +193,12 @@ class Goal:
         """Return the rows that keep the deadline, and whether their upper bounds do; `among` says which are left."""
         if self.deadline_s is None:
             return curve, True
-        safe = curve[curve["run_upper_s"] <= self.deadline_s]
+        latest = curve["run_latest_s"] if "run_latest_s" in curve else curve["run_upper_s"]
+        safe = curve[latest <= self.deadline_s]
         likely = curve[curve["run_s"] <= self.deadline_s]
         if not len(likely):
             raise InfeasibleError(
-                f"no number of {count} looked at{among} ends within {_time(self.deadline_s)}; the fastest: "
+                f"no number of {count} looked at{among} ends within {time_words(self.deadline_s)}; the fastest: "
                 f"{_told(_least(curve, 'run_s'), count)}. Give more time, fewer steps, or "
                 f"{'loosen the other goals' if among else f'more {count}'}.",
                 constraint="deadline",
@@ -309,7 +311,7 @@ def _row(curve: pd.DataFrame, at: int) -> dict[str, float]:
 def _told(row: dict[str, float], count: str) -> str:
     takes = "takes" if row[count] == 1 else "take"
     return (
-        f"{_many(row, count)} {takes} {_time(float(row['run_s']))} and {float(row['core_hours']):.3g} core-hours, "
+        f"{_many(row, count)} {takes} {time_words(float(row['run_s']))} and {float(row['core_hours']):.3g} core-hours, "
         f"used to {float(row['efficiency']):.0%}"
     )
 
@@ -318,7 +320,8 @@ def _many(row: dict[str, float], count: str) -> str:
     return f"{int(row[count])} {count if row[count] != 1 else count.removesuffix('s')}"
 
 
-def _time(seconds: float) -> str:
+def time_words(seconds: float) -> str:
+    """Return seconds as people write them: ``"2.5 h"``."""
     for unit, size, least in (("h", 3600.0, 2.0), ("min", 60.0, 2.0), ("s", 1.0, 1.0)):
         if seconds >= least * size:
             return f"{seconds / size:.3g} {unit}"

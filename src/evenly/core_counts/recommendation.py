@@ -20,11 +20,12 @@ import pandas as pd
 from evenly.arguments import explained
 from evenly.core_counts.by_cores import check_whole, ways
 from evenly.core_counts.cores import Cores, constants, find_cores
-from evenly.core_counts.goal import Choice, Goal, Knee, counts_between
+from evenly.core_counts.goal import Choice, Goal, Knee, counts_between, time_words
 from evenly.core_counts.one_size import check_one_size
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.machine.machine import Machine
 from evenly.models.base import Model
+from evenly.models.uncertainty.single_runs import SCATTERS
 from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
 from evenly.showing import Shown
@@ -45,7 +46,8 @@ class Recommendation(Shown):
         of one run or step as measured, ``step_s``, with its interval ``lower_s``, ``upper_s``; of the whole job
         ``run_s``, ``run_lower_s``, ``run_upper_s``; ``efficiency`` against the smallest measured count; ``core_hours``
         with ``core_hours_lower``, ``core_hours_upper``; ``money`` if the machine has a price; ``extrapolated``; and
-        ``limit_s`` where a time limit was asked for: infinite where it isn't known.
+        ``limit_s`` where a time limit was asked for: infinite where it isn't known. ``run_latest_s`` is the upper bound
+        of a single run, which a deadline must allow: runs scatter more than the medians of repeated ones.
     choice : Choice
         The recommended count and why, the knee, and the runner-up.
     steps : float
@@ -127,8 +129,9 @@ class Recommendation(Shown):
         recommended = {"cores": self.cores, "why": self.why, "extrapolated": self.extrapolated}
         rows = self.curve.to_dict("records")
         for row in rows:
-            if not row.get("limit_s", 0) < np.inf:
-                row["limit_s"] = None
+            for name in ("limit_s", "run_latest_s"):
+                if not row.get(name, 0) < np.inf:
+                    row[name] = None
         return {
             "source": "model", "steps": self.steps, "recommended": recommended, **self.choice.to_dict(),
             "notes": list(self.notes), "rows": rows,
@@ -216,6 +219,12 @@ def recommend(
         said.append("the job is one run or step as measured: say how many it has with --steps (steps=)")
     if limit is not None and count != 1:
         said.append("the time limit is that of one run or step as measured, times their number")
+    best = curve[curve["cores"] == choice.count].iloc[0]
+    if best["run_latest_s"] > SCATTERS * best["run_upper_s"]:
+        said.append(
+            f"single runs scatter more than the medians learned from: on {choice.count} cores, "
+            f"{(1 + level) / 2:.0%} of them end within {time_words(best['run_latest_s'])}"
+        )
     found = Recommendation(curve, choice, count, machine, (*said, *notes), level, limit, goal, dict(at or {}))
     if not found.extrapolated:
         return found
@@ -355,12 +364,15 @@ def _curve(
         seconds = model.predict(asked)
         lower, upper = model.interval(asked, level)
         enough = None if limit is None else model.upper(asked, limit)
+        # A deadline is that of one job. Over many steps, the scatter of single ones averages out.
+        latest = upper if steps != 1 else model.upper(asked, (1 + level) / 2)
     beyond = model.extrapolates(asked)
     shown = [] if what.is_one_parameter else list(what.names)
     curve = table[["cores", *shown]].copy()
     curve["step_s"], curve["lower_s"], curve["upper_s"] = seconds, lower, upper
     for name in ("", "lower_", "upper_"):
         curve[f"run_{name}s"] = curve[f"{name or 'step_'}s"] * steps
+    curve["run_latest_s"] = latest * steps
     billed = machine.billed(curve["cores"].to_numpy()) / 3600
     for name in ("", "_lower", "_upper"):
         curve[f"core_hours{name}"] = curve[f"run{name}_s"] * billed

@@ -24,7 +24,7 @@ from evenly.arguments import explained
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.models.array_types import Flags, Floats
 from evenly.models.arrays import as_features, one_column
-from evenly.runs.weak_scaling import off_the_line
+from evenly.runs.weak_scaling import distance_from_line
 from evenly.showing import Shown
 from evenly.space.configurations import as_table
 from evenly.space.ranges import outside
@@ -269,6 +269,9 @@ class Model(Shown, Estimator, ABC):
             raise InputError(f"level must lie between 0 and 1, but got {level}")
         table = self._asked(X)
         lower, upper = self._interval(table, level)
+        # Parameters that only changed together: the time may follow either, so it is known to this factor only.
+        away = np.exp(self._off_the_line(table))
+        lower, upper = lower / away, upper * away
         # Measured values are rounded: no new one is known better than to half a unit in their last place.
         half = getattr(self, "training_", {}).get("rounding", 0.0) / 2
         if half:
@@ -378,7 +381,11 @@ class Model(Shown, Estimator, ABC):
                 of_label = table[name].astype(str) == label
                 for number, (low, high) in bounds.items():
                     beyond |= np.asarray(of_label & ((table[number] < low) | (table[number] > high)))
-        return beyond | off_the_line(self.training_.get("weak_scaling", {}), table)
+        return beyond | (self._off_the_line(table) > 0)
+
+    def _off_the_line(self, table: pd.DataFrame) -> Floats:
+        """Return the logarithms (n,) of how far configurations are from the line on which all runs lie."""
+        return distance_from_line(getattr(self, "training_", {}).get("weak_scaling", {}), table)
 
     def _asked(self, X: Configurations) -> pd.DataFrame:
         if not hasattr(self, "space_"):

@@ -163,7 +163,9 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     if coupling is not None:
         logged, logs, damaged = read_logs(collector.walk.unknown)
         counted = {part.solver for part in collector.parts if holds_steps(part.format, part.runs)}
-        window = steps_per_window(coupling, {name: one for name, one in runs.items() if name in counted}, logged)
+        window = steps_per_window(
+            coupling, {name: one for name, one in runs.items() if name in counted}, logged, collector.cut
+        )
         strays.used.extend(logs)
         strays.skipped.extend(damaged)
     skipped = (*collector.skipped, *merged, *strays.skipped)
@@ -223,6 +225,8 @@ class _Collector:
     skipped: list[Skipped] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     columns: list[Column] = field(default_factory=list)
+    #: What was read of runs that didn't come to their end.
+    cut: list[Path] = field(default_factory=list)
     walk: Walk = field(default_factory=Walk)
     #: The formats that files are in, each with its first file.
     offered: dict[str, Path] = field(default_factory=dict)
@@ -266,6 +270,8 @@ class _Collector:
                 self.parts.extend(Part(solver, runs, path, reader.name) for solver, runs in found.items())
                 self.notes.extend(n if str(path) in n else f"{path}: {n}" for n in getattr(reader, "notes", ()))
                 self.skipped.extend(getattr(reader, "skipped", ()))
+                if getattr(reader, "is_cut", False):
+                    self.cut.append(path)
                 self.columns.extend(getattr(reader, "columns", ()))
                 return
         if failure is not None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from evenly.runs.count_names import kind_of
 
-__all__ = ["WORKERS", "is_per_worker", "off_the_line", "weak_scaling"]
+__all__ = ["WORKERS", "distance_from_line", "is_per_worker", "weak_scaling"]
 
 #: Kinds of parameters that say how many work together, the one that is kept first; the others are sizes of the problem.
 WORKERS = ("cores", "ranks", "nodes", "gpus")
@@ -96,25 +96,33 @@ def _with_workers(configurations: pd.DataFrame, numeric: Sequence[str]) -> dict[
     return {workers: grown} if grown else {}
 
 
-def off_the_line(lines: Lines, table: pd.DataFrame) -> NDArray[np.bool_]:
-    """Tell which configurations (n,) have another size for their workers than the measured line of weak scaling.
+def distance_from_line(lines: Lines, table: pd.DataFrame) -> NDArray[np.float64]:
+    """Return how far configurations (n,) are from the measured lines, as logarithms of a factor; 0 on the lines.
 
-    Between measured pairs, the line is straight in logarithms, if all are above zero.
+    Between measured pairs and beyond them, a line is straight in logarithms, if all values are above zero.
 
     Examples
     --------
     >>> lines = {"ranks": {"atoms": [[1.0, 32.0], [8.0, 256.0]]}}
-    >>> off_the_line(lines, pd.DataFrame({"ranks": [4, 4, 8], "atoms": [128, 256, 256]}))
-    array([False,  True, False])
+    >>> asked = pd.DataFrame({"ranks": [4, 4, 8, 16], "atoms": [128, 256, 256, 512]})
+    >>> np.exp(distance_from_line(lines, asked)).round(3)
+    array([1., 2., 1., 1.])
     """
-    found = np.zeros(len(table), dtype=np.bool_)
-    for workers, sizes in lines.items():
+    found = np.zeros(len(table))
+    for first, sizes in lines.items():
         for name, pairs in sizes.items():
-            xy, asked = np.array(pairs), table[[workers, name]].to_numpy(dtype=np.float64)
+            xy, asked = np.array(pairs), table[[first, name]].to_numpy(dtype=np.float64)
             if (xy > 0).all() and (asked > 0).all():
-                xy, asked = np.log(xy), np.log(asked)
-                allowed = np.full(len(asked), np.log1p(_ROUNDED))
+                distance = np.abs(_on_line(np.log(xy), np.log(asked[:, 0])) - np.log(asked[:, 1]))
             else:
-                allowed = _ROUNDED * np.abs(asked[:, 1])
-            found |= np.abs(np.interp(asked[:, 0], xy[:, 0], xy[:, 1]) - asked[:, 1]) > allowed
+                there = _on_line(xy, asked[:, 0])
+                distance = np.log1p(np.abs(there - asked[:, 1]) / np.maximum(np.abs(asked[:, 1]), np.abs(there)))
+            found += np.where(distance > np.log1p(_ROUNDED), distance, 0.0)
     return found
+
+
+def _on_line(xy: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the line's values at x (n,), straight beyond its first and last points."""
+    at = np.clip(np.searchsorted(xy[:, 0], x), 1, len(xy) - 1)
+    (x0, y0), (x1, y1) = xy[at - 1].T, xy[at].T
+    return np.asarray(y0 + (y1 - y0) * (x - x0) / (x1 - x0))

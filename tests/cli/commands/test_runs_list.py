@@ -112,6 +112,10 @@ def test_stores_of_one_study_are_put_together(evenly: Evenly) -> None:
         refused = evenly("runs", "merge", *words)
         assert (refused.code, reason in refused.err) == (2, True)
     assert not Path("x.db").exists()
+    # What is in both stores counts once.
+    told = evenly("runs", "merge", "a.db", "all.db", "-o", "again.db")
+    assert "12 runs are in again.db" in told.err
+    assert "6 runs are in several of the stores" in told.err
 
 
 @pytest.mark.parametrize(

@@ -441,3 +441,10 @@ def test_options_are_checked(options: dict[str, Any]) -> None:
 def test_more_warm_up_than_steps_says_so(samples: Path) -> None:
     with pytest.raises(ReadError, match="completed 20 steps, and the first 20 are warm-up"):
         read(rank_folder(samples, "parallel-explicit/1_1", "Inner"), warm_up=20)
+
+
+def test_a_damaged_name_in_a_database_is_no_traceback(samples: Path, tmp_path: Path) -> None:
+    content = bytearray((samples / "precice-v3" / "parallel-explicit" / "1_1" / "profiling.db").read_bytes())
+    content[4009:4010] = b"\x80"  # in the list of its tables
+    (tmp_path / "p.db").write_bytes(content)
+    assert not PreciceProfilingReader().recognises(tmp_path / "p.db")

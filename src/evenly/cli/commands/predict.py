@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,6 +80,8 @@ def predict(
         print_json({"level": level, "predictions": _predicted(parts, level, limit)})
     else:
         _show(parts, level, limit, times)
+        if limit is None:
+            _tell_scatter(parts, level)
 
 
 def _predict_counts(
@@ -164,6 +167,26 @@ def _show(parts: list[_Part], level: float, limit: float | None, times: Literal[
     for part in parts:
         shown = predictions_table(part.models, part.rows, level=level, limit=limit, title=part.solver, times=times)
         out.print(shown)
+
+
+def _tell_scatter(parts: list[_Part], level: float) -> None:
+    """Say where single runs scatter more than the medians of repeated ones, for which the intervals hold."""
+    from evenly.models.uncertainty.single_runs import SCATTERS
+    from evenly.report.formatting import quantity
+
+    for part in parts:
+        for name, model in part.models.items():
+            if "single_runs" not in model.training_ or model.response_["name"] != "seconds":
+                continue
+            upper, single = model.interval(part.rows, level)[1], model.upper(part.rows, (1 + level) / 2)
+            far = int((single / upper).argmax())
+            if single[far] > SCATTERS * upper[far]:
+                told = quantity(single[far]) if single[far] < math.inf else "a time that isn't known"
+                note(
+                    f"{name}: the interval is that of the {model.training_['statistic']} of repeated runs. Single runs "
+                    f"scatter more: {(1 + level) / 2:.0%} of them end within {told} (--limit), where the interval ends "
+                    f"at {quantity(upper[far])}"
+                )
 
 
 def _save(predictions: list[dict[str, Any]], path: Path) -> None:

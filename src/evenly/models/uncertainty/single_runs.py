@@ -26,7 +26,10 @@ from evenly.models.stored_dataclass import Stored
 from evenly.runs.columns import group_ids
 from evenly.runs.runs import Runs, Statistic
 
-__all__ = ["ENOUGH", "SingleRuns", "quantile"]
+__all__ = ["ENOUGH", "SCATTERS", "SingleRuns", "quantile"]
+
+#: A single run's upper bound is told where it is above that of the interval by this factor.
+SCATTERS = 1.1
 
 #: With so many runs of a configuration, their own scatter is known.
 ENOUGH = 10

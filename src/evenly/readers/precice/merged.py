@@ -49,7 +49,7 @@ def looks_merged(path: Path) -> bool:
         if path.suffix == ".json":
             return head.lstrip()[:1] == b"{" and b'"eventDict"' in head
         return head.startswith(_SQLITE) and _has_tables(path)
-    except (OSError, sqlite3.Error):
+    except (OSError, sqlite3.Error, UnicodeDecodeError):
         return False
 
 

@@ -72,6 +72,8 @@ class PreciceProfilingReader(StepReader):
         if missing_ranks not in get_args(MissingRanks):
             raise InputError(f"missing_ranks must be 'refuse' or 'ignore', but got {missing_ranks!r}")
         self.missing_ranks = missing_ranks
+        #: Whether the run that was read last didn't come to its end.
+        self.is_cut = False
 
     def recognises(self, path: Path) -> bool:
         try:
@@ -82,6 +84,7 @@ class PreciceProfilingReader(StepReader):
             return False
 
     def _read(self, path: Path) -> dict[str, Runs]:
+        self.is_cut = False
         if path.is_dir():
             ranks = self._ranks_of_files(sorted(file for file in path.iterdir() if has_rank_file_name(file)))
         elif has_rank_file_name(path):
@@ -95,6 +98,7 @@ class PreciceProfilingReader(StepReader):
     def _ranks_of_files(self, files: Sequence[Path]) -> _Ranks:
         ranks: _Ranks = {}
         found: dict[tuple[str, int, int], Path] = {}
+        ended: dict[str, list[Path]] = {}
         for file in files:
             try:
                 rank_file = read_rank_file(file)
@@ -108,7 +112,11 @@ class PreciceProfilingReader(StepReader):
                 continue
             ranks.setdefault((rank_file.solver, rank_file.size), []).append(entry)
             if not rank_file.is_complete:
-                self.notes.append(f"{file.name}: the run was cut off; the steps up to there are used")
+                ended.setdefault(rank_file.solver, []).append(file)
+        for solver, some in ended.items():
+            more = f" and {len(some) - 1} more" if len(some) > 1 else ""
+            self.notes.append(f"{solver}: the run was cut off ({some[0].name}{more}); the steps up to there are used")
+        self.is_cut = bool(ended)
         return ranks
 
     def _executions(self, path: Path, ranks: _Ranks) -> list[Execution]:

@@ -90,7 +90,9 @@ def read_logs(files: Iterable[Path]) -> tuple[list[Log], list[Path], list[Skippe
     return found, used, damaged
 
 
-def steps_per_window(coupling: Coupling, runs: Mapping[str, Runs], logs: Sequence[Log] = ()) -> WindowSteps:
+def steps_per_window(
+    coupling: Coupling, runs: Mapping[str, Runs], logs: Sequence[Log] = (), cut: Iterable[Path] = ()
+) -> WindowSteps:
     """Return how many steps each participant makes in a window, and what was assumed.
 
     Parameters
@@ -101,6 +103,8 @@ def steps_per_window(coupling: Coupling, runs: Mapping[str, Runs], logs: Sequenc
         Of participants whose files hold each step: their steps.
     logs : sequence of Log
         What preCICE logged.
+    cut : iterable of Path
+        The files of runs that didn't come to their end, so that they made fewer windows than the configuration says.
 
     Examples
     --------
@@ -118,13 +122,18 @@ def steps_per_window(coupling: Coupling, runs: Mapping[str, Runs], logs: Sequenc
     made = {name: of_runs for name, of_runs in made.items() if len(of_runs)}
     if len(made) < len(coupling.participants):  # tables and summaries don't tell steps
         return WindowSteps({}, "each participant is taken to make one step in a time window: not all files count steps")
-    together = _together(made)
+    together, ended = _together(made), {path.resolve() for path in cut}
     if not together:
-        return _of_medians(coupling, made, logs)
+        return _of_medians(coupling, made, logs, whole=not ended)
     alone = len(together) == 1
     beside = {f: [log for log in logs if alone or f in log.path.resolve().parents] for f in together}
-    logged = {folder: of_run for folder, of_run in together.items() if beside[folder]} or together
-    found = {folder: _of_run(coupling, of_run, _logged(beside[folder])) for folder, of_run in logged.items()}
+    whole = {f for f in together if not any(f == path or f in path.parents for path in ended)}
+    telling = {f for f in together if beside[f]} or whole or set(together)
+    found = {
+        f: _of_run(coupling, of_run, _logged(beside[f]), whole=f in whole)
+        for f, of_run in together.items()
+        if f in telling
+    }
     said = "the logs of iterations aren't used: their folders don't tell of which runs they are"
     return _agreed(found, said if logs and not any(beside.values()) else "")
 
@@ -143,7 +152,7 @@ def _together(made: Mapping[str, Steps]) -> dict[Path, dict[str, float]]:
     return dict(sorted(found.items()))
 
 
-def _of_medians(coupling: Coupling, made: Mapping[str, Steps], logs: Sequence[Log]) -> WindowSteps:
+def _of_medians(coupling: Coupling, made: Mapping[str, Steps], logs: Sequence[Log], *, whole: bool) -> WindowSteps:
     """Return the steps in a window where it isn't known which files are of one run."""
     counts = {name: [steps for _, steps in of_runs] for name, of_runs in made.items()}
     spans = {name: (min(steps), max(steps)) for name, steps in counts.items()}
@@ -151,7 +160,7 @@ def _of_medians(coupling: Coupling, made: Mapping[str, Steps], logs: Sequence[Lo
     differ = [f"{name} made {few:g} to {most:g}" for name, (few, most) in spans.items() if most > few * (1 + _SAME)]
     if differ and len(set(spans.values())) == 1:  # all made as many steps
         usual = dict.fromkeys(usual, min(usual.values()))
-    found = _of_run(coupling, usual, _logged(logs))
+    found = _of_run(coupling, usual, _logged(logs), whole=whole)
     if not differ:
         return found
     said = (
@@ -196,14 +205,27 @@ def _share(counts: Mapping[str, float], name: str) -> float:
     return counts.get(name, 1.0) / min(counts.values(), default=1.0)
 
 
-def _of_run(coupling: Coupling, made: Mapping[str, float], logged: Log | None) -> WindowSteps:
-    """Return the steps in a window of a run in which each participant made so many steps."""
+def _of_run(coupling: Coupling, made: Mapping[str, float], logged: Log | None, *, whole: bool) -> WindowSteps:
+    """Return the steps in a window of a run in which each participant made so many steps.
+
+    Unless it is `whole`, it made fewer windows than the configuration says.
+    """
     fewest = min(made.values())
-    windows, said = _windows(coupling, made, logged)
+    windows, said = _windows(coupling, made, logged, coupling.windows if whole else None)
+    if windows is None and not whole:
+        said = "; ".join(filter(None, (said, "the runs were cut off, so how many time windows they made isn't known")))
     iterates = any(scheme.implicit for scheme in coupling.schemes)
     ended = windows is not None and not iterates and not all(_is_whole(count / windows) for count in made.values())
     if windows is not None and windows <= fewest * (1 + _SAME) and not ended:
-        return WindowSteps({name: _rounded(count / windows) for name, count in made.items()}, said)
+        each = {name: _rounded(count / windows) for name, count in made.items()}
+        if logged is None and any(not _is_whole(count) for count in each.values()):
+            name, count = next((name, count) for name, count in each.items() if not _is_whole(count))
+            assumed = (
+                f"{count:g} steps of {name} in a time window, if the runs made all {windows:g} of the configuration: "
+                "precice-…-iterations.log beside them tells"
+            )
+            said = "; ".join(filter(None, (said, assumed)))
+        return WindowSteps(each, said)
     alike = max(made.values()) <= fewest * (1 + _SAME)
     if windows is None and alike:
         return WindowSteps({}, "; ".join(filter(None, (said, _unknown(coupling)))), are_of_window=False)
@@ -228,9 +250,10 @@ def _logged(logs: Sequence[Log]) -> Log | None:
     return Log(logs[0].path, windows, iterations)
 
 
-def _windows(coupling: Coupling, made: Mapping[str, float], logged: Log | None) -> tuple[float | None, str]:
-    """Return the number of windows, and what was assumed: logs count more than the configuration, if they fit."""
-    written = coupling.windows
+def _windows(
+    coupling: Coupling, made: Mapping[str, float], logged: Log | None, written: float | None
+) -> tuple[float | None, str]:
+    """Return the number of windows, and what was assumed: logs count more than those `written`, if they fit."""
     if logged is None:
         return written, ""
     iterating = {name for scheme in coupling.schemes if scheme.implicit for name in scheme.participants}

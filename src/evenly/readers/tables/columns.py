@@ -51,6 +51,8 @@ _TIME_NAMES = frozenset({
     "wall_clock_time", "elapsed", "elapsed_time", "duration", "time_to_solution", "total_time", "time_total",
     "median", "median_time", "mean_time", "avg_time", "average_time", "min_time",
 })  # fmt: skip
+#: Names of a time, if a unit of time stands beside them.
+_WHOLES = frozenset({"total", "t_total", "overall", "real"})
 _TIME_WORDS = frozenset({"seconds", "time", "runtime", "walltime", "wall", "elapsed", "duration", "median"})
 #: If a name has one of these words, "time" is a simulated time or a parameter, not a measurement.
 _NOT_MEASURED = frozenset(
@@ -132,7 +134,7 @@ def measured(column: str) -> Measured | None:
     words = set(plain.split("_"))
     if unit and base_unit(unit) != "s":
         return Measured(column, base, unit, 0) if words & _OTHER_WORDS else None
-    if plain in _TIME_NAMES:
+    if plain in _TIME_NAMES or (unit and plain in _WHOLES):
         return Measured(column, base, unit, 2)
     if words & _SHORT_UNITS:  # ``median_ms_or_P``: a unit that isn't the name's end doesn't hold for all of it
         return None

@@ -301,7 +301,12 @@ class Interpretation:
         self._require(list(asked), "parameters")
         free = [c for c in self._free() if c]
         judged = {c: self._judge(c, seconds) for c in free if c not in asked}
-        open_ = [c for c, (role, _) in judged.items() if role == "parameter" and self.values.is_numeric(c)]
+        # A phase that takes most of the time is a function of it.
+        open_ = [
+            c
+            for c, (role, why) in judged.items()
+            if (role == "parameter" or why.startswith("a function of")) and self.values.is_numeric(c)
+        ]
         for part in parts_of({c: self.values.numbers(c) for c in open_}, times):
             judged[part] = ("outcome", "a part of the time")
         for column, (role, why) in judged.items():

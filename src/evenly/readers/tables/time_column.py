@@ -103,10 +103,12 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, Between | Non
     if len(found) == 1:
         return found[0].column, "its name", None
     if not found:
+        by_name = {c.lower(): c for c in free}
+        if by_name.keys() >= {"real", "user", "sys"}:
+            return by_name["real"], "its name, beside user and sys", None
         durations = [c for c in free if values.are_durations(c) and not is_limit(c)]
-        real = [c for c in durations if c.lower() == "real"]  # of the shell's time: real, user, sys
-        if len(real or durations) == 1:
-            return (real or durations)[0], "its values are durations", None
+        if len(durations) == 1:
+            return durations[0], "its values are durations", None
         span = between({c: values.texts(c) for c in values.cells.columns})
         if span is not None:
             name = f"{span.end} - {span.start} [s]"
