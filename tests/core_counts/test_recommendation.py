@@ -268,3 +268,15 @@ def test_a_model_that_learned_nothing_is_refused() -> None:
 
     with pytest.raises(InputError, match="call fit first"):
         evenly.recommend(PowerLaw(), [1, 2])
+
+
+def test_a_deadline_is_that_of_a_single_run() -> None:
+    """A third of the runs takes 1.6 times as long: a median that keeps the deadline isn't enough."""
+    rows = [(p, 1000 / p * (1.6 if n % 3 == 0 else 1) * (1 + 0.001 * n)) for p in COUNTS for n in range(12)]
+    model, _ = learned(pd.DataFrame(rows, columns=["cores", "seconds"]), "cores")
+    found = evenly.recommend(model, COUNTS, goal=Goal(deadline_s=70))
+    assert found.cores == 32  # 16 take 62 s, and 100 s in a third of the runs
+    assert any("single runs scatter more" in note for note in found.notes)
+    # Over many steps, the scatter averages out.
+    many = evenly.recommend(model, COUNTS, steps=100).curve
+    assert many["run_latest_s"].tolist() == many["run_upper_s"].tolist()

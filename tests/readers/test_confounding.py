@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 import evenly
-from evenly.readers.confounding import confounded, without_multiples
+from evenly.errors import ExtrapolationWarning
+from evenly.readers.confounding import confounded, unlike, without_multiples
 from evenly.readers.scanning import Measurements, scan
 from evenly.readers.tables.roles import Column
 from evenly.runs.runs import Runs
@@ -74,3 +75,28 @@ def test_sizes_that_changed_with_each_other_are_said_and_marked() -> None:
     model = evenly.fit(runs, method="power-law")
     asked = {"nx": [128, 256, 256], "dt": [4.0, 2.0, 4.0], "mode": [2, 2, 2]}
     assert model.extrapolates(asked).tolist() == [False, False, True]
+
+
+def test_off_a_line_the_interval_is_as_wide_as_the_distance() -> None:
+    ranks = [1, 2, 4, 8, 16, 32, 64, 128]
+    table = pd.DataFrame({"ranks": ranks, "cells": [10_000 * p for p in ranks]})
+    table["seconds"] = [10 + 0.5 * at for at in range(8)]
+    model = evenly.fit(Runs.from_frame(table, ["ranks", "cells"]), method="power-law")
+    on, off = ({"ranks": [p], "cells": [c]} for p, c in ((128, 1_280_000), (128, 640_000)))
+    (low, high), (lower, upper) = (model.interval(asked) for asked in (on, off))
+    assert high[0] / low[0] < 1.5
+    # Half of the cells may take the same time, or half of it.
+    assert lower[0] < 0.6 * model.predict(off)[0]
+    assert upper[0] > 1.9 * model.predict(off)[0]
+    # The line goes on beyond the runs.
+    assert model.extrapolates({"ranks": [256], "cells": [2_560_000]})[0]
+    with pytest.warns(ExtrapolationWarning):
+        far_low, far_high = model.interval({"ranks": [256], "cells": [2_560_000]})
+    assert far_high[0] / far_low[0] < 2
+
+
+def test_of_many_runs_a_few_odd_ones_say_little() -> None:
+    table = pd.DataFrame({"cores": 4, "seconds": [1.0] * 39 + [9.0]})
+    assert unlike(Runs.from_frame(table, ["cores"])) == ""
+    table = pd.DataFrame({"cores": 4, "seconds": [1.0] * 20 + [9.0] * 20})
+    assert "by up to 9 times" in unlike(Runs.from_frame(table, ["cores"]))

@@ -62,6 +62,9 @@ def memory_bounds(
         raise InputError("--memory is a bound per node: say with --cores-per-node how many cores a node has")
     others = " or ".join(word for word in _WORDS if word != measured)
     note(f"memory of a node: {quantity} is taken as that of {_WORDS[measured]} (otherwise: --memory-is {others})")
+    if len(learned.runs) > 1:
+        apart = f"--multiple {cores_per_node} gives each nodes of its own"
+        note(f"memory of a node: each solver is compared by itself, as if none shared a node; {apart}")
     models = {
         name: by_cores(fit(runs, response=quantity), cores_are[name], at=at) for name, runs in learned.runs.items()
     }

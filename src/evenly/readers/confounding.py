@@ -21,7 +21,7 @@ __all__ = ["confounded", "unlike", "without_multiples"]
 
 #: Repeated runs that differ by a larger factor are told.
 _UNLIKE = 2.0
-#: So many rows of one configuration are the steps of a run, and no repetitions.
+#: Of more runs of a configuration, their 10 % and 90 % quantiles are compared.
 _MOST_REPEATED = 20
 
 
@@ -145,7 +145,11 @@ def unlike(runs: Runs) -> str:
     good = runs.ok
     groups = good.to_frame().groupby(runs.parameters, sort=False, observed=True)[runs.response]
     found = groups.agg(["min", "max", "count"])
-    found = found[(found["count"] > 1) & (found["count"] <= _MOST_REPEATED) & (found["min"] > 0)]
+    often = found.index[found["count"] > _MOST_REPEATED]
+    if len(often):  # a few odd ones among many say little
+        many = groups.quantile(np.array([0.1, 0.9])).unstack().loc[often]
+        found.loc[often, ["min", "max"]] = many.to_numpy()
+    found = found[(found["count"] > 1) & (found["min"] > 0)]
     ratio = found["max"] / found["min"]
     if not len(ratio) or ratio.max() <= _UNLIKE:
         return ""

@@ -20,7 +20,14 @@ from evenly.readers.confounding import confounded, unlike, without_multiples
 from evenly.readers.folder_walk import Walk
 from evenly.readers.merging import Part, merge
 from evenly.readers.precice.coupling import find_coupling
-from evenly.readers.precice.window_steps import WindowSteps, holds_steps, read_logs, steps_per_window
+from evenly.readers.precice.window_steps import (
+    WindowSteps,
+    holds_steps,
+    own_work,
+    read_logs,
+    steps_per_window,
+    substeps,
+)
 from evenly.readers.registry import Skipped, build_all, check_taken, listing
 from evenly.readers.tables.roles import Column, columns_of, settle
 from evenly.runs.runs import Runs
@@ -47,6 +54,8 @@ class Measurements:
         The preCICE coupling found near the measurements, with ``.layout`` (str) and ``.participants``.
     window_steps : mapping of str to float
         How many steps each participant makes in a time window, where that is known.
+    substeps : mapping of str to float
+        How many steps each participant makes for one of the slowest, if not one, in all runs.
     unknown : tuple of Path
         Files that no reader recognised; they are not errors.
     notes : tuple of str
@@ -60,6 +69,7 @@ class Measurements:
     skipped: tuple[Skipped, ...] = ()
     coupling: Any = None
     window_steps: Mapping[str, float] = field(default_factory=dict)
+    substeps: Mapping[str, float] = field(default_factory=dict)
     unknown: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
@@ -160,15 +170,15 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     runs, columns, multiples = without_multiples(runs, columns)
     coupling, strays = find_coupling(collector.walk.xml)
     window = WindowSteps({})
+    counted = {part.solver for part in collector.parts if holds_steps(part.format, part.runs)}
+    steps = {name: one for name, one in runs.items() if name in counted}
     if coupling is not None:
         logged, logs, damaged = read_logs(collector.walk.unknown)
-        counted = {part.solver for part in collector.parts if holds_steps(part.format, part.runs)}
-        window = steps_per_window(
-            coupling, {name: one for name, one in runs.items() if name in counted}, logged, collector.cut
-        )
+        window = steps_per_window(coupling, steps, logged, cut=collector.cut, written=strays.windows)
         strays.used.extend(logs)
         strays.skipped.extend(damaged)
     skipped = (*collector.skipped, *merged, *strays.skipped)
+    own = [f"{name}: {said}" for name, one in steps.items() if (said := own_work(one))]
     weak = [
         f"{solver}: {said}" if solver else said
         for solver, one in runs.items()
@@ -184,12 +194,14 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         skipped=skipped,
         coupling=coupling,
         window_steps=window.counts,
+        substeps=substeps(steps),
         unknown=tuple(p for p in collector.walk.unknown if p not in strays.used),
         notes=(
             *collector.notes,
             *notes,
             *multiples,
             *weak,
+            *own,
             *strays.notes,
             *(() if coupling is None else coupling.notes),
             *([window.note] if window.note else []),

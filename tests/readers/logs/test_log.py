@@ -285,3 +285,18 @@ def test_a_line_of_something_else_does_not_end_a_table(tmp_path: Path) -> None:
     )
     runs = next(iter(LogReader().read(path).values()))
     assert runs.to_frame()["bytes"].tolist() == [2, 4, 8]
+
+
+def test_a_run_that_the_scheduler_ended_is_refused(tmp_path: Path) -> None:
+    pattern = tmp_path / "ours.toml"
+    pattern.write_text(
+        'about = "ours"\nrecognise = "Turb {:word}"\nread = ["{ranks:int} ranks"]\n'
+        'row = "Step {:number} of 500, wallclock {seconds} s"\ntake = "last"\nparameters = ["ranks"]\n'
+    )
+    path = tmp_path / "run.log"
+    text = "Turb 1.0\n8 ranks\nStep 100 of 500, wallclock 20.1 s\nStep 200 of 500, wallclock 40.1 s\n"
+    path.write_text(text)
+    assert len(LogReader(pattern=pattern).read(path)) == 1
+    path.write_text(text + "slurmstepd: error: *** STEP 4711.0 ON n001 CANCELLED AT 2026-11-26 DUE TO TIME LIMIT ***\n")
+    with pytest.raises(ReadError, match="the scheduler ended this run"):
+        LogReader(pattern=pattern).read(path)

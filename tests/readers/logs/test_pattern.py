@@ -95,6 +95,7 @@ def test_the_page_lists_the_programs_and_the_keys() -> None:
         "runtime throughput: 812.5 cells/s",
         "Elapsed at Tue Jun  4 12:01:33 2024",
         "run time stamp 2024-06-04 12:01:33",
+        "elapsed time=1.0000000000000000e+00 cycle=512",
     ],
 )
 def test_a_rate_and_a_date_are_no_time(tmp_path: Path, line: str) -> None:
@@ -104,3 +105,30 @@ def test_a_rate_and_a_date_are_no_time(tmp_path: Path, line: str) -> None:
     path.write_text(f"Solver 1.2\nRunning on 8 processes\n{line}\n")
     with pytest.raises(ReadError, match="no line looks like a time"):
         propose(path)
+
+
+def test_times_of_several_units_are_read_whole(tmp_path: Path) -> None:
+    path = tmp_path / "run.log"
+    path.write_text("Solver 1.2\nRunning on 8 processes\nSOLVER : 2m13.50s CPU  1m17.20s WALL\n")
+    assert propose(path).check() == "ranks 8: 77.2 s"
+    path.write_text("Solver 1.2\nRunning on 8 processes\n> Elapsed time   0d:0h:12m:3s\n")
+    with pytest.raises(ReadError, match="no line looks like a time"):
+        propose(path)
+
+
+@pytest.mark.parametrize(
+    ("lines", "reads"),
+    [
+        ("MPI processes: 8   OpenMP threads: 2   process grid: 4 x 2\nTotal time: 9.5 s", "ranks 8, threads 2: 9.5 s"),
+        ("8 ranks\nelapsed_ms=10570.5", "ranks 8: 10.5705 s"),
+        ("8 ranks\nTotal runtime [ms]    : 53210.4", "ranks 8: 53.2104 s"),
+        ("8 ranks\nElapsed time (hours): 0.42", "ranks 8: 1512 s"),
+        ("Nodes: 4\nTasks per node: 16\nThreads per task: 2\nTotal time: 33 s", "threads 2, nodes 4: 33 s"),
+        ("8 ranks\nMesh: 512 x 512 x 64  (16,777,216 cells)\nTotal time: 33 s", "ranks 8: 33 s"),
+        ("8 ranks\nTOTAL TIME =   0.12345D+03 SEC\nTotal wall time: 124 s", "ranks 8: 124 s"),
+    ],
+)
+def test_labels_units_and_numbers_as_programs_write_them(tmp_path: Path, lines: str, reads: str) -> None:
+    path = tmp_path / "run.log"
+    path.write_text(f"Solver 1.2\n{lines}\n")
+    assert propose(path).check() == reads

@@ -286,3 +286,13 @@ def test_phases_without_a_unit_are_parts_of_the_time(tmp_path: Path, unit: str) 
     runs = evenly.read(tmp_path / "a.csv", time="total", unit=unit)
     assert isinstance(runs, evenly.Runs)
     assert runs.parameters == ["cores", "density"]
+
+
+def test_runs_that_took_their_limit_were_stopped_there(tmp_path: Path) -> None:
+    rows = [(2, 3600.4, 3600), (4, 3600, 3600), (8, 2550, 3600), (16, 1300, 3600), (32, 675, 3600)]
+    pd.DataFrame(rows, columns=["cores", "time_s", "time_limit_s"]).to_csv(tmp_path / "a.csv", index=False)
+    found = scan(tmp_path / "a.csv")
+    assert any("2 runs took as long as 'time_limit_s' allows: taken as stopped there" in note for note in found.notes)
+    (runs,) = found.runs.values()
+    assert runs.to_frame()["status"].tolist() == ["timed out"] * 2 + ["ok"] * 3
+    assert runs.bounds[:2].tolist() == [3600.4, 3600]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -282,9 +282,11 @@ def models_by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, An
 
 def layout_of(layout: str | None, learned: Learned) -> str:
     """Return how the solvers wait for each other, and say what was assumed."""
-    if layout is not None:
-        return layout
     found = learned.found
+    if layout is not None:
+        if found is not None and "*" not in layout:
+            _tell_substeps(found.substeps)
+        return layout
     if found is not None and found.coupling is not None and set(found.coupling.participants) == set(learned.models):
         note(f"layout {found.layout}, from the preCICE configuration found")
         return str(found.layout)
@@ -294,9 +296,22 @@ def layout_of(layout: str | None, learned: Learned) -> str:
             f"the preCICE configuration couples {', '.join(found.coupling.participants)}, but nothing was measured of "
             f"{lacking}: measure all, or say how the others wait for each other, as --layout parallel"
         )
+    if found is not None:
+        _tell_substeps(found.substeps)
     if len(learned.models) > 1:
         note(f"the solvers are taken to run side by side, max({', '.join(learned.models)}): --layout says otherwise")
     return "parallel"
+
+
+def _tell_substeps(substeps: Mapping[str, float]) -> None:
+    """Say that participants make different numbers of steps, where the layout counts one of each."""
+    if not substeps:
+        return
+    slowest = min(substeps, key=substeps.__getitem__)
+    told = " and ".join(f"{count:g} of {name}" for name, count in substeps.items() if name != slowest)
+    factors = ", ".join(f"{count:g} * {name}" for name, count in substeps.items() if count != 1)
+    counted = f"the layout counts one of each, unless it has {factors}"
+    note(f"in all runs, one step of {slowest} stands beside {told}: {counted}")
 
 
 def _for_all(items: list[str], solvers: Iterable[str]) -> list[str]:

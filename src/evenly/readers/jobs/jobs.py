@@ -15,6 +15,9 @@ from evenly.runs.runs import Runs
 
 __all__ = ["COLUMNS", "NOT_ENDED", "NUMBERS", "TEXTS", "Jobs"]
 
+#: No job began later than in the year 5000: such a number is damaged.
+_LATEST_S = 9.5e10
+
 #: Columns that hold text; "" where it isn't known.
 TEXTS = ("id", "user", "account", "name", "partition", "state", "cluster")
 #: Columns that hold numbers, NaN where unknown: dates in seconds since 1970, durations in seconds, memory in bytes.
@@ -184,6 +187,7 @@ def _parameter(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _iso(seconds: pd.Series[float]) -> pd.Series[str]:
+    seconds = seconds.where(seconds.abs() < _LATEST_S)
     if seconds.isna().all():
         return pd.Series("", index=seconds.index, dtype=object)
     whole = seconds.fillna(0).to_numpy(dtype=np.int64).astype("datetime64[s]")

@@ -45,6 +45,15 @@ class Problem:
     line: int | None = None
 
 
+#: What schedulers write into the log of a run that they end.
+_KILLED = re.compile(
+    r"\*\*\* .*\bCANCELLED\b.*\*\*\*|=>> PBS: job killed|oom[-_ ]kill|TERM_(?:RUNLIMIT|MEMLIMIT)", re.IGNORECASE
+)
+
+#: One of these is in such a line: looking for them is quicker.
+_KILL_WORDS = ("***", "job killed", "oom", "OOM", "TERM_")
+
+
 @dataclass
 class _Block:
     """What is said of one run: values with their lines, rows, and why its time is no measure."""
@@ -140,6 +149,8 @@ class _Lines:
         log = _Log(_Block(1))
         block = log.head
         for at, line in enumerate(lines, start=1):
+            if any(word in line for word in _KILL_WORDS) and _KILLED.search(line) and not log.ended:
+                block.refused = block.refused or Problem("the scheduler ended this run", at)
             if self._table is None and self._may_count(line) is None:
                 continue
             begins = _any(self._pattern.begin, line) is not None

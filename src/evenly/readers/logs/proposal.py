@@ -25,10 +25,15 @@ __all__ = ["KEYS", "Choice", "Proposal", "propose"]
 KEYS = ("recognise", "row", "ranks", "threads", "nodes", "cores", "size", "end")
 _MOST = 4
 _NUMBER = re.compile(
-    r"(?:(?<=\.\.\.)|(?<![\w.:/-]))(?:\d+(?::\d\d){1,2}(?:\.\d+)?|[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)(?![.:/-]?\d)"
+    r"(?:(?<=\.\.\.)|(?<![\w.,:/+-]))(?:(?:\d+[dhm] ?)+\d+(?:\.\d+)?s\b|\d+(?::\d\d){1,2}(?:\.\d+)?"
+    r"|[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)(?![.,:/-]?\d|[dD][+-]?\d)"
 )
 _TIME = re.compile(r"time|wall|elapsed|second|took|duration|runtime", re.IGNORECASE)
 _UNIT = re.compile(r"\s*[\[(]?(ms|msec|us|usec|ns|min|minutes|h|hours|s|sec|secs|seconds)\b", re.IGNORECASE)
+_UNIT_BEFORE = re.compile(
+    r"[_\[(](ms|msec|us|usec|ns|min|minutes|h|hours|s|sec|secs|seconds)[\])]?\s*[:=]\s*$", re.IGNORECASE
+)
+_PER = re.compile(r"\bper\b|/", re.IGNORECASE)
 #: evenly's unit for what a unit begins with.
 _UNITS = {"ms": "ms", "us": "us", "ns": "ns", "m": "min", "h": "h"}
 #: Words that make a line the time of a whole run, or not.
@@ -38,10 +43,13 @@ _SCORES = (
     (r"seconds?\b|\b\d*s\b|\bsecs?\b", 1.0),
     (r"\btime", 0.5),
     (r"cpu|user|system|\bsys\b|%|\bMB|byte|flop", -3.0),
-    (r"residual|error|norm\b|tolerance", -6.0),
+    (r"residual|error|norm\b|tolerance|\bcycles?\b", -6.0),
+    (r"\bmin\b|\bavg\b|\bleast\b", -2.0),
     (r"set-?up|init|final|average|mean|\bper\b|step|waiting|interval|\bfs\b|\bps\b", -2.0),
 )
 _COUNTED = re.compile(r"\s*(?:iterations?|steps?|procs|process|calls|frames|atoms|cells)\b", re.IGNORECASE)
+#: What is left of durations that templates don't read.
+_COMPOUND = re.compile(r"\d+ ?[dhm]:? ?\d", re.IGNORECASE)
 #: A number in such a line is a rate, or part of a date.
 _RATE = re.compile(
     r"/ ?s(?:ec(?:ond)?)?\b|per (?:cpu[- ])?sec|/[^/]*\btime\b|\b(?:rate|speed|throughput|merit|[kmgt]?flop/?s)\b", re.I
@@ -214,10 +222,14 @@ def _template(line: str, at: re.Match[str], place: str) -> str:
     """Return a line with a place for the value at a match, and ``{:number}`` for each other number."""
     result, end = "", 0
     for match in _NUMBER.finditer(line):
-        value = place if match.start() == at.start() else "{:duration}" if ":" in match.group() else "{:number}"
+        value = place if match.start() == at.start() else "{:duration}" if _is_clock(match.group()) else "{:number}"
         result += line[end : match.start()] + value
         end = match.end()
     return result + line[end:]
+
+
+def _is_clock(text: str) -> bool:
+    return ":" in text or text.endswith("s")
 
 
 def _times(lines: Sequence[str]) -> list[Choice]:
@@ -231,9 +243,11 @@ def _times(lines: Sequence[str]) -> list[Choice]:
         for at in _NUMBER.finditer(line):
             before = line[end : at.start()]
             end = at.end()
+            if not _is_clock(at.group()) and _COMPOUND.match(line, at.start()):  # one of several numbers
+                continue
             if _COUNTED.match(line, end):
                 continue
-            clock = ":" in at.group()
+            clock = _is_clock(at.group())
             template = _template(line, at, "{seconds:duration}" if clock else "{seconds}")
             around = f"{before} {line[at.end() : at.end() + 8]}"
             score = sum(points for words, points in _SCORES if re.search(words, around, re.IGNORECASE))
@@ -254,7 +268,7 @@ def _take(values: Sequence[float]) -> Take:
 
 
 def _unit(line: str, at: re.Match[str]) -> str:
-    unit = _UNIT.match(line, at.end())
+    unit = _UNIT.match(line, at.end()) or _UNIT_BEFORE.search(line[: at.start()])
     if unit is None:
         return "s"
     return next((known for start, known in _UNITS.items() if unit[1].lower().startswith(start)), "s")
@@ -269,9 +283,13 @@ def _counts(lines: Sequence[str], name: str, words: str) -> list[Choice]:
             continue
         for at in _NUMBER.finditer(line):
             before, behind = line[max(0, at.start() - 30) : at.start()], line[at.end() :]
-            follows = re.match(rf"\s+(?:MPI\s+|OpenMP\s+)?(?:{words})", behind, re.IGNORECASE)
-            leads = re.search(rf"(?:{words})[\w ]{{0,12}}\s*[:=]?\s*$", before, re.IGNORECASE)
-            if not (at.group().isdigit() and int(at.group()) and (follows or (leads and behind.strip(" .,)") == ""))):
+            labelled = re.search(r"[\w\])] ?[:=]\s*$", before)  # then the words behind belong to the next number
+            follows = not labelled and re.match(rf"\s+(?:MPI\s+|OpenMP\s+)?(?:{words})", behind, re.IGNORECASE)
+            leads = re.search(rf"(?:per |/ ?(?:MPI )?)?(?:{words})[\w ]{{0,12}}\s*[:=]?\s*$", before, re.IGNORECASE)
+            if leads and name != "threads" and _PER.search(leads.group()):  # tasks per node, threads / process
+                leads = None
+            alone = not behind.strip(" .,)") or (labelled and re.match(r"\s+[A-Za-z]|\s*[,;)]", behind))
+            if not (at.group().isdigit() and int(at.group()) and (follows or (leads and alone))):
                 continue
             template = _template(line, at, f"{{{name}:int}}")
             if said.setdefault(template, at.group()) != at.group():  # it counts something, and is no setting

@@ -22,6 +22,8 @@ class Strays:
     used: list[Path] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    #: The number of time windows in each configuration, where it is given.
+    windows: dict[Path, int | None] = field(default_factory=dict)
 
 
 def find_coupling(candidates: Iterable[Path]) -> tuple[Coupling | None, Strays]:
@@ -50,8 +52,10 @@ def find_coupling(candidates: Iterable[Path]) -> tuple[Coupling | None, Strays]:
         if "precice-configuration" not in head(path):
             continue
         try:
-            found.append((path, read_coupling(path)))
+            coupling = read_coupling(path)
+            found.append((path, coupling))
             strays.used.append(path)
+            strays.windows[path] = coupling.windows
         except EvenlyError as error:
             strays.skipped.append(Skipped.of(error, path))
     if not found:

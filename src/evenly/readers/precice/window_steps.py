@@ -24,10 +24,13 @@ from evenly.readers.precice.schemes import Coupling
 from evenly.readers.registry import Skipped
 from evenly.runs.runs import Runs
 
-__all__ = ["Log", "WindowSteps", "holds_steps", "read_logs", "steps_per_window"]
+__all__ = ["Log", "WindowSteps", "holds_steps", "own_work", "read_logs", "steps_per_window", "substeps"]
 
 #: Formats whose files hold each step that a participant made.
 _STEP_FORMATS = frozenset({"precice-profiling", "precice-events-json", "precice-events-csv"})
+
+#: What preCICE itself does is told from this share of the solver's work on.
+_OWN = 0.05
 
 #: The file of each run of a participant, where it is known, and the steps that it made.
 Steps = list[tuple[Path | None, float]]
@@ -91,7 +94,12 @@ def read_logs(files: Iterable[Path]) -> tuple[list[Log], list[Path], list[Skippe
 
 
 def steps_per_window(
-    coupling: Coupling, runs: Mapping[str, Runs], logs: Sequence[Log] = (), cut: Iterable[Path] = ()
+    coupling: Coupling,
+    runs: Mapping[str, Runs],
+    logs: Sequence[Log] = (),
+    *,
+    cut: Iterable[Path] = (),
+    written: Mapping[Path, int | None] | None = None,
 ) -> WindowSteps:
     """Return how many steps each participant makes in a window, and what was assumed.
 
@@ -105,6 +113,8 @@ def steps_per_window(
         What preCICE logged.
     cut : iterable of Path
         The files of runs that didn't come to their end, so that they made fewer windows than the configuration says.
+    written : mapping of Path to int, optional
+        The time windows of each configuration; by default, those of `coupling` hold for all runs.
 
     Examples
     --------
@@ -124,18 +134,61 @@ def steps_per_window(
         return WindowSteps({}, "each participant is taken to make one step in a time window: not all files count steps")
     together, ended = _together(made), {path.resolve() for path in cut}
     if not together:
-        return _of_medians(coupling, made, logs, whole=not ended)
+        return _of_medians(coupling, made, logs, None if ended else coupling.windows)
     alone = len(together) == 1
     beside = {f: [log for log in logs if alone or f in log.path.resolve().parents] for f in together}
     whole = {f for f in together if not any(f == path or f in path.parents for path in ended)}
     telling = {f for f in together if beside[f]} or whole or set(together)
+    configured = {f: coupling.windows if written is None else _written(f, written) for f in together}
     found = {
-        f: _of_run(coupling, of_run, _logged(beside[f]), whole=f in whole)
+        f: _of_run(coupling, of_run, _logged(beside[f]), configured[f] if f in whole else None)
         for f, of_run in together.items()
         if f in telling
     }
     said = "the logs of iterations aren't used: their folders don't tell of which runs they are"
-    return _agreed(found, said if logs and not any(beside.values()) else "")
+    used = any(beside.values())
+    return _agreed(found, said if logs and not used else "", logged=used)
+
+
+def substeps(runs: Mapping[str, Runs]) -> dict[str, float]:
+    """Return how many steps each participant makes for one of the slowest, in all runs; {} if all make one.
+
+    It needs no configuration: runs are those of files in one folder.
+
+    Parameters
+    ----------
+    runs : mapping of str to Runs
+        Of participants whose files hold each step: their steps.
+    """
+    made = {name: steps for name, one in runs.items() if (steps := _made(one))}
+    shares = [{name: _share(of_run, name) for name in of_run} for of_run in _together(made).values()]
+    if len(made) < 2 or not shares or any(_differ(share[name] for share in shares) for name in made):
+        return {}
+    found = {name: _rounded(shares[0][name]) for name in made}
+    return found if _differ(found.values()) else {}
+
+
+def own_work(runs: Runs) -> str:
+    """Return a sentence on what preCICE itself does in a step, as mapping, where it takes long."""
+    table = runs.ok.to_frame()
+    if not {"coupling", "waiting"} <= set(table):
+        return ""
+    own, work = float((table["coupling"] - table["waiting"]).mean()), float(table["seconds"].mean())
+    if not own > _OWN * work:
+        return ""
+    return (
+        f"preCICE's own work in a step, as mapping, takes {own:.3g} s in the mean, beside {work:.3g} s of the solver; "
+        "it isn't part of the solver's time"
+    )
+
+
+def _written(run: Path, written: Mapping[Path, int | None]) -> int | None:
+    """Return the time windows of a run's own configuration: in its folder, or in the nearest one above."""
+    files = {path.resolve(): windows for path, windows in written.items()}
+    if own := {windows for path, windows in files.items() if run in path.parents}:
+        return own.pop() if len(own) == 1 else None
+    above = [path for path in files if path.parent in run.parents]
+    return files[max(above, key=lambda path: len(path.parts))] if above else None
 
 
 def _together(made: Mapping[str, Steps]) -> dict[Path, dict[str, float]]:
@@ -152,7 +205,7 @@ def _together(made: Mapping[str, Steps]) -> dict[Path, dict[str, float]]:
     return dict(sorted(found.items()))
 
 
-def _of_medians(coupling: Coupling, made: Mapping[str, Steps], logs: Sequence[Log], *, whole: bool) -> WindowSteps:
+def _of_medians(coupling: Coupling, made: Mapping[str, Steps], logs: Sequence[Log], written: int | None) -> WindowSteps:
     """Return the steps in a window where it isn't known which files are of one run."""
     counts = {name: [steps for _, steps in of_runs] for name, of_runs in made.items()}
     spans = {name: (min(steps), max(steps)) for name, steps in counts.items()}
@@ -160,7 +213,7 @@ def _of_medians(coupling: Coupling, made: Mapping[str, Steps], logs: Sequence[Lo
     differ = [f"{name} made {few:g} to {most:g}" for name, (few, most) in spans.items() if most > few * (1 + _SAME)]
     if differ and len(set(spans.values())) == 1:  # all made as many steps
         usual = dict.fromkeys(usual, min(usual.values()))
-    found = _of_run(coupling, usual, _logged(logs), whole=whole)
+    found = _of_run(coupling, usual, _logged(logs), written)
     if not differ:
         return found
     said = (
@@ -170,29 +223,37 @@ def _of_medians(coupling: Coupling, made: Mapping[str, Steps], logs: Sequence[Lo
     return WindowSteps(found.counts, "; ".join(filter(None, (said, found.note))))
 
 
-def _agreed(found: Mapping[Path, WindowSteps], note: str) -> WindowSteps:
-    """Return what all runs say, or the middle one of them and a note where they differ."""
+def _agreed(found: Mapping[Path, WindowSteps], note: str, *, logged: bool) -> WindowSteps:
+    """Return what all runs say, or one of them and a note where they differ.
+
+    Where windows were `logged`, it is the middle run. Else it is the one with the most steps in a window of the
+    configuration, since the others may have ended early.
+    """
     names = dict.fromkeys(name for one in found.values() for name in one.counts)
     shares = {name: {folder: _share(one.counts, name) for folder, one in found.items()} for name in names}
     apart = next((name for name, of_runs in shares.items() if _differ(of_runs.values())), None)
     known = {folder: one for folder, one in found.items() if one.are_of_window} or found
     steps = shares[apart] if apart else {folder: sum(one.counts.values()) for folder, one in known.items()}
     order = sorted(steps, key=steps.__getitem__)
-    low, middle, high = (found[order[at]] for at in (0, (len(order) - 1) // 2, -1))
+    middle = (len(order) - 1) // 2
+    low, high = found[order[0]], found[order[-1]]
+    chosen = order[middle if logged or apart is not None else -1]
     said = ""
     if apart is not None:
         said = (
             f"runs contradict each other: {apart} makes {steps[order[0]]:g} times the steps of the slowest participant "
-            f"in {order[0].name} and {steps[order[-1]]:g} times in {order[-1].name}; the layout counts the middle run, "
+            f"in {order[0].name} and {steps[order[-1]]:g} times in {order[-1].name}; the layout counts {chosen.name}, "
             "--layout names another"
         )
     elif name := next((n for n in names if _differ([low.counts.get(n, 1), high.counts.get(n, 1)])), None):
         said = (
             f"a time window has {low.counts.get(name, 1):g} steps of {name} in {order[0].name} and "
-            f"{high.counts.get(name, 1):g} in {order[-1].name}: the layout counts the middle run"
+            f"{high.counts.get(name, 1):g} in {order[-1].name}: the layout counts those in {chosen.name}"
+            f"{'' if logged else ', since the others may have ended early'}"
         )
     notes = dict.fromkeys(one.note for one in known.values() if one.note)
-    return WindowSteps(middle.counts, "; ".join(filter(None, (said, note, *notes))), middle.are_of_window)
+    result = found[chosen]
+    return WindowSteps(result.counts, "; ".join(filter(None, (said, note, *notes))), result.are_of_window)
 
 
 def _differ(values: Iterable[float]) -> bool:
@@ -205,15 +266,16 @@ def _share(counts: Mapping[str, float], name: str) -> float:
     return counts.get(name, 1.0) / min(counts.values(), default=1.0)
 
 
-def _of_run(coupling: Coupling, made: Mapping[str, float], logged: Log | None, *, whole: bool) -> WindowSteps:
+def _of_run(coupling: Coupling, made: Mapping[str, float], logged: Log | None, written: int | None) -> WindowSteps:
     """Return the steps in a window of a run in which each participant made so many steps.
 
-    Unless it is `whole`, it made fewer windows than the configuration says.
+    Its windows are those that were `logged`, else those `written` in the configuration, if it made them all.
     """
     fewest = min(made.values())
-    windows, said = _windows(coupling, made, logged, coupling.windows if whole else None)
-    if windows is None and not whole:
-        said = "; ".join(filter(None, (said, "the runs were cut off, so how many time windows they made isn't known")))
+    windows, said = _windows(coupling, made, logged, written)
+    if windows is None and coupling.windows is not None and written is None:
+        unknown = "how many time windows the runs made isn't known: they were cut off, or their configurations differ"
+        said = "; ".join(filter(None, (said, unknown)))
     iterates = any(scheme.implicit for scheme in coupling.schemes)
     ended = windows is not None and not iterates and not all(_is_whole(count / windows) for count in made.values())
     if windows is not None and windows <= fewest * (1 + _SAME) and not ended:

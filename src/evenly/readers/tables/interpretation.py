@@ -31,7 +31,7 @@ from evenly.readers.tables.roles import (
     is_statistic,
 )
 from evenly.readers.tables.rows import runs_of
-from evenly.readers.tables.state_column import find_states
+from evenly.readers.tables.state_column import find_states, stopped_at_limit
 from evenly.readers.tables.states import name_key, state_of
 from evenly.readers.tables.time_column import find_time
 from evenly.readers.tables.time_relations import follows_response, parts_of
@@ -118,7 +118,9 @@ class Interpretation:
         frame = pd.DataFrame({name: self.values.parameter(name) for name in parameters}, index=self.cells.index)
         for name, value in self.options.constants.items():
             frame[name] = value
-        frame["status"], frame["seconds"] = self._times(time, seconds, status)
+        stopped, said = stopped_at_limit(self.values, seconds, unit)
+        self.notes += [said] if said else []
+        frame["status"], frame["seconds"] = self._times(time, seconds, status, stopped)
         for column, (name, its_unit) in quantities.items():
             frame[name] = self._measured(column, its_unit)
         inputs = [*parameters, *self.options.constants]
@@ -380,7 +382,11 @@ class Interpretation:
     # ---- runs ----------------------------------------------------------------------------------------------
 
     def _times(
-        self, column: str, seconds: NDArray[np.float64], states: NDArray[np.object_] | None
+        self,
+        column: str,
+        seconds: NDArray[np.float64],
+        states: NDArray[np.object_] | None,
+        stopped: NDArray[np.bool_],
     ) -> tuple[pd.Series[Any], pd.Series[Any]]:
         """Return the status and the seconds of each row; those of a failed run are NaN."""
         cells = self.cells[column]
@@ -389,7 +395,7 @@ class Interpretation:
             [cell.lower() in words.NO_TIME or (cell != "" and state_of(cell) is not None) for cell in cells],
             dtype=np.bool_,
         )
-        longer = self.values.longer_than(column)
+        longer = self.values.longer_than(column) | stopped
         status[longer & (status == "ok")] = "timed out"
         if states is None and unmeasured.any():
             late = np.array([state_of(cell) == "timed out" for cell in cells], dtype=np.bool_)

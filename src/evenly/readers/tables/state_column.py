@@ -9,10 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import ReadError
+from evenly.readers.tables.columns import unit_of_time
+from evenly.readers.tables.roles import is_limit
 from evenly.readers.tables.states import STATE_NAMES, State, counted, name_key, state_of, states
 from evenly.readers.tables.values import Values
 
-__all__ = ["StateColumn", "find_states"]
+__all__ = ["StateColumn", "find_states", "stopped_at_limit"]
+
+#: A run that took this share of its limit was stopped there: schedulers look at their clock now and then.
+_AT_LIMIT = 0.995
 
 #: What is said about rows that aren't ok.
 _SAID: dict[State, str] = {
@@ -106,3 +111,28 @@ def _told(values: Values, column: str, *, asked: bool) -> Sequence[State] | None
             f"but got {values.cells[column].iloc[row]!r}: correct it, or choose rows with where= (--where)",
         )
     return told
+
+
+def stopped_at_limit(values: Values, seconds: NDArray[np.float64], unit: str) -> tuple[NDArray[np.bool_], str]:
+    """Return which runs (n_rows,) took as long as a column says that they may, and a note on them.
+
+    Parameters
+    ----------
+    values : Values
+    seconds : array (n_rows,)
+        The times.
+    unit : str
+        The unit of the time: that of a limit whose name has none.
+    """
+    for column in filter(is_limit, map(str, values.cells.columns)):
+        try:
+            limits = values.seconds(column, unit_of_time(column) or unit)
+        except ReadError:
+            continue
+        stopped = (limits > 0) & (seconds >= _AT_LIMIT * limits)
+        if stopped.any() and not stopped.all():
+            count = int(stopped.sum())
+            return stopped, (
+                f"{count} run{'s' * (count > 1)} took as long as {column!r} allows: taken as stopped there, so longer"
+            )
+    return np.zeros(len(seconds), dtype=np.bool_), ""
