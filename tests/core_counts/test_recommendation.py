@@ -280,3 +280,11 @@ def test_a_deadline_is_that_of_a_single_run() -> None:
     # Over many steps, the scatter averages out.
     many = evenly.recommend(model, COUNTS, steps=100).curve
     assert many["run_latest_s"].tolist() == many["run_upper_s"].tolist()
+
+
+def test_nodes_emptier_than_any_run_had_are_outside() -> None:
+    rows = [(n, n * f, 3200 / (n * f)) for n in (1, 2, 4, 8) for f in (16, 32)]
+    model, runs = learned(pd.DataFrame(rows, columns=["nodes", "ranks", "seconds"]), "nodes", "ranks")
+    assert model.extrapolates({"nodes": [8, 8, 8], "ranks": [128, 256, 32]}).tolist() == [False, False, True]
+    found = evenly.recommend(model, [32, 128], cores_are="ranks", at={"nodes": 8}, measured=runs)
+    assert found.curve["extrapolated"].tolist() == [True, False]

@@ -106,7 +106,8 @@ def merge(paths: Sequence[Path | str], into: Path | str) -> int:
     _tell_places([path for path, _ in parts], [about.get("placed_as") or {} for about in abouts])
     found, twice = list[Record](), 0
     with Store(new) as store:
-        store.note("measured_as", abouts[0].get("measured_as"))
+        for key in ("measured_as", "kind"):
+            store.note(key, abouts[0].get(key))
         repetitions: dict[int, int] = {}
         there: set[tuple[Any, ...]] = set()
         for _, rows in parts:

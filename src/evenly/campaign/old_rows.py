@@ -37,7 +37,8 @@ def _note(key: Any, value: Any) -> bool:
     found = json.loads(value)
     if key == "interrupted":
         return all(number.isdecimal() and isinstance(count, int) for number, count in found.items())
-    return isinstance(found, dict if key in ("measured_as", "placed_as") else int | None) and isinstance(key, str)
+    kinds = {"measured_as": dict, "placed_as": dict, "kind": str}
+    return isinstance(key, str) and isinstance(found, kinds.get(key, int | None))
 
 
 def _configuration(number: Any, parameters: Any) -> bool:

@@ -14,6 +14,9 @@ from evenly.launch import launcher_class
 
 __all__ = ["check_same", "note_place"]
 
+#: The command that makes the runs of a plan, and of a search.
+_COMMAND = {"plan": "measure", "search": "tune"}
+
 
 def check_same(study: Study, store: Store) -> None:
     """Check that a file holds runs of a study, and note in a new file what its runs measure.
@@ -27,6 +30,13 @@ def check_same(study: Study, store: Store) -> None:
     jobs = [Run.of(mark) for mark, launcher in store.left_running() if launcher_class(launcher).outlives]
     # Files of older versions of evenly say less of what they measure.
     changed = [key for key, value in now.items() if (before or {}).get(key, value) != value]
+    kind, kind_before = "search" if study.plan.design == "tune" else "plan", store.about("kind")
+    if kind_before not in (None, kind):
+        # A plan adds its configurations to the file, and a search would go on with all of them.
+        raise InputError(
+            f"{store.path} holds runs of a {kind_before}: `evenly {_COMMAND[kind_before]}` goes on with them; give "
+            f"`evenly {_COMMAND[kind]}` another file (--store)"
+        )
     if jobs and changed:
         _refuse(store, changed[0], before, now, f"holds {len(jobs)} jobs under way")
     if before is None and store.count():
@@ -38,6 +48,7 @@ def check_same(study: Study, store: Store) -> None:
                 _warn(store, f"held {n} runs, which all failed: they are deleted, since the study was changed")
             store.clear()
         store.note("measured_as", now)
+        store.note("kind", kind)
     elif changed:
         _refuse(store, changed[0], before, now, "holds runs")
 

@@ -24,6 +24,7 @@ from evenly.arguments import explained
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.models.array_types import Flags, Floats
 from evenly.models.arrays import as_features, one_column
+from evenly.runs.node_filling import beyond_filling
 from evenly.runs.weak_scaling import distance_from_line
 from evenly.showing import Shown
 from evenly.space.configurations import as_table
@@ -361,7 +362,8 @@ class Model(Shown, Estimator, ABC):
 
         Outside the range of a parameter, or, for a model that `evenly.fit` learned from runs with labels, outside the
         range in which the runs with this label lie: eight cores of a serial variant, say. Where a size grew with
-        the ranks in all runs (weak scaling), other sizes for these ranks lie outside, too.
+        the ranks in all runs (weak scaling), other sizes for these ranks lie outside, too. So do nodes that are
+        emptier, or fuller, than those of any run.
 
         Examples
         --------
@@ -381,6 +383,7 @@ class Model(Shown, Estimator, ABC):
                 of_label = table[name].astype(str) == label
                 for number, (low, high) in bounds.items():
                     beyond |= np.asarray(of_label & ((table[number] < low) | (table[number] > high)))
+        beyond |= beyond_filling(self.training_.get("filling", {}), table)
         return beyond | (self._off_the_line(table) > 0)
 
     def _off_the_line(self, table: pd.DataFrame) -> Floats:

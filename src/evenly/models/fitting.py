@@ -20,6 +20,7 @@ from evenly.models.uncertainty.conformal import LogConformal
 from evenly.models.uncertainty.single_runs import SingleRuns
 from evenly.runs.columns import BOOKKEEPING
 from evenly.runs.grouping import by_value, constants
+from evenly.runs.node_filling import filling
 from evenly.runs.runs import Runs, Statistic
 from evenly.runs.weak_scaling import weak_scaling
 from evenly.space.parameters import Categorical
@@ -169,6 +170,8 @@ def fit(
         model.training_["label_ranges"] = ranges
     if lines := weak_scaling(good.configurations):
         model.training_["weak_scaling"] = lines
+    if full := filling(good.configurations):
+        model.training_["filling"] = full
     return model
 
 

@@ -149,3 +149,15 @@ def test_stores_of_two_machines_are_said(evenly: Evenly, monkeypatch: pytest.Mon
         assert evenly("measure", "s.toml", "--store", f"{name}.db").code == 0
     told = evenly("runs", "merge", "a.db", "b.db", "-o", "all.db").err
     assert "hold runs with another machine: host-a and host-b" in " ".join(told.split())
+
+
+def test_a_plan_does_not_alter_the_store_of_a_search(evenly: Evenly) -> None:
+    Path("s.toml").write_text(STUDY.replace("[1, 2, 3]", "[1, 2, 3, 4, 5, 6]"))
+    assert evenly("tune", "s.toml", "--runs", "3", "--store", "q.db").code == 0
+    before = evenly("runs", "list", "q.db", "--json").json["counts"]
+    for words in (("--plan",), ()):
+        refused = evenly("measure", "s.toml", "--store", "q.db", *words)
+        assert (refused.code, "holds runs of a search: `evenly tune` goes on" in refused.err) == (2, True)
+    assert evenly("tune", "s.toml", "--runs", "4", "--store", "q.db").code == 0
+    after = evenly("runs", "list", "q.db", "--json").json["counts"]
+    assert after["ok"] - before["ok"] == 2  # one configuration, run twice
