@@ -10,7 +10,7 @@ import pytest
 
 import evenly
 from evenly.errors import ExtrapolationWarning
-from evenly.readers.confounding import confounded, unlike, without_multiples
+from evenly.readers.confounding import alike_at_the_top, confounded, unlike, without_multiples
 from evenly.readers.scanning import Measurements, scan
 from evenly.readers.tables.roles import Column
 from evenly.runs.runs import Runs
@@ -100,3 +100,28 @@ def test_of_many_runs_a_few_odd_ones_say_little() -> None:
     assert unlike(Runs.from_frame(table, ["cores"])) == ""
     table = pd.DataFrame({"cores": 4, "seconds": [1.0] * 20 + [9.0] * 20})
     assert "by up to 9 times" in unlike(Runs.from_frame(table, ["cores"]))
+
+
+def test_nodes_that_follow_from_ranks_and_ranks_per_node_are_left_out() -> None:
+    table = pd.DataFrame({"nodes": [1, 2, 4, 1], "ranks_per_node": [16, 16, 16, 32], "ranks": [16, 32, 64, 32]})
+    names = list(table.columns)
+    runs = Runs.from_frame(table.assign(seconds=100 / table["ranks"]), names)
+    kept, _, notes = without_multiples({"": runs}, [Column(name, "parameter", "") for name in names])
+    assert kept[""].parameters == ["ranks_per_node", "ranks"]
+    assert notes[0].startswith("nodes is ranks / ranks_per_node in all runs, so it is left out")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        ([3600.0, 3600.0, 2550.0, 1300.0], True),
+        ([3605.0, 3605.0, 2550.0, 1300.0], False),  # two runs, and no whole minutes: chance
+        ([3605.0, 3605.0, 3605.0, 1300.0, 700.0], True),
+        ([60.0, 60.0, 31.0, 17.0], False),  # a clock of whole seconds
+        ([3600.0, 1800.0, 1800.0, 1300.0, 700.0], False),
+        ([120.0, 120.0, 61.0, 61.0], False),
+    ],
+)
+def test_equal_longest_times_look_like_a_limit(seconds: list[float], said: bool) -> None:
+    table = pd.DataFrame({"cores": [2**i for i in range(len(seconds))], "seconds": seconds})
+    assert bool(alike_at_the_top(Runs.from_frame(table, ["cores"]))) is said

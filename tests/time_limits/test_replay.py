@@ -169,6 +169,10 @@ def test_the_own_jobs_of_the_same_cores_decide_once_they_are_ten() -> None:
             assert advice.seconds < 1.05 * np.quantile(latest, 1 - kill, method="higher") + 60
     with pytest.raises(InputError, match=r"of ada had 4 to 32 cores, .*--at cores=100000 --limit 95%"):
         next_limit(jobs, user="ada", cores=100_000)
+    for outside in (3, 33):  # on 3 cores a job may take longer than any before
+        with pytest.raises(InputError, match="don't tell how long a job on"):
+            next_limit(jobs, user="ada", cores=outside)
+    assert next_limit(jobs, user="ada", cores=16).earlier == 0
     with pytest.raises(InputError, match="cores of some jobs aren't known"):
         next_limit(jobs_of(took, ["ada"] * 400, cores=np.nan), user="ada", cores=4)
 
@@ -200,5 +204,5 @@ def test_jobs_that_all_failed_are_no_unknown_ones() -> None:
         next_limit(jobs, user="eve")
     with pytest.raises(InputError, match="no job whose name is 'b' can tell how long it takes: 1 FAILED"):
         next_limit(jobs, user="ada", name="b")
-    with pytest.raises(InputError, match="no job that ended has the name 'c': there are a"):
+    with pytest.raises(InputError, match="no job that ended has the name 'c': there are a; without --name, all"):
         next_limit(jobs, user="ada", name="c")

@@ -17,12 +17,14 @@ from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
 from evenly.runs.weak_scaling import WORKERS, weak_scaling
 
-__all__ = ["confounded", "unlike", "without_multiples"]
+__all__ = ["alike_at_the_top", "confounded", "unlike", "without_multiples"]
 
 #: Repeated runs that differ by a larger factor are told.
 _UNLIKE = 2.0
 #: Of more runs of a configuration, their 10 % and 90 % quantiles are compared.
 _MOST_REPEATED = 20
+#: Below so many seconds, equal times are likely a clock's that counts whole seconds.
+_MANY_TICKS = 100
 
 
 def without_multiples(
@@ -91,9 +93,21 @@ def _multiples(runs: Runs) -> dict[str, str]:
                 found[str(name)] = str(other) if ratios[0] == 1 else f"{other} / {ratios[0]:.6g}"
                 break
     for name in counts:
-        if kind_of(str(name)) == "nodes" and name not in found and (why := _full_nodes(table, str(name))):
+        if kind_of(str(name)) != "nodes" or name in found:
+            continue
+        if why := _quotient(table, str(name)) or _full_nodes(table, str(name)):
             found[str(name)] = why
     return found
+
+
+def _quotient(table: pd.DataFrame, nodes: str) -> str:
+    """Return which count by which count per node the nodes are in all runs; "" if they are none."""
+    kinds = {str(name): kind_of(str(name)) for name in table.columns if table[name].dtype != object}
+    for whole in (name for name, kind in kinds.items() if kind in ("cores", "ranks")):
+        for each in (name for name, kind in kinds.items() if kind == "per node"):
+            if np.array_equal(table[whole], table[nodes] * table[each]):
+                return f"{whole} / {each}"
+    return ""
 
 
 def _full_nodes(table: pd.DataFrame, nodes: str) -> str:
@@ -158,3 +172,30 @@ def unlike(runs: Runs) -> str:
     told = ", ".join(f"{name} = {value}" for name, value in zip(runs.parameters, values, strict=True))
     far = f"repeated runs differ by up to {ratio.max():.2g} times ({told})"
     return f"{far}: something else was varied, or varies by itself"
+
+
+def alike_at_the_top(runs: Runs) -> str:
+    """Return a sentence on configurations that all took the same longest time, as if a limit had ended their runs.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"cores": [1, 2, 4, 8], "seconds": [3600.0, 3600.0, 2550.0, 1300.0]})
+    >>> print(alike_at_the_top(Runs.from_frame(table, ["cores"])))
+    the longest time, 3600 s, is that of 2 configurations: if a limit ended these runs, give them the status "timed out"
+    """
+    good = runs.ok
+    if good.response != "seconds" or not len(good):
+        return ""
+    seconds = good.values
+    longest = float(seconds.max())
+    count = len(good.configurations[seconds == longest].drop_duplicates())
+    others, repeated = np.unique(seconds[seconds < longest], return_counts=True)
+    # A coarse clock gives many runs the same time; a limit is a whole number of minutes, or ends more than two runs.
+    by_chance = longest < _MANY_TICKS or len(others) < 2 or repeated.max() >= count
+    if count < 2 or by_chance or (count == 2 and longest % 60):
+        return ""
+    return (
+        f"the longest time, {longest:g} s, is that of {count} configurations: if a limit ended these runs, give them "
+        'the status "timed out"'
+    )

@@ -16,7 +16,7 @@ from typing import Any
 from evenly.arguments import explained
 from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarning
 from evenly.readers.base import Reader
-from evenly.readers.confounding import confounded, unlike, without_multiples
+from evenly.readers.confounding import alike_at_the_top, confounded, unlike, without_multiples
 from evenly.readers.folder_walk import Walk
 from evenly.readers.merging import Part, merge
 from evenly.readers.precice.coupling import find_coupling
@@ -182,7 +182,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     weak = [
         f"{solver}: {said}" if solver else said
         for solver, one in runs.items()
-        for said in (confounded(one), unlike(one))
+        for said in (confounded(one), unlike(one), alike_at_the_top(one))
         if said
     ]
     if not runs:

@@ -19,8 +19,6 @@ __all__ = ["Advice", "next_limit"]
 
 #: A quantile is learned from so many of the latest jobs: so many that this number of them are beyond it.
 _BEYOND = 5
-#: Nothing is known of a job with so many times more, or fewer, cores than any earlier one.
-_FARTHEST = 2.0
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def next_limit(
     Raises
     ------
     InputError
-        If the user, or the name, has no job that ended, or none with about as many cores.
+        If the user, or the name, has no job that ended, or if all had fewer cores, or all had more.
 
     Examples
     --------
@@ -131,11 +129,11 @@ def next_limit(
 
 
 def _check_near(history: History, ours: np.ndarray, wanted: float, whose: str, kill: float) -> None:
-    """Refuse a number of cores that is far from all that earlier jobs had."""
+    """Refuse fewer cores than any earlier job had, or more: a job may take longer there than any of them did."""
     if not history.has_cores:
         raise InputError("the cores of some jobs aren't known, so that no limit can be learned for a number of cores")
     least, most = float(history.cores[ours].min()), float(history.cores[ours].max())
-    if not least / _FARTHEST <= wanted <= most * _FARTHEST:
+    if not least <= wanted <= most:
         had = f"{least:g}" if least == most else f"{least:g} to {most:g}"
         raise InputError(
             f"the jobs {whose} had {had} cores, so they don't tell how long a job on {wanted:g} takes; evenly predict "
@@ -152,7 +150,8 @@ def _equal(jobs: Jobs, column: str, value: str, every: Jobs, among: np.ndarray |
             what = Jobs(every.table[lost].reset_index(drop=True)).left_out() or "their times aren't known"
             raise InputError(f"no job whose {column} is {value!r} can tell how long it takes: {what}")
         listed = f": there are {', '.join(sorted(known)[:10])}{' …' if len(known) > 10 else ''}" if known else ""
-        raise InputError(f"no job that ended has the {column} {value!r}{did_you_mean(value, known) or listed}")
+        without = "; without --name, all jobs of the user count" if column == "name" else ""
+        raise InputError(f"no job that ended has the {column} {value!r}{did_you_mean(value, known) or listed}{without}")
     return np.asarray(jobs.table[column] == value, dtype=np.bool_)
 
 

@@ -59,6 +59,7 @@ def test_a_real_workload(strangers: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("1 0 10 60 4 59.5 2048 4 3600 4096 1 7 2 -1 1 -1 -1 -1 7 7\n", "18 numbers, but there are 20"),
         (TEXT.rstrip()[:-20], r"line 7: a job has 18 numbers, but there are 1\d: the file may be cut off"),
         (TEXT.replace("3600 4096", "36oo 4096"), "line 3: a number was expected, but got '36oo'"),
         ("; Version: 2.2\n; UnixStartTime: 0\n", "there are no jobs"),

@@ -296,3 +296,14 @@ def test_runs_that_took_their_limit_were_stopped_there(tmp_path: Path) -> None:
     (runs,) = found.runs.values()
     assert runs.to_frame()["status"].tolist() == ["timed out"] * 2 + ["ok"] * 3
     assert runs.bounds[:2].tolist() == [3600.4, 3600]
+
+
+def test_a_column_of_results_tells_states(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("cores,result,time_s\n1,ok,100\n2,ok,52\n4,timeout,60\n8,oom,3\n16,diverged,7\n")
+    found = scan(path).runs[""]
+    assert found.parameters == ["cores"]
+    assert list(found.to_frame()["status"]) == ["ok", "ok", "timed out", "failed", "failed"]
+    path.write_text("cores,result,time_s\n1,ok,100\n2,ok,52\n4,ok,26\n8,broken mesh,3\n")
+    with pytest.raises(ReadError, match="line 5: the status in column 'result' must be ok"):
+        scan(path)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from pathlib import Path
 from typing import ClassVar
 
@@ -89,10 +90,13 @@ class SwfReader(JobReader):
 def _numbers(path: Path, content: str) -> pd.DataFrame:
     body = re.sub(r"^\s*;.*$", "", content, flags=re.MULTILINE) if ";" in content else content
     try:
-        table = pd.read_csv(
-            io.BytesIO(body.encode()), sep=r"\s+", header=None, names=list(_FIELDS), dtype=np.float64, index_col=False,
-        )  # fmt: skip
-    except (ValueError, pd.errors.ParserError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # it leaves out what is too long
+            table = pd.read_csv(
+                io.BytesIO(body.encode()), sep=r"\s+", header=None, names=list(_FIELDS), dtype=np.float64,
+                index_col=False,
+            )  # fmt: skip
+    except (ValueError, pd.errors.ParserError, pd.errors.ParserWarning) as error:
         raise _wrong_line(path, body) or ReadError(path, str(error)) from None
     if not len(table):
         raise ReadError(path, "there are no jobs in it")

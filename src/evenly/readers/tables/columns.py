@@ -52,7 +52,7 @@ _TIME_NAMES = frozenset({
     "median", "median_time", "mean_time", "avg_time", "average_time", "min_time",
 })  # fmt: skip
 #: Names of a time, if a unit of time stands beside them.
-_WHOLES = frozenset({"total", "t_total", "overall", "real"})
+_WHOLES = frozenset({"total", "t_total", "overall", "real", "mean", "avg", "average"})
 _TIME_WORDS = frozenset({"seconds", "time", "runtime", "walltime", "wall", "elapsed", "duration", "median"})
 #: If a name has one of these words, "time" is a simulated time or a parameter, not a measurement.
 _NOT_MEASURED = frozenset(

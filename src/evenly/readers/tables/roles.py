@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.readers.tables.clock_times import is_date
-from evenly.readers.tables.columns import STATISTICS, is_rate
+from evenly.readers.tables.columns import STATISTICS, is_rate, unit_of_time
 from evenly.readers.tables.states import name_key
 from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
@@ -213,7 +213,8 @@ def is_statistic(column: str) -> bool:
     """
     key = name_key(column)
     words = set(key.split("_")) & (STATISTICS - {"count"})  # object_count is a size
-    return key in _STATISTIC_NAMES | STATISTICS or bool(words) or key.startswith("ci_")
+    name = key.rsplit("_", 1)[0] if unit_of_time(column) else key  # min_s
+    return name in _STATISTIC_NAMES | STATISTICS or bool(words) or key.startswith("ci_")
 
 
 def is_limit(column: str) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evenly.errors import ReadError
 from evenly.readers.tables.columns import unit_of_time
 from evenly.readers.tables.roles import is_limit
-from evenly.readers.tables.states import STATE_NAMES, State, counted, name_key, state_of, states
+from evenly.readers.tables.states import STATE_NAMES, State, counted, must_be_states, name_key, state_of, states
 from evenly.readers.tables.values import Values
 
 __all__ = ["StateColumn", "find_states", "stopped_at_limit"]
@@ -103,7 +103,7 @@ def _told(values: Values, column: str, *, asked: bool) -> Sequence[State] | None
             f"{told}: choose the rows that went well with where= (--where), as in --where '{column} == …', or write ok "
             "and failed",
         )
-    if told is None and (asked or name_key(column) in ("status", "state")):
+    if told is None and (asked or must_be_states(column, values.texts(column))):
         row = next((row for row, cell in enumerate(values.cells[column]) if state_of(cell) is None), 0)
         raise values.at(
             row,

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-__all__ = ["STATE_NAMES", "State", "counted", "is_state_word", "name_key", "state_of", "states"]
+__all__ = ["STATE_NAMES", "State", "counted", "is_state_word", "must_be_states", "name_key", "state_of", "states"]
 
 State = Literal["ok", "failed", "timed out", "running"]
 
@@ -21,7 +21,7 @@ _WORDS: dict[str, State] = {
     **dict.fromkeys((
         "failed", "fail", "failure", "error", "crashed", "crash", "oom", "killed", "aborted", "invalid", "cancelled",
         "canceled", "node_fail", "out_of_memory", "out_of_me", "preempted", "boot_fail", "revoked", "special_exit",
-        "stopped", "launch_failed", "out of memory", "node fail",
+        "stopped", "launch_failed", "out of memory", "node fail", "diverged", "segfault", "segmentation fault",
     ), "failed"),
     **dict.fromkeys(("timed out", "timeout", "timed_out", "time limit", "deadline"), "timed out"),
     **dict.fromkeys((
@@ -39,6 +39,8 @@ _SHORT: dict[str, State] = {
 _SLURM_ONLY = frozenset({"cd", "ca", "nf", "pr", "bf", "to", "dl", "pd", "rq", "cf", "cg"})
 #: Names of columns of states, as `name_key` writes them.
 STATE_NAMES = frozenset({"status", "state", "job_state", "jobstate", "job_status", "run_status"})
+#: Names of columns that hold states or anything else: its words decide.
+_PERHAPS_STATES = frozenset({"result", "outcome", "verdict", "job_result", "run_result", "exit_reason", "end", "ended"})
 _EXIT_NAMES = frozenset({
     "exit", "exit_code", "exitcode", "exit_status", "exitstatus", "rc", "ret", "retcode", "ret_code", "returncode",
     "return_code", "error_code", "errorcode", "derived_exit_code", "derivedexitcode", "failed", "crashed",
@@ -87,6 +89,20 @@ def is_state_word(cell: str) -> bool:
 def _plain(cell: str) -> str:
     word = cell.strip().lower()
     return re.sub(r"( by \S+|\+)$", "", word) if word.startswith("cancel") else word.removesuffix("+")
+
+
+def must_be_states(column: str, cells: Sequence[str]) -> bool:
+    """Tell whether a column can only hold states, by its name, or by its name and most of its words.
+
+    Examples
+    --------
+    >>> must_be_states("result", ["ok", "ok", "mesh broken"]), must_be_states("result", ["sheared", "ok", "broken"])
+    (True, False)
+    """
+    key = name_key(column)
+    if key in _PERHAPS_STATES:
+        return 2 * sum(is_state_word(cell) for cell in cells) > len(cells)
+    return key in ("status", "state")
 
 
 def counted(cells: Iterable[str]) -> str:

@@ -30,6 +30,7 @@ from evenly.readers.tables.doubts import without_doubts
 from evenly.readers.tables.interpretation import Interpretation
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.roles import Column
+from evenly.readers.tables.side_by_side import stacked
 from evenly.readers.tables.unit_row import with_units
 from evenly.readers.tables.wide import narrowed
 from evenly.runs.files import check_parquet
@@ -177,14 +178,25 @@ class TableReader(Reader):
         options = self._options
         cells, rows = with_units(cells, rows)
         cells, told = without_doubts(cells)
+        why_time = ""
         if not (options.time or options.solver or options.parameters or options.quantities):
             wide = narrowed(cells, rows)
             if wide is not None:
                 options = dataclasses.replace(options, solver=wide.solver, time=wide.time)
+                why_time = "its name, beside that of each solver"
                 cells, rows, told = wide.cells, wide.lines, (*told, *wide.notes)
+            elif (stack := stacked(cells, rows)) is not None:
+                options, why_time = dataclasses.replace(options, time=stack.time), "repeated runs side by side"
+                cells, rows, told = stack.cells, stack.lines, (*told, stack.note)
         meaning = Interpretation(options, path, cells, rows)
         runs = meaning.runs()
-        self.notes, self.columns = [*told, *meaning.notes], meaning.columns
+        self.notes, self.columns = (
+            [*told, *meaning.notes],
+            [
+                dataclasses.replace(column, why=why_time) if why_time and column.role == "time" else column
+                for column in meaning.columns
+            ],
+        )
         return runs
 
 
