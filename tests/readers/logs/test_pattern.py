@@ -12,6 +12,7 @@ import pytest
 from evenly.errors import ReadError
 from evenly.readers.logs.pattern import Pattern, shipped_patterns
 from evenly.readers.logs.proposal import propose
+from evenly.readers.scanning import scan
 
 OURS: dict[str, Any] = {
     "about": "ours",
@@ -124,11 +125,30 @@ def test_times_of_several_units_are_read_whole(tmp_path: Path) -> None:
         ("8 ranks\nTotal runtime [ms]    : 53210.4", "ranks 8: 53.2104 s"),
         ("8 ranks\nElapsed time (hours): 0.42", "ranks 8: 1512 s"),
         ("Nodes: 4\nTasks per node: 16\nThreads per task: 2\nTotal time: 33 s", "threads 2, nodes 4: 33 s"),
-        ("8 ranks\nMesh: 512 x 512 x 64  (16,777,216 cells)\nTotal time: 33 s", "ranks 8: 33 s"),
+        ("8 ranks\nMesh: 512 x 512 x 64  (16,777,216 cells)\nTotal time: 33 s", "ranks 8, nx 512, ny 512, nz 64: 33 s"),
         ("8 ranks\nTOTAL TIME =   0.12345D+03 SEC\nTotal wall time: 124 s", "ranks 8: 124 s"),
+        ("MPI size 128\nLattice sites: 2097152\nTotal time: 9.5 s", "ranks 128, sites 2097152: 9.5 s"),
+        ("np = 8\nDomain: 360 x 180 x 50\nTotal time: 9.5 s", "ranks 8, nx 360, ny 180, nz 50: 9.5 s"),
+        ("World size: 4\nnx=256 ny=128\nTotal time: 9.5 s", "ranks 4, nx 256, ny 128: 9.5 s"),
+        ("ranks 16  bodies 1000000\nTotal time: 9.5 s", "ranks 16, bodies 1000000: 9.5 s"),
+        (
+            "process grid: 4 x 2\n1000 atoms\nTotal time: 9.5 s",
+            "atoms 1000 (no line is found that tells the ranks or cores): 9.5 s",
+        ),
     ],
 )
 def test_labels_units_and_numbers_as_programs_write_them(tmp_path: Path, lines: str, reads: str) -> None:
     path = tmp_path / "run.log"
     path.write_text(f"Solver 1.2\n{lines}\n")
     assert propose(path).check() == reads
+
+
+def test_a_setting_may_differ_between_the_runs_of_one_log(tmp_path: Path) -> None:
+    path = tmp_path / "runs.log"
+    runs = [f"Loop 1.0\nranks: {n}\niteration 1\niteration 2\nTotal time: {100 // n}.5 s\nbye\n" for n in (4, 8, 5)]
+    path.write_text("".join(runs))
+    found = propose(path)
+    assert found.check() == "ranks 4: 25.5 s (and 2 more)"
+    (tmp_path / "loop.toml").write_text(found.text())
+    frame = scan(path, pattern=tmp_path / "loop.toml").runs[""].to_frame()
+    assert frame[["ranks", "seconds"]].to_numpy().tolist() == [[4, 25.5], [8, 12.5], [5, 20.5]]

@@ -64,12 +64,23 @@ _LEAST = 2.0
 _LONG = 200
 _ID = re.compile(r"\bp?id\b|\bhost\b|model|version|family|compiled|build", re.IGNORECASE)
 _COUNTS = {
-    "ranks": r"ranks\b|process(?:es)?\b|processors\b|n?procs?\b|tasks\b",
+    "ranks": r"ranks\b|process(?:es)?\b|processors\b|n?procs?\b|tasks\b|\b(?:mpi|world|comm\w*)[ _]size\b|\bnp\b",
     "threads": r"threads?\b(?! for)",
     "nodes": r"nodes?\b",
     "cores": r"cores\b|cpus\b",
 }
-_SIZES = ("atoms", "cells", "steps", "iterations", "particles", "elements", "points", "unknowns")
+_SIZES = (
+    "atoms", "cells", "sites", "zones", "particles", "bodies", "elements", "points", "unknowns", "dofs", "steps",
+    "iterations",
+)  # fmt: skip
+#: The edges of a grid, with names or without.
+_GRID = re.compile(
+    r"\bnx ?= ?(\d+)[ ,;]+ny ?= ?(\d+)(?:[ ,;]+nz ?= ?(\d+))?"
+    r"|\b(?:domain|grid|mesh|lattice|resolution)(?: size)? ?[:=] ?(\d+) ?[x*×] ?(\d+)(?: ?[x*×] ?(\d+))?",
+    re.IGNORECASE,
+)
+#: A line of names, each with a number behind it.
+_PAIRS = re.compile(r"(?:[A-Za-z_]\w*:? \d[\d.eE+-]*[,;]? ?){2,}")
 
 
 @dataclass(frozen=True)
@@ -120,8 +131,10 @@ class Proposal:
         if row is not None and row.take != "only":
             lines.append(f"take = {json.dumps(row.take)}")
         names = [
-            re.findall(r"\{([a-z]\w*)", choice.template)[0] for key in counts if (choice := picked[key]) is not None
-        ]
+            name
+            for key in counts if (choice := picked[key]) is not None
+            for name in re.findall(r"\{([a-z]\w*)", choice.template)
+        ]  # fmt: skip
         lines.append(f"parameters = {json.dumps(list(dict.fromkeys(names)))}")
         if picked["end"] is not None:
             lines += self._keyed("end", picked["end"], chosen)
@@ -150,6 +163,8 @@ class Proposal:
             return f"nothing yet: {problems[0].reason}"
         said = ", ".join(f"{name} {value}" for name, value in runs[0].parameters.items())
         said = said or "no parameter is found (tell them with --constant, or from the files' names with -O name=)"
+        if runs[0].parameters and not {*_COUNTS} & {*runs[0].parameters}:
+            said += " (no line is found that tells the ranks or cores)"
         more = f" (and {len(runs) - 1} more)" if len(runs) > 1 else ""
         return f"{said}: {runs[0].seconds[-1]:.6g} s{more}"
 
@@ -191,8 +206,6 @@ def propose(path: Path | str) -> Proposal:
     choices: dict[str, list[Choice]] = {
         "recognise": [],
         "row": _times(lines),
-        **{key: _counts(lines, key, words) for key, words in _COUNTS.items()},
-        "size": _sizes(lines),
     }
     if not choices["row"]:
         raise ReadError(
@@ -200,6 +213,11 @@ def propose(path: Path | str) -> Proposal:
         )
     taken = {choice.line for choice in choices["row"]}
     choices["recognise"] = _recognising([line for line in lines if line not in taken] or lines)
+    first = choices["recognise"][0].template
+    starts = sum(_generalised(line) == first for line in lines)
+    choices["row"] = _times(lines, starts)
+    choices |= {key: _counts(lines, key, words, starts) for key, words in _COUNTS.items()}
+    choices["size"] = _sizes(lines, starts)
     last = next((line for line in reversed(lines) if re.search(r"[A-Za-z]{3}", line)), lines[-1])
     choices["end"] = [] if last in taken else [Choice(_generalised(last), last)]
     return Proposal(path, choices)
@@ -232,7 +250,7 @@ def _is_clock(text: str) -> bool:
     return ":" in text or text.endswith("s")
 
 
-def _times(lines: Sequence[str]) -> list[Choice]:
+def _times(lines: Sequence[str], starts: int = 1) -> list[Choice]:
     """Return lines with a number that may be the time, each number by what stands around it; the best ones first."""
     found: dict[str, tuple[float, Choice]] = {}
     values: dict[str, list[float]] = defaultdict(list)
@@ -254,15 +272,21 @@ def _times(lines: Sequence[str]) -> list[Choice]:
             score += sum(points for words, points in _SCORES if re.search(words, line, re.IGNORECASE)) / 2
             score += (1.0 if clock or "." in at.group() else 0.0) + 2 * place / len(lines)
             values[template].append(parse(at.group(), "mm:ss") if clock else float(at.group()))
-            found[template] = score, Choice(template, line, "s" if clock else _unit(line, at), _take(values[template]))
+            found[template] = (
+                score,
+                Choice(template, line, "s" if clock else _unit(line, at), _take(values[template], starts)),
+            )
     good = [(score, choice) for score, choice in found.values() if score > _LEAST]
     good.sort(key=lambda item: item[0] - (1 if item[1].take != "only" else 0), reverse=True)
     return [choice for _, choice in good][:_MOST]
 
 
-def _take(values: Sequence[float]) -> Take:
-    """Return what several lines with a time are: a running clock only goes forward, times of steps don't."""
-    if len(set(values)) == 1:
+def _take(values: Sequence[float], starts: int) -> Take:
+    """Return what several lines with a time are: a running clock only goes forward, times of steps don't.
+
+    In a log of several runs, `starts`, each has a line of its own.
+    """
+    if len(set(values)) == 1 or len(values) == starts:
         return "only"
     return "last" if list(values) == sorted(values) else "steps"
 
@@ -274,36 +298,60 @@ def _unit(line: str, at: re.Match[str]) -> str:
     return next((known for start, known in _UNITS.items() if unit[1].lower().startswith(start)), "s")
 
 
-def _counts(lines: Sequence[str], name: str, words: str) -> list[Choice]:
-    """Return lines with a whole number just before or behind one of the words; the plainest ones first."""
+def _counts(lines: Sequence[str], name: str, words: str, starts: int) -> list[Choice]:
+    """Return lines with a whole number just before or behind one of the words; the plainest ones first.
+
+    A number that changes within a run counts something, and is no setting; one log may hold several runs, `starts`.
+    """
     found: dict[str, tuple[float, Choice]] = {}
-    said: dict[str, str] = {}
+    said: defaultdict[str, list[str]] = defaultdict(list)
     for line in lines:
         if _ID.search(line) or len(line) > _LONG:
             continue
         for at in _NUMBER.finditer(line):
             before, behind = line[max(0, at.start() - 30) : at.start()], line[at.end() :]
-            labelled = re.search(r"[\w\])] ?[:=]\s*$", before)  # then the words behind belong to the next number
+            if re.match(r" ?[x×*] ?\d", behind) or re.search(r"\d ?[x×*] ?$", before):  # an edge of a grid
+                continue
+            pairs = _PAIRS.fullmatch(line)
+            labelled = pairs or re.search(
+                r"[\w\])] ?[:=]\s*$", before
+            )  # then the words behind belong to the next number
             follows = not labelled and re.match(rf"\s+(?:MPI\s+|OpenMP\s+)?(?:{words})", behind, re.IGNORECASE)
             leads = re.search(rf"(?:per |/ ?(?:MPI )?)?(?:{words})[\w ]{{0,12}}\s*[:=]?\s*$", before, re.IGNORECASE)
             if leads and name != "threads" and _PER.search(leads.group()):  # tasks per node, threads / process
                 leads = None
-            alone = not behind.strip(" .,)") or (labelled and re.match(r"\s+[A-Za-z]|\s*[,;)]", behind))
+            alone = not behind.strip(" .,)") or pairs or (labelled and re.match(r"\s+[A-Za-z]|\s*[,;)]", behind))
             if not (at.group().isdigit() and int(at.group()) and (follows or (leads and alone))):
                 continue
             template = _template(line, at, f"{{{name}:int}}")
-            if said.setdefault(template, at.group()) != at.group():  # it counts something, and is no setting
-                found.pop(template, None)
-                continue
+            said[template].append(at.group())
             score = len(re.findall(r"number of|total|running|using|started|parallel|\bon\b", line, re.IGNORECASE))
             found[template] = score + (1 if follows else 0) - len(line) / _LONG, Choice(template, line)
-    ordered = sorted(found.values(), key=lambda item: item[0], reverse=True)
-    return [choice for _, choice in ordered][:_MOST]
+    settings = [
+        its for template, its in found.items() if len(set(said[template])) == 1 or 1 < starts == len(said[template])
+    ]
+    settings.sort(key=lambda item: item[0], reverse=True)
+    return [choice for _, choice in settings][:_MOST]
 
 
-def _sizes(lines: Sequence[str]) -> list[Choice]:
-    found: dict[str, Choice] = {}
+def _sizes(lines: Sequence[str], starts: int) -> list[Choice]:
+    found: dict[str, Choice] = {line: Choice(template, line) for line in lines if (template := _grid(line))}
     for name in _SIZES:
-        for choice in _counts(lines, name, rf"{name[:-1]}s?\b")[:1]:
+        word = "bod(?:y|ies)" if name == "bodies" else f"{name[:-1]}s?"
+        for choice in _counts(lines, name, rf"{word}\b", starts)[:1]:
             found.setdefault(choice.line, choice)
     return list(found.values())[:_MOST]
+
+
+def _grid(line: str) -> str:
+    """Return a line with places for the edges of a grid that it tells, as ``Domain: {nx:int} x {ny:int}``; else ""."""
+    at = None if re.search(r"proc|rank|topology|decomp", line, re.IGNORECASE) else _GRID.search(line)
+    if at is None:
+        return ""
+    edges = {at.start(group): f"n{'xyz'[(group - 1) % 3]}" for group in range(1, 7) if at[group]}
+    result, end = "", 0
+    for match in re.finditer(r"\d+(?:\.\d+)?", line):
+        result += line[end : match.start()]
+        result += f"{{{edges[match.start()]}:int}}" if match.start() in edges else "{:number}"
+        end = match.end()
+    return result + line[end:]
