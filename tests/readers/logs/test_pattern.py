@@ -150,5 +150,6 @@ def test_a_setting_may_differ_between_the_runs_of_one_log(tmp_path: Path) -> Non
     found = propose(path)
     assert found.check() == "ranks 4: 25.5 s (and 2 more)"
     (tmp_path / "loop.toml").write_text(found.text())
-    frame = scan(path, pattern=tmp_path / "loop.toml").runs[""].to_frame()
+    (runs_read,) = scan(path, pattern=tmp_path / "loop.toml").runs.values()
+    frame = runs_read.to_frame()
     assert frame[["ranks", "seconds"]].to_numpy().tolist() == [[4, 25.5], [8, 12.5], [5, 20.5]]
