@@ -18,6 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar, Literal, get_args
 
+import numpy as np
+
 from evenly.errors import InputError, ReadError
 from evenly.readers.precice.merged import looks_merged, read_merged
 from evenly.readers.precice.rank_file import has_rank_file_name, looks_like_rank_file, read_rank_file
@@ -32,15 +34,19 @@ MissingRanks = Literal["refuse", "ignore"]
 _TICK_S = 1e-6
 #: Names under which versions of preCICE record that a participant waits for its partner.
 _WAITING = frozenset({"waitAndReceiveData", "receiveConvergence", "m2n.receiveData"})
+#: A version that records this records all waiting.
+_ALL_WAITING = "waitAndReceiveData"
 
 
 class PreciceProfilingReader(StepReader):
     r"""Reads a folder of rank files, one rank file, ``profiling.json`` or ``profiling.db``.
 
-    Quantities, all in seconds: ``seconds`` (work of the slowest rank, what the partner waits for), ``rank_mean`` and
-    ``rank_min`` (over ranks; seconds / rank_mean is the solver's own imbalance), ``coupling`` (the coupling call after
-    the step), and in it ``waiting`` (for the partner) and ``mapping``. Coupling and waiting are those of the rank with
-    the least, since the others also wait there for slow ranks of their own solver.
+    Quantities, all in seconds: ``seconds`` (what the partner waits for: the solver's work and preCICE's, of the slowest
+    rank), ``solving`` (of it, the solver's work), ``rank_mean`` and ``rank_min`` (of it over ranks; solving / rank_mean
+    is the solver's own imbalance), ``coupling`` (the coupling call after the step), and in it ``waiting`` (for the
+    partner) and ``mapping``. Coupling and waiting are those of the rank with the least, since the others also wait
+    there for slow ranks of their own solver. Where the files don't tell how long preCICE waits, as with
+    ``<profiling mode="fundamental"/>``, ``seconds`` is the solver's work alone.
 
     Parameters
     ----------
@@ -161,6 +167,7 @@ def _steps(events: Iterable[tuple[str, Interval]]) -> RankSteps:
     work: list[Interval] = []
     calls: list[Interval] = []
     inside: dict[str, list[Interval]] = {}
+    told = False
     for path, interval in events:
         if path == "solver.advance":
             work.append(interval)
@@ -172,4 +179,9 @@ def _steps(events: Iterable[tuple[str, Interval]]) -> RankSteps:
                 inside.setdefault("mapping", []).append(interval)
             elif last in _WAITING and _WAITING.isdisjoint(outer):
                 inside.setdefault("waiting", []).append(interval)
-    return rank_steps(work, calls, inside)
+                told = told or last == _ALL_WAITING
+    steps = rank_steps(work, calls, inside)
+    if not told:
+        return steps
+    own = np.maximum(steps.phases["coupling"] - steps.phases["waiting"], 0)
+    return RankSteps(steps.work, {**steps.phases, "own": own})

@@ -2,9 +2,12 @@
 
 preCICE measures two things on every rank of a solver: the solver's own work between two coupling calls
 (``solver.advance``), and the coupling call (``advance``), which includes waiting for the partner. Work and calls
-alternate strictly. The partner waits for the slowest rank, so the time of a step is the maximum over the ranks. Mean
-and minimum over the ranks are also kept, because max/mean is the solver's own imbalance. The coupling time is the
-minimum over the ranks, because all other ranks also wait there for the slow ranks of their own solver.
+alternate strictly. In the call, preCICE maps data, sends and receives them, tests for convergence: part of it is
+waiting for the partner, the rest is work, too. The partner waits for the slowest rank, so the time of a step is the
+maximum over the ranks of the solver's work and preCICE's. Mean and minimum of the solver's work over the ranks are also
+kept, because max/mean is the solver's own imbalance. The coupling time is the minimum over the ranks, because all other
+ranks also wait there for the slow ranks of their own solver; so is preCICE's own work, but each rank's mapping is its
+own.
 """
 
 from __future__ import annotations
@@ -71,7 +74,8 @@ class RankSteps:
     work : array (n_steps,) of int
         Ticks of the solver's own work.
     phases : mapping of str to array (n_steps,) of int
-        Ticks of each measured phase after the work: ``"coupling"``, ``"waiting"``, ``"mapping"``.
+        Ticks of each measured phase after the work: ``"coupling"``, ``"waiting"``, ``"mapping"``; and ``"own"``, the
+        coupling without the waiting, where all waiting is known.
     """
 
     work: Ticks
@@ -269,8 +273,8 @@ def _runs_of(
     Returns
     -------
     dict of str to Runs
-        Parameter ``cores``; quantities ``seconds`` (maximum over ranks), ``rank_mean``, ``rank_min``, and the phases
-        that were measured.
+        Parameter ``cores``; quantities ``seconds`` (maximum over ranks), ``solving`` (of it, the solver's work, where
+        preCICE's is known), ``rank_mean``, ``rank_min``, and the phases that were measured.
 
     Raises
     ------
@@ -297,13 +301,23 @@ def _runs_of_one(execution: Execution, warm_up: int, notes: list[str]) -> Runs:
     work = np.stack([rank.work[warm_up:n_steps] for rank in execution.ranks])
     blocks = _blocks(work, execution)
     _note_oddities(execution, len(blocks) < work.shape[1], notes)
-    seconds = _average(work, blocks) * execution.tick
-    columns = {"seconds": seconds.max(axis=0), "rank_mean": seconds.mean(axis=0), "rank_min": seconds.min(axis=0)}
+    solving = _average(work, blocks) * execution.tick
+    columns = {"seconds": solving.max(axis=0), "rank_mean": solving.mean(axis=0), "rank_min": solving.min(axis=0)}
     nothing = np.zeros(n_steps, dtype=np.int64)
-    for name in sorted({name for rank in execution.ranks for name in rank.phases}):
-        phase = np.stack([rank.phases.get(name, nothing)[warm_up:n_steps] for rank in execution.ranks])
-        over_ranks = np.max if name == "mapping" else np.min
-        columns[name] = over_ranks(_average(phase, blocks), axis=0) * execution.tick
+    phases = {
+        name: _average(np.stack([rank.phases.get(name, nothing)[warm_up:n_steps] for rank in execution.ranks]), blocks)
+        * execution.tick
+        for name in sorted({name for rank in execution.ranks for name in rank.phases})
+    }
+    if all("own" in rank.phases for rank in execution.ranks):
+        least = phases["own"].min(axis=0)
+        columns |= {
+            "solving": columns["seconds"],
+            "seconds": (solving + np.maximum(least, phases.get("mapping", 0))).max(axis=0),
+        }
+    for name, phase in phases.items():
+        if name != "own":
+            columns[name] = (phase.max if name == "mapping" else phase.min)(axis=0)
     frame = pd.DataFrame(columns).assign(
         cores=execution.cores, run=execution.run, when=execution.when, source=execution.source
     )
