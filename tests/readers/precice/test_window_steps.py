@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -39,12 +40,14 @@ def partitioned(windows: int) -> Coupling:
 @pytest.mark.parametrize(
     ("coupling", "steps", "log", "layout", "said"),
     [
-        (one(), (60, 60), None, "3 * max(F, S)", ""),
-        (one(), (60, 240), None, "3 * max(F, 4 * S)", ""),
+        # That the runs made all windows is an assumption.
+        (one(), (60, 60), None, "3 * max(F, S)", "3 steps of F in a time window, if the runs made all of the conf"),
+        (one(windows=60), (60, 60), None, "max(F, S)", "1 step of F in a time window, if the runs made all of the"),
+        (one(), (60, 240), None, "3 * max(F, 4 * S)", "if the runs made all"),
         (one(implicit=False), (100, 20), None, "max(5 * F, S)", ""),
         (one(implicit=False), (20, 20), None, "max(F, S)", ""),
         # Iterations differ between windows, or the runs ended early: what was assumed is said.
-        (one(), (87, 87), None, "4.35 * max(F, S)", "if the runs made all 20 of the configuration"),
+        (one(), (87, 87), None, "4.35 * max(F, S)", "if the runs made all of the configuration's"),
         # The windows that preCICE logged count more than a configuration that was changed.
         (one(windows=40), (60, 240), logged(20, 60), "3 * max(F, 4 * S)", "20 time windows were logged and 40 stand"),
         (one(windows=None), (60, 60), logged(20, 60), "3 * max(F, S)", ""),
@@ -192,7 +195,7 @@ def test_steps_are_compared_within_each_run(
     [
         # b ended early: the others made all windows of the configuration.
         ((), "3 * max(F, 4 * S)", "1.5 steps of F in a time window|in b and 3 in"),
-        (("b",), "3 * max(F, 4 * S)", ""),  # the whole run alone tells
+        (("b",), "3 * max(F, 4 * S)", "^3 steps of F in a time window, if"),  # the whole run alone tells
         (("a", "b"), "max(F, 4 * S)", "they were cut off"),
     ],
 )
@@ -213,7 +216,9 @@ def test_each_run_has_its_own_configuration() -> None:
     runs = each(a=(60, 240), b=(30, 120), c=(18, 72))
     written = {Path(f"/case/{run}/precice-config.xml"): windows for run, windows in (("a", 20), ("b", 10), ("c", 6))}
     found = steps_per_window(one(windows=20), runs, written=written)
-    assert (coupling_of(found, one(windows=20)), found.note) == ("3 * max(F, 4 * S)", "")
+    assert coupling_of(found, one(windows=20)) == "3 * max(F, 4 * S)"
+    assert found.note.startswith("3 steps of F in a time window, if the runs made all")
+    assert ";" not in found.note
     # One configuration above them all, and runs that ended early.
     found = steps_per_window(one(windows=20), runs, written={Path("/case/precice-config.xml"): 20})
     assert coupling_of(found, one(windows=20)) == "3 * max(F, 4 * S)"
@@ -228,7 +233,27 @@ def test_substeps_need_no_configuration() -> None:
 
 def test_work_of_precice_itself_is_said() -> None:
     table = pd.DataFrame({"cores": [2, 2], "seconds": [5.0, 5.0], "coupling": [9.0, 9.0], "waiting": [6.0, 6.0]})
-    found = Runs.from_frame(table, ["cores"], quantities={"coupling": "s", "waiting": "s"})
-    assert "takes 3 s in the mean, beside 5 s of the solver" in own_work(found)
-    table["waiting"] = 8.9
-    assert own_work(Runs.from_frame(table, ["cores"], quantities={"coupling": "s", "waiting": "s"})) == ""
+    units = {"coupling": "s", "waiting": "s", "solving": "s"}
+
+    def told(frame: pd.DataFrame) -> str:
+        return own_work(Runs.from_frame(frame, ["cores"], quantities={k: v for k, v in units.items() if k in frame}))
+
+    assert told(table).startswith("3 s of preCICE's call in a step may be its own work or waiting")
+    assert told(table.assign(waiting=8.9)) == ""
+    assert told(table.assign(solving=2.0)).startswith("preCICE's own work in a step, as mapping, takes 3 s")
+    assert "isn't part of a step" in told(table[["cores", "seconds", "coupling"]])
+
+
+def test_logs_beside_the_folder_that_both_participants_share_are_of_its_run(tmp_path: Path) -> None:
+    """Both participants were started in one folder, so that their files lie in one ``precice-profiling``."""
+    rows: dict[str, list[tuple[Any, ...]]] = {"F": [], "S": []}
+    logs = []
+    for run, windows in (("a", 20), ("b", 10)):
+        folder = str(tmp_path / run / "precice-profiling")
+        for name, of_solver in rows.items():
+            of_solver += [(2, 1.0, f"{run}{name}", folder, step) for step in range(1, 3 * windows)]
+            logs.append(Log(tmp_path / run / f"precice-{name}-iterations.log", windows, 3 * windows))
+    names = ["cores", "seconds", "run", "source", "repetition"]
+    made = {name: Runs.from_frame(pd.DataFrame(its, columns=names), ["cores"]) for name, its in rows.items()}
+    found = steps_per_window(one(windows=60), made, logs)
+    assert coupling_of(found, one(windows=60)) == "3 * max(F, S)"

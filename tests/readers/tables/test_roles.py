@@ -307,3 +307,10 @@ def test_a_column_of_results_tells_states(tmp_path: Path) -> None:
     path.write_text("cores,result,time_s\n1,ok,100\n2,ok,52\n4,ok,26\n8,broken mesh,3\n")
     with pytest.raises(ReadError, match="line 5: the status in column 'result' must be ok"):
         scan(path)
+
+
+def test_a_time_per_piece_of_work_may_be_a_time(tmp_path: Path) -> None:
+    path = write(tmp_path, "cores,seconds_per_day\n16,12.3\n32,7.9\n")
+    with pytest.raises(ReadError, match=r"'seconds_per_day' may be a time or a rate: pass unit=s"):
+        scan(path, time="seconds_per_day")
+    assert list(scan(path, time="seconds_per_day", unit="s").runs[""].values) == [12.3, 7.9]

@@ -13,12 +13,12 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli import parsing
-from evenly.cli.console import note, out, print_json, silence
+from evenly.cli.console import loss, note, out, print_json, silence
 from evenly.cli.memory_bounds import MemoryIs, memory_bounds
 from evenly.cli.option_groups import panel
 from evenly.cli.run_input import Learned, learn
 from evenly.cli.step_input import Steps, check_steps, measured_steps, steps_in
-from evenly.errors import ExtrapolationWarning, InputError
+from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 
 if TYPE_CHECKING:
     from evenly.allocation.plan import Plan
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from evenly.allocation.problem.objective import Objective
     from evenly.core_counts.cores import Cores
     from evenly.machine.machine import Machine
+    from evenly.readers import Measurements
     from evenly.runs.runs import Runs
     from evenly.space.space import Space
 
@@ -296,11 +297,29 @@ def layout_of(layout: str | None, learned: Learned) -> str:
             f"the preCICE configuration couples {', '.join(found.coupling.participants)}, but nothing was measured of "
             f"{lacking}: measure all, or say how the others wait for each other, as --layout parallel"
         )
-    if found is not None:
+    if found is not None and len(learned.models) > 1:
+        _ask_precice(found, list(learned.models))
         _tell_substeps(found.substeps)
     if len(learned.models) > 1:
         note(f"the solvers are taken to run side by side, max({', '.join(learned.models)}): --layout says otherwise")
     return "parallel"
+
+
+def _ask_precice(found: Measurements, solvers: list[str]) -> None:
+    """Ask for the layout of runs of preCICE whose coupling scheme isn't known."""
+    if not all(name.startswith("precice") for _, name in found.sources):
+        return
+    listed = ", ".join(solvers)
+    told = f"--layout 'max({listed})' where they run side by side, --layout 'sum({listed})' where they take turns"
+    if found.coupling is not None:
+        raise InputError(
+            f"the preCICE configuration is for {', '.join(found.coupling.participants)}, but the runs are of {listed}: "
+            f"say how these wait for each other, {told}"
+        )
+    raise InputError(
+        f"no preCICE configuration tells how {listed} wait for each other: give its folder, too, or {told}, with the "
+        "iterations of a time window before it, as in '3 * …'"
+    )
 
 
 def _tell_substeps(substeps: Mapping[str, float]) -> None:
@@ -361,16 +380,27 @@ def _show(plan: Plan, totals: list[int], *, json: bool) -> None:
     from evenly.report.tables import plan as tables
 
     if len(totals) > 1:
+        enough = [total for total in totals if _is_enough(plan, total)]
         if json:
-            print_json(tables.curve_as_dict(plan, totals))
+            print_json(tables.curve_as_dict(plan, enough))
         else:
-            out.print(tables.curve_table(plan, totals))
+            out.print(tables.curve_table(plan, enough))
     elif json:
         print_json(tables.plan_as_dict(plan))
     else:
         out.print(tables.plan_table(plan))
         if plan.versus or plan.runner_up:
             out.print(tables.comparison_table(plan))
+
+
+def _is_enough(plan: Plan, total: int) -> bool:
+    """Tell whether the solvers can run on so many cores, and say so if they can't."""
+    try:
+        plan.at(total)
+    except InfeasibleError as error:
+        loss(f"{total} cores left out: {error}")
+        return False
+    return True
 
 
 def _save_pictures(learned: Learned, plan: Plan, where: opt.Pictures) -> None:

@@ -194,6 +194,9 @@ def runs_of_summary(summary: Summary) -> Runs:
     for phase, over_ranks in (("waiting", min), ("mapping", max)):
         if any(phase_of(name) == phase for rank in summary.ranks for name in rank):
             columns[phase] = over_ranks(_per_call(rank, phase) for rank in summary.ranks)
+    if "mapping" in columns:
+        mapped = (mean + _per_call(rank, "mapping") for mean, rank in zip(means, summary.ranks, strict=True))
+        columns |= {"solving": columns["seconds"], "seconds": max(mapped)}
     row = columns | {"cores": summary.cores, "run": summary.run, "when": summary.when, "source": str(summary.source)}
     quantities = {name: "s" for name in columns if name != "seconds"}
     return Runs.from_frame(pd.DataFrame([row]), ["cores"], quantities=quantities)

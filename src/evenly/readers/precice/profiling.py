@@ -45,8 +45,8 @@ class PreciceProfilingReader(StepReader):
     rank), ``solving`` (of it, the solver's work), ``rank_mean`` and ``rank_min`` (of it over ranks; solving / rank_mean
     is the solver's own imbalance), ``coupling`` (the coupling call after the step), and in it ``waiting`` (for the
     partner) and ``mapping``. Coupling and waiting are those of the rank with the least, since the others also wait
-    there for slow ranks of their own solver. Where the files don't tell how long preCICE waits, as with
-    ``<profiling mode="fundamental"/>``, ``seconds`` is the solver's work alone.
+    there for slow ranks of their own solver. Where the files don't tell how long preCICE waits, ``seconds`` is the
+    solver's work and the mapping; with ``<profiling mode="fundamental"/>`` the solver's work alone.
 
     Parameters
     ----------
@@ -163,6 +163,10 @@ def _ranks_of_merged(path: Path) -> _Ranks:
     return ranks
 
 
+def _maps(name: str) -> bool:
+    return name == "mapping" or name.startswith("map.")
+
+
 def _steps(events: Iterable[tuple[str, Interval]]) -> RankSteps:
     work: list[Interval] = []
     calls: list[Interval] = []
@@ -175,7 +179,7 @@ def _steps(events: Iterable[tuple[str, Interval]]) -> RankSteps:
             calls.append(interval)
         elif path.startswith("advance/"):
             *outer, last = path.split("/")
-            if last == "mapping":
+            if _maps(last) and not any(map(_maps, outer)):
                 inside.setdefault("mapping", []).append(interval)
             elif last in _WAITING and _WAITING.isdisjoint(outer):
                 inside.setdefault("waiting", []).append(interval)

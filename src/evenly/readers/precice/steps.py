@@ -309,8 +309,9 @@ def _runs_of_one(execution: Execution, warm_up: int, notes: list[str]) -> Runs:
         * execution.tick
         for name in sorted({name for rank in execution.ranks for name in rank.phases})
     }
-    if all("own" in rank.phases for rank in execution.ranks):
-        least = phases["own"].min(axis=0)
+    known = all("own" in rank.phases for rank in execution.ranks)
+    if known or "mapping" in phases:
+        least = phases["own"].min(axis=0) if known else np.zeros(len(blocks))
         columns |= {
             "solving": columns["seconds"],
             "seconds": (solving + np.maximum(least, phases.get("mapping", 0))).max(axis=0),

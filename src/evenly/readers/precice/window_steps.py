@@ -12,6 +12,7 @@ folder. Where that isn't known, medians are compared.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -136,7 +137,8 @@ def steps_per_window(
     if not together:
         return _of_medians(coupling, made, logs, None if ended else coupling.windows)
     alone = len(together) == 1
-    beside = {f: [log for log in logs if alone or f in log.path.resolve().parents] for f in together}
+    folders = _folders(together)
+    beside = {f: [log for log in logs if alone or folders[f] in log.path.resolve().parents] for f in together}
     whole = {f for f in together if not any(f == path or f in path.parents for path in ended)}
     telling = {f for f in together if beside[f]} or whole or set(together)
     configured = {f: coupling.windows if written is None else _written(f, written) for f in together}
@@ -174,18 +176,24 @@ def own_work(runs: Runs) -> str:
     if "coupling" not in table:
         return ""
     known = "solving" in table
-    if "waiting" not in table:
+    if not known and "waiting" not in table:
         return "preCICE's own work, as mapping, isn't part of a step: its files don't tell it from waiting"
     work = float(table["solving" if known else "seconds"].mean())
-    own = float((table["seconds"] - table["solving"] if known else table["coupling"] - table["waiting"]).mean())
-    if not own > _OWN * work:
-        return ""
-    said = (
-        f"preCICE's own work in a step, as mapping, takes {own:.3g} s in the mean, beside {work:.3g} s of the solver; "
-    )
-    return said + (
-        "both are a step's time (--learn solving leaves it out)" if known else "it isn't part of a step's time"
-    )
+    own = float((table["seconds"] - table["solving"]).mean()) if known else 0.0
+    waiting = float(table["waiting"].mean()) if "waiting" in table else 0.0
+    rest = max(float(table["coupling"].mean()) - waiting - own, 0.0)
+    said = []
+    if own > _OWN * work:
+        said.append(
+            f"preCICE's own work in a step, as mapping, takes {own:.3g} s in the mean, beside {work:.3g} s of the "
+            "solver; both are a step's time (--learn solving leaves it out)"
+        )
+    if rest > _OWN * work:
+        said.append(
+            f"{rest:.3g} s of preCICE's call in a step may be its own work or waiting for the partner, which its files "
+            f"don't tell: beside {work:.3g} s of the solver, they aren't part of a step's time"
+        )
+    return "; ".join(said)
 
 
 def _written(run: Path, written: Mapping[Path, int | None]) -> int | None:
@@ -209,6 +217,13 @@ def _together(made: Mapping[str, Steps]) -> dict[Path, dict[str, float]]:
             found[folder] = {name: steps for name, _, steps in inside}
             left = [entry for entry in left if entry not in inside]
     return dict(sorted(found.items()))
+
+
+def _folders(runs: Iterable[Path]) -> dict[Path, Path]:
+    """Return the folder of each run, in which its logs lie: of a file, or of preCICE's folder, the one around it."""
+    around = {run: run.parent if run.is_file() or run.name == "precice-profiling" else run for run in runs}
+    shared = Counter(around.values())
+    return {run: folder if shared[folder] == 1 else run for run, folder in around.items()}
 
 
 def _of_medians(coupling: Coupling, made: Mapping[str, Steps], logs: Sequence[Log], written: int | None) -> WindowSteps:
@@ -286,11 +301,12 @@ def _of_run(coupling: Coupling, made: Mapping[str, float], logged: Log | None, w
     ended = windows is not None and not iterates and not all(_is_whole(count / windows) for count in made.values())
     if windows is not None and windows <= fewest * (1 + _SAME) and not ended:
         each = {name: _rounded(count / windows) for name, count in made.items()}
-        if logged is None and any(not _is_whole(count) for count in each.values()):
-            name, count = next((name, count) for name, count in each.items() if not _is_whole(count))
+        odd = [name for name, count in each.items() if not _is_whole(count)]
+        if logged is None and (odd or all(_iterates(coupling, name) for name in made)):
+            name = next(iter(odd or each))
             assumed = (
-                f"{count:g} steps of {name} in a time window, if the runs made all {windows:g} of the configuration: "
-                "precice-…-iterations.log beside them tells"
+                f"{each[name]:g} step{'s' * (each[name] != 1)} of {name} in a time window, if the runs made all of the "
+                "configuration's: precice-…-iterations.log beside them tells"
             )
             said = "; ".join(filter(None, (said, assumed)))
         return WindowSteps(each, said)
@@ -308,6 +324,11 @@ def _of_run(coupling: Coupling, made: Mapping[str, float], logged: Log | None, w
         note = f"{windows:g} time windows {source}, but a run has only {fewest:g} steps of {slowest}: {note}"
     counts = {} if alike else {name: _rounded(count / fewest) for name, count in made.items()}
     return WindowSteps(counts, "; ".join(filter(None, (said, note))), are_of_window=False)
+
+
+def _iterates(coupling: Coupling, name: str) -> bool:
+    """Tell whether a participant repeats time windows; the steps of one that doesn't tell how many there were."""
+    return any(scheme.implicit and name in scheme.participants for scheme in coupling.schemes)
 
 
 def _logged(logs: Sequence[Log]) -> Log | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -78,6 +79,13 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     if unit not in TWO_FIELDS and base_unit(unit) != "s":
         raise ReadError(values.path, f"the time's unit must be a time or a rate, but got {unit!r}")
     if options.unit is None and words.is_rate(column):
+        worked = words.measured(re.split(r"[\s_]+per[\s_]+|/", column)[0].strip())
+        if worked is not None and (its := worked.unit) in ("s", "min", "h"):  # no ns/day
+            raise ReadError(
+                values.path,
+                f"{column!r} may be a time or a rate: pass unit={its} (--unit {its}) if more is slower; else the unit "
+                "of the rate, as 1/s, 1/h or 1/d",
+            )
         raise ReadError(values.path, f"{column!r} is a rate by its name: pass unit= (--unit), as 1/s, 1/h or 1/d")
     in_cells = values.are_durations(column)
     if not (options.unit or told or in_cells or options.time) and name_key(column) == "median":
