@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from evenly.errors import InputError
 from evenly.writing import check_replaceable
 
 if TYPE_CHECKING:
-    from evenly.models.base import Model
+    from evenly.cli.run_input import Learned
 
 __all__ = [
     "At", "CoresAre", "Json", "Learning", "Level", "Limit", "OptionalPaths", "Paths", "PictureFormat", "Pictures",
@@ -215,10 +216,17 @@ def check_writable(file: Path, what: str, *, folder_is_made: bool = False, read:
         check_replaceable([file])
 
 
-def check_parameters(names: Iterable[str], models: Iterable[Model]) -> None:
+def check_parameters(names: Iterable[str], learned: Learned) -> None:
     """Refuse names in ``--at`` that are parameters of none of the models."""
-    known = dict.fromkeys(name for model in models for name in model.space_.names)
+    known = dict.fromkeys(name for model in learned.models.values() for name in model.space_.names)
+    columns = () if learned.found is None else learned.found.columns
     for name in names:
+        if name not in known and any(column.name == name and column.role == "solver" for column in columns):
+            raise InputError(
+                f"{name!r} tells the programs apart, so that each has a model of its own: choose one with --only, as "
+                f"--only {shlex.quote(next(iter(learned.models)))}, or learn it as one parameter more, with "
+                f"--parameters {shlex.quote(','.join([*known, name]))}"
+            )
         parsing.one_of(name, known, "the parameter that --at names")
 
 

@@ -19,6 +19,8 @@ __all__ = ["Advice", "next_limit"]
 
 #: A quantile is learned from so many of the latest jobs: so many that this number of them are beyond it.
 _BEYOND = 5
+#: So many numbers of cores are named one by one.
+_LISTED = 8
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def next_limit(
     Raises
     ------
     InputError
-        If the user, or the name, has no job that ended, or if all had fewer cores, or all had more.
+        If the user, or the name, has no job that ended, or none on so many cores.
 
     Examples
     --------
@@ -101,7 +103,7 @@ def next_limit(
     whose = f"of {user}" + ("" if name is None else f" called {name}")
     wanted = float(history.cores[ours][-1]) if cores is None else float(cores)
     if cores is not None:
-        _check_near(history, ours, wanted, whose, kill)
+        _check_cores(history, ours, wanted, whose, kill)
     same = np.flatnonzero(ours & (history.cores == wanted))
     if history.has_cores:
         whose += f" on {wanted:g} core{'' if wanted == 1 else 's'}" + (", as the last one had" if cores is None else "")
@@ -128,17 +130,18 @@ def next_limit(
     )
 
 
-def _check_near(history: History, ours: np.ndarray, wanted: float, whose: str, kill: float) -> None:
-    """Refuse fewer cores than any earlier job had, or more: a job may take longer there than any of them did."""
+def _check_cores(history: History, ours: np.ndarray, wanted: float, whose: str, kill: float) -> None:
+    """Refuse a number of cores that no earlier job had: the others say nothing of how much longer a job takes there."""
     if not history.has_cores:
         raise InputError("the cores of some jobs aren't known, so that no limit can be learned for a number of cores")
-    least, most = float(history.cores[ours].min()), float(history.cores[ours].max())
-    if not least <= wanted <= most:
-        had = f"{least:g}" if least == most else f"{least:g} to {most:g}"
-        raise InputError(
-            f"the jobs {whose} had {had} cores, so they don't tell how long a job on {wanted:g} takes; evenly predict "
-            f"JOBS --at cores={wanted:g} --limit {100 * (1 - kill):g}% learns how the time depends on the cores"
-        )
+    had = np.unique(history.cores[ours])
+    if wanted in had:
+        return
+    listed = ", ".join(f"{count:g}" for count in had) if len(had) <= _LISTED else f"{had[0]:g} to {had[-1]:g}"
+    raise InputError(
+        f"the jobs {whose} had {listed} cores, so they don't tell how long a job on {wanted:g} takes; evenly predict "
+        f"JOBS --at cores={wanted:g} --limit {100 * (1 - kill):g}% learns how the time depends on the cores"
+    )
 
 
 def _equal(jobs: Jobs, column: str, value: str, every: Jobs, among: np.ndarray | None = None) -> np.ndarray:

@@ -183,3 +183,16 @@ def test_a_column_that_no_model_knows_is_said(evenly: Evenly, scaling: str) -> N
     shown = evenly("predict", scaling, *LAW, "--file", "ask.csv")
     assert shown.code == 0, shown.err
     assert "no model has such a parameter: grid" in shown.err
+
+
+def test_a_label_that_tells_programs_apart_may_be_a_parameter(evenly: Evenly) -> None:
+    rows = "".join(f"{n},{kind},{time / n}\n" for n in (1, 2, 4) for kind, time in (("pcg", 90), ("gamg", 60)))
+    Path("cfd.csv").write_text(f"ranks,solver,wall_s\n{rows}")
+    shown = evenly("predict", "cfd.csv", "--at", "ranks=2", "--at", "solver=pcg")
+    assert shown.code == 2
+    assert "'solver' tells the programs apart" in shown.err
+    assert "--only pcg" in shown.err
+    assert "--parameters ranks,solver" in shown.err
+    assert (
+        evenly("predict", "cfd.csv", "--at", "ranks=2", "--at", "solver=pcg", "--parameters", "ranks,solver").code == 0
+    )

@@ -225,7 +225,7 @@ def allocate(
     learned = learn(
         path, reading, learning, lambda runs, known: _asked(runs, known, most, cores_are, fixed), accept=accept
     )
-    opt.check_parameters(fixed, learned.models.values())
+    opt.check_parameters(fixed, learned)
     models = models_by_cores(learned, cores_are, fixed)
     question: dict[str, Any] = {
         "layout": layout_of(layout, learned), "limits": limits.by_solver(learned, models, fixed), "at": fixed,

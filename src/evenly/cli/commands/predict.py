@@ -72,7 +72,7 @@ def predict(
     silence(ExtrapolationWarning)  # a star marks it
     learned = learn(path, reading, learning)
     if at is not None:
-        opt.check_parameters(asked.columns, learned.models.values())
+        opt.check_parameters(asked.columns, learned)
     parts = _parts(learned, asked, reading.solver)
     if save is not None:
         _save(_predicted(parts, level, limit), save)
@@ -103,7 +103,7 @@ def _predict_counts(
         return {}
 
     learned = learn(path, reading, learning, asked)
-    opt.check_parameters(parsing.pairs(at or [], "--at"), learned.models.values())
+    opt.check_parameters(parsing.pairs(at or [], "--at"), learned)
     predict_counts(learned, counts, at, level, save, times=times, limit=limit, json=json)
 
 

@@ -65,7 +65,7 @@ def report(
     notes: list[str] = []
     with _opened(studies) as campaigns:
         learned = _learned([thing for thing in things if thing not in studies], campaigns, reading, learning, notes)
-        opt.check_parameters(fixed, learned.models.values())
+        opt.check_parameters(fixed, learned)
         _check_questions(learned, counts, limit)
         results: list[Any] = [_result(one) if one.study.plan.design == "tune" else one for one in campaigns]
         if counts.cores is not None and len(learned.models) > 1:
