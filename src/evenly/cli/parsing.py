@@ -20,7 +20,7 @@ __all__ = [
 
 _MOST = 1_000_000
 #: A value ends at the first blank; what follows it is the next name, which may hold blanks.
-_NEXT_NAME = re.compile(r"(?P<value>\S*(?:,\s+[-+.\d]\S*)*?)\s+(?P<name>\S.*)", re.DOTALL)
+_NEXT_NAME = re.compile(r"(?P<value>.*?\S(?:,\s+[-+.\d]\S*)*?)\s+(?P<name>[^\s\-].*)", re.DOTALL)
 
 
 def names(text: str | None) -> list[str] | None:
@@ -106,6 +106,8 @@ def pairs(items: Sequence[str], option: str) -> dict[str, str]:
     {'inner': '4', 'outer': '8'}
     >>> pairs(["mesh size=160000 cores=64,128"], "--at")
     {'mesh size': '160000', 'cores': '64,128'}
+    >>> pairs(["flags=-O3 -march=native cores=8"], "--at")
+    {'flags': '-O3 -march=native', 'cores': '8'}
     """
     found: dict[str, str] = {}
     for name, value in itertools.chain.from_iterable(_pairs(item, option) for item in items):
@@ -118,13 +120,15 @@ def pairs(items: Sequence[str], option: str) -> dict[str, str]:
 def _pairs(item: str, option: str) -> list[tuple[str, str]]:
     name, *rest = item.split("=")
     found: list[tuple[str, str]] = []
+    before = ""  # a value may hold an equals sign: -O3 -march=native
     for text in rest[:-1]:
         match = _NEXT_NAME.fullmatch(text.strip())
         if match is None:
-            raise InputError(f"{option} takes name=value, but got {item!r}")
-        found.append((name.strip(), match["value"].rstrip(",")))
-        name = match["name"]
-    found.append((name.strip(), rest[-1].strip() if rest else ""))
+            before += f"{text}="
+            continue
+        found.append((name.strip(), before + match["value"].rstrip(",")))
+        name, before = match["name"], ""
+    found.append((name.strip(), before + rest[-1].strip() if rest else ""))
     if not all(name and value for name, value in found):
         raise InputError(f"{option} takes name=value, but got {item!r}")
     return found

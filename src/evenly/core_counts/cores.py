@@ -103,23 +103,47 @@ def find_cores(space: Space, cores_are: str | None = None, *, measured: pd.DataF
     """
     names = list(space.names)
     if cores_are is not None:
-        return _checked(Cores(cores_are), names)
+        return _checked(Cores(cores_are), space)
     by_kind: dict[str, list[str]] = {kind: [n for n in names if kind_of(n) == kind] for kind in COUNT_KINDS}
     cores, ranks, nodes = by_kind["cores"], by_kind["ranks"], by_kind["nodes"]
     if len(cores) == 1 and all(_is_one(space.parameters[n]) or _of_all(measured, cores[0], n) for n in nodes):
         return Cores(_quoted(cores[0]))
     multiply = [n for kind in ("nodes", "per node", "gpus") for n in by_kind[kind] if _varies(space.parameters[n])]
     multiply += [n for n in by_kind["per rank"] if not _is_one(space.parameters[n])]
+    if not cores and (text := _product(space, by_kind)):
+        return Cores(text, f"cores: {text} (--cores-are says otherwise)")
     if not cores and len(ranks) == 1 and not multiply:
         text = _quoted(ranks[0])
         return Cores(
             text, f"cores: one for each of {ranks[0]} (--cores-are says otherwise, as {shlex.quote(f'{text} * 2')})"
         )
-    raise InputError(_question(names, by_kind))
+    numbers = [name for name in names if not isinstance(space.parameters[name], Categorical)]
+    if not numbers:
+        raise InputError(f"no parameter is a number that may tell the cores: there are {', '.join(names)}")
+    raise InputError(_question(numbers, by_kind))
 
 
-def _checked(cores: Cores, names: list[str]) -> Cores:
+def _product(space: Space, by_kind: Mapping[str, list[str]]) -> str:
+    """Return the ranks, or the nodes, times what each rank or node had in all runs; "" if that isn't plain."""
+    varied = [
+        name for kind in ("per node", "per rank", "gpus") for name in by_kind[kind] if _varies(space.parameters[name])
+    ]
+    ranks, nodes, per_node, per_rank = (by_kind[kind] for kind in ("ranks", "nodes", "per node", "per rank"))
+    per_rank = [name for name in per_rank if not _is_one(space.parameters[name])]
+    if varied or len(per_rank) > 1 or by_kind["gpus"]:
+        return ""
+    if len(ranks) == 1 and per_rank and not any(_varies(space.parameters[name]) for name in nodes):
+        return " * ".join(map(_quoted, [*ranks, *per_rank]))
+    if not ranks and len(nodes) == len(per_node) == 1:
+        return " * ".join(map(_quoted, [*nodes, *per_node, *per_rank]))
+    return ""
+
+
+def _checked(cores: Cores, space: Space) -> Cores:
+    names = list(space.names)
     for name in cores.names:
+        if isinstance(space.parameters.get(name), Categorical):
+            raise InputError(f"--cores-are {cores.text!r} needs numbers, but the values of {name!r} are labels")
         if name not in names:
             raise InputError(
                 f"--cores-are {cores.text!r} needs {name!r}, but the parameters are {', '.join(names)}"

@@ -22,6 +22,7 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
     "per node": (
         "taskspernode", "ntaskspernode", "rankspernode", "procspernode", "processespernode", "mpipernode", "ppn", "tpn",
         "corespernode", "cpuspernode",
+        "tasksnode", "ranksnode", "procsnode", "processesnode", "mpinode", "coresnode", "cpusnode",
     ),
     "per rank": (
         "threads", "nthreads", "numthreads", "ompthreads", "ompnumthreads", "threadsperrank", "threadsperprocess",

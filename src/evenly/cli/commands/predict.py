@@ -73,7 +73,7 @@ def predict(
     learned = learn(path, reading, learning)
     if at is not None:
         opt.check_parameters(asked.columns, learned)
-    parts = _parts(learned, asked, reading.solver)
+    parts = _parts(learned, _with_constants(asked, learned), reading.solver)
     if save is not None:
         _save(_predicted(parts, level, limit), save)
     if json:
@@ -105,6 +105,20 @@ def _predict_counts(
     learned = learn(path, reading, learning, asked)
     opt.check_parameters(parsing.pairs(at or [], "--at"), learned)
     predict_counts(learned, counts, at, level, save, times=times, limit=limit, json=json)
+
+
+def _with_constants(asked: pd.DataFrame, learned: Learned) -> pd.DataFrame:
+    """Add the parameters that never varied, and say so."""
+    from evenly.core_counts.cores import constants
+
+    found: dict[str, set[Any]] = {}
+    for model in learned.models.values():
+        for name, value in constants(model.space_, but=list(map(str, asked.columns))).items():
+            found.setdefault(name, set()).add(value)
+    only = {name: values.pop() for name, values in found.items() if len(values) == 1}
+    if only:
+        note(f"{', '.join(f'{name} = {value}' for name, value in only.items())}, as in all measurements")
+    return asked.assign(**only)
 
 
 @dataclass(frozen=True)

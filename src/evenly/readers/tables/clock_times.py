@@ -7,6 +7,7 @@ microseconds, nanoseconds) since 1970.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,6 +24,7 @@ _ENDS = (
     "end", "ended", "end_time", "endtime", "ended_at", "end_date", "finish", "finished", "finish_time", "finished_at",
     "stop", "stopped", "stop_time", "completed_at", "completion_time",
 )  # fmt: skip
+_DOTTED = re.compile(r"(?P<day>\d\d?)\.(?P<month>\d\d?)\.(?P<year>\d{4})(?P<rest>[ T]\d\d:\d\d.*)?")
 _NOT_YET = frozenset({"", "-", "unknown", "none", "n/a", "na", "null"})
 #: Seconds since 1970 lie between; larger numbers count smaller units.
 _EPOCH = (1e8, 1e11)
@@ -75,10 +77,12 @@ def is_date(cell: str) -> bool:
     >>> is_date("2026-11-25"), is_date("2026-11-25T10:00:00Z"), is_date("20261125"), is_date("25")
     (True, True, False, False)
     """
-    return "-" in cell[4:8] and _moment(cell) is not None
+    return ("-" in cell[4:8] or _DOTTED.fullmatch(cell) is not None) and _moment(cell) is not None
 
 
 def _moment(cell: str) -> datetime | None:
+    if dotted := _DOTTED.fullmatch(cell):  # day, month, year
+        cell = f"{dotted['year']}-{int(dotted['month']):02}-{int(dotted['day']):02}{dotted['rest'] or ''}"
     try:
         return datetime.fromisoformat(cell.replace("/", "-"))
     except ValueError:

@@ -32,6 +32,8 @@ _SEPARATOR_LINE = re.compile(r"sep=(?P<mark>[,;|\t])", re.IGNORECASE)
 _DELIMITERS = ("\t", ";", "|", ",")
 _COMMENTS = ("#", "%", "//")
 _SAMPLE = 40
+#: A quoted cell has at most so many lines.
+_MOST_LINES = 20
 #: Of a table of runs.
 _MOST_COLUMNS = 5000
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
@@ -40,6 +42,7 @@ _GROUPED = {
     ",": re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?"),
     ".": re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?"),
 }
+_SPACED = re.compile(r"[+-]?[1-9]\d{0,2}(\s\d{3})+([.,]\d+)?")
 _ONE_GROUP = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 _SUFFIXED = re.compile(r"(?P<number>[+-]?\d+(?:\.\d+)?) ?(?P<suffix>[kKMG])")
 #: ``97.7%``, and a speed-up of ``1.93x``.
@@ -85,7 +88,7 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     >>> table.frame.to_dict("list"), table.lines.tolist()
     ({'cores': ['2'], 'time': ['1,5']}, [3])
     """
-    text_lines = without_borders(text_lines)
+    text_lines = _with_whole_cells(without_borders(text_lines))
     content = _content(text_lines)
     if not content:
         raise ReadError(path, "the file holds no table, only empty lines or comments")
@@ -262,12 +265,30 @@ def _content(text_lines: Sequence[str]) -> list[tuple[int, str]]:
     return table
 
 
+def _with_whole_cells(text_lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines with those of a quoted cell in one, and empty ones in their places."""
+    if not any(line.count('"') % 2 for line in text_lines):
+        return text_lines
+    found = list(text_lines)
+    number = 0
+    while number < len(found):
+        part = found[number : number + _MOST_LINES]
+        odd = [place for place, line in enumerate(part) if line.count('"') % 2]
+        if odd[:1] == [0] and len(odd) > 1:
+            last = number + odd[1]
+            found[number] = " ".join(line.strip("\r\n") for line in found[number : last + 1])
+            found[number + 1 : last + 1] = [""] * (last - number)
+            number = last
+        number += 1
+    return found
+
+
 def _is_header_of(comment: str, first: str) -> bool:
     """Tell whether a comment line names the columns of the first row, as gnuplot users write it."""
     delimiter = _find_delimiter([first])
     cells = _cells(first, delimiter)
     names = _cells(comment, delimiter)
-    numeric = sum(_is_number(cell) or _SHARE.fullmatch(cell) is not None for cell in cells)
+    numeric = sum(cell[:1].isdigit() or _is_number(cell) or _SHARE.fullmatch(cell) is not None for cell in cells)
     return len(names) == len(cells) > 1 and 2 * numeric > len(cells) and not any(map(_is_number, names))
 
 
@@ -317,14 +338,16 @@ def _shorter(others: Sequence[str], last: str) -> str:
 
 
 def _unmarked(cell: str) -> str:
-    """Leave out the apostrophe that keeps spreadsheets from taking a label for a formula."""
+    """Leave out the spaces between groups of three digits, and the apostrophe before what would be a formula."""
+    if _SPACED.fullmatch(cell):
+        return re.sub(r"\s", "", cell)
     return cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell
 
 
 def _check_header(path: Path, header: list[str], line: int) -> list[str]:
     named = [place for place, name in enumerate(header) if name]
     header = header[: max(1, named[-1] + 1 if named else 0)]
-    if header and all(_is_number(cell) for cell in header):
+    if header and all(_is_number(cell) or cell[:1].isdigit() for cell in header) and any(map(_is_number, header)):
         raise ReadError(path, "the first line must name the columns, but it holds only numbers", line=line)
     if len(header) > _MOST_COLUMNS:
         raise ReadError(path, f"a table may have {_MOST_COLUMNS:,} columns, but this has {len(header):,}", line=line)

@@ -43,7 +43,15 @@ from evenly.space.expressions import Expression
 __all__ = ["Interpretation"]
 
 #: What begins with a number, also with one that is about so much.
+#: What a row is called that sums up others.
+_SUMMARIES = frozenset({"mean", "avg", "average", "median", "min", "max", "sum", "total", "all", "std", "best"})
 _NUMBER = re.compile(r"\W*\d")
+
+
+def _is_sibling(column: str, time: str) -> bool:
+    """Tell whether a column is named as that of the time, but for a number: ``512^3`` beside ``256^3``."""
+    alike = re.sub(r"\d+", "0", column) == re.sub(r"\d+", "0", time)
+    return alike and column != time and any(map(str.isdigit, time))
 
 
 class Interpretation:
@@ -149,7 +157,7 @@ class Interpretation:
             return
         expression = Expression(condition)
         self._require(sorted(expression.names), "where")
-        columns = {name: self.values.parameter(name).to_numpy() for name in expression.names}
+        columns = {name: self._values_or_text(name) for name in expression.names}
         mask = np.broadcast_to(expression(columns), (len(self.cells),)).astype(np.bool_)
         if not mask.any():
             raise ReadError(self.path, f"no row is left by where={condition!r}")
@@ -157,6 +165,13 @@ class Interpretation:
         self._settled = {name for name in expression.names if self.cells[name].nunique() == 1}
         for name in self._settled:
             self._take(name, "constant", "where= (--where) leaves one value")
+
+    def _values_or_text(self, name: str) -> NDArray[Any]:
+        """Return a column's values; its text where words stand among numbers, which a condition may leave out."""
+        try:
+            return self.values.parameter(name).to_numpy()
+        except ReadError:
+            return self.cells[name].to_numpy(dtype=object)
 
     def _states(self) -> NDArray[np.object_] | None:
         """Return the status of each row, and leave out the rows of jobs that haven't ended."""
@@ -189,6 +204,9 @@ class Interpretation:
             found[role] = column
             what: Role = "repetition" if role in ("repetition", "step") else "identifier"
             self._take(column, what, "its name")
+        for role in ("run", "repetition"):
+            if role in found:
+                self._refuse_summaries(found[role])
         if "step" in found:
             self.notes.append(
                 f"{found['step']!r} numbers the steps of a run (if it was varied: name it in parameters=, --parameters)"
@@ -199,6 +217,18 @@ class Interpretation:
                 f"runs of several machines ({several}) are read together: choose one with where= (--where)"
             )
         return found
+
+    def _refuse_summaries(self, column: str) -> None:
+        """Refuse a row that holds the mean of others, which a word in the column of their numbers tells."""
+        texts = [cell.lower() for cell in self.values.texts(column)]
+        summaries = [row for row, cell in enumerate(texts) if cell in _SUMMARIES]
+        if summaries and len(summaries) < len(texts):
+            word = self.values.texts(column)[summaries[0]]
+            raise self.values.at(
+                summaries[0],
+                f"{word!r} in column {column!r} is no run, but sums up others: leave such rows out with where= "
+                f"(--where), as --where \"{column} != '{word}'\"",
+            )
 
     def _time(self) -> tuple[str, str]:
         """Return the column of the time and its unit."""
@@ -244,7 +274,7 @@ class Interpretation:
         """Return a column as another timing: its values are durations, or its unit is one of time and they differ."""
         if is_unnamed(column):
             return None
-        if self.values.are_durations(column):
+        if self.values.are_durations(column) and not self.values.are_suffixed(column):
             return words.Measured(column, column, "", 0)
         known = words.timing_by_unit(column)
         if known is None and all(name.lower().startswith("t_") for name in (column, self.options.time or "")):
@@ -328,6 +358,8 @@ class Interpretation:
         """Return the role of a column that is nothing else yet, and why."""
         if is_limit(column):
             return "left out", "a limit or a wish, which was not measured"
+        if _is_sibling(column, self.options.time or ""):
+            return "outcome", "named as the time, but for a number"
         if why := self._identifies(column):
             return "identifier", why
         if self.values.is_numeric(column):

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,9 +88,11 @@ _OUTCOMES = frozenset({
     "flops", "sypd", "sdpd", "asypd", "chsy", "chpsy", "mlups", "glups", "mips", "teps", "gteps", "mteps", "imbalance",
     "utilisation", "utilization", "residual", "residuals", "misses", "loss", "rmse", "accuracy", "percent",
     "walltimeratio", "slowdown", "overhead", "gc", "amdahl", "qps", "tps", "iops",
+    "charged", "charge", "billed", "su", "sus", "ipc", "cpi",
 })  # fmt: skip
 _OUTCOME_NAMES = frozenset({
-    "speed_up", "parallel_eff", "core_hours", "cpu_hours", "node_hours", "corehours", "cpuhours", "nodehours", "core_h",
+    "speed_up", "parallel_eff", "core_hours", "cpu_hours", "node_hours", "gpu_hours", "corehours", "cpuhours",
+    "nodehours", "gpuhours", "core_h",
     "cpu_h", "node_h", "core_seconds", "cpu_seconds", "core_sec", "ns_day", "ns_per_day", "queue_time", "queuetime",
     "wait_time", "waiting_time", "waiting", "waited", "queued", "time_in_queue", "max_rss", "maxrss", "ave_rss",
     "total_cpu", "totalcpu", "cputime", "cpu_time", "cputimeraw", "cpu_time_raw", "consumed_energy", "gb_s", "mb_s",
@@ -99,9 +101,9 @@ _OUTCOME_NAMES = frozenset({
 })  # fmt: skip
 #: Words that results have, and sometimes parameters: they count where the values look measured.
 _MAYBE_OUTCOMES = frozenset({
-    "cost", "costs", "energy", "power", "watts", "watt", "joules", "rate", "throughput", "bandwidth", "wait",
-    "overhead", "loss", "performance", "perf", "speed", "gain", "ratio", "percent", "ideal", "latency", "fps", "ops",
-    "usage", "load",
+    "error", "err", "cost", "costs", "energy", "power", "watts", "watt", "joules", "rate", "throughput", "bandwidth",
+    "wait", "overhead", "loss", "performance", "perf", "speed", "gain", "ratio", "percent", "ideal", "latency", "fps",
+    "ops", "usage", "load",
 })  # fmt: skip
 _MEMORY = frozenset({"memory", "mem", "rss", "footprint"})
 #: Statistics of a time beside a time.
@@ -126,6 +128,9 @@ _SHARES = frozenset({
 })  # fmt: skip
 _ITERATIONS = frozenset({"iterations", "iters", "niter", "niters", "nits", "its"})
 _LIMIT_NAMES = frozenset({"req_walltime", "walltime_req", "req_time", "reqtime"})
+_MOST_TIME = frozenset(
+    {"max_walltime", "max_wall_time", "max_wallclock", "walltime_max", "maximum_walltime", "maxtime"}
+)
 _NUMBERINGS = frozenset({"id", "index", "idx", "#", "no", "nr", "row", "line", "number"})
 _COUNT_WORDS = frozenset({
     "core", "rank", "proc", "process", "processes", "processors", "thread", "task", "node", "gpu", "cpu", "cores",
@@ -133,6 +138,11 @@ _COUNT_WORDS = frozenset({
     "ncores", "pes", "p", "n", "m", "k", "size", "cells", "elements", "points", "particles", "atoms", "dofs", "dof",
     "unknowns", "level", "order", "degree", "resolution", "dx", "dy", "dz", "dt", "h", "step", "tol", "tolerance",
 })  # fmt: skip
+#: The time of a piece of work, as ``ms/step``.
+_TIME_OF_EACH = re.compile(
+    r"(.*[\s_])?(s|sec|seconds?|ms|msec|us|µs|min|h|hours?)(\s*/\s*|[\s_]+per[\s_]+)(?!s\b|min\b|h\b|hour|day)\w+",
+    re.IGNORECASE,
+)
 _UNIT_TAIL = re.compile(r"\s*(\[[^\]]*\]|\([^)]*\))\s*$")
 
 
@@ -198,7 +208,13 @@ def is_result(column: str) -> bool:
     """
     key = name_key(_UNIT_TAIL.sub("", column))
     words = set(key.split("_"))
-    return is_rate(column) or bool(words & _OUTCOMES) or key in _OUTCOME_NAMES or words >= {"speed", "up"}
+    return (
+        is_rate(column)
+        or _TIME_OF_EACH.fullmatch(column.strip()) is not None
+        or bool(words & _OUTCOMES)
+        or key in _OUTCOME_NAMES
+        or words >= {"speed", "up"}
+    )
 
 
 def is_statistic(column: str) -> bool:
@@ -227,7 +243,8 @@ def is_limit(column: str) -> bool:
     """
     key = name_key(column)
     words = set(key.split("_")) & {"limit", "requested", "timelimit", "wallclock_limit"}
-    return bool(words) or key.startswith("resource_list") or key in _LIMIT_NAMES
+    most = key.removesuffix(f"_{unit_of_time(column)}") in _MOST_TIME
+    return bool(words) or key.startswith("resource_list") or key in _LIMIT_NAMES or most
 
 
 def _look_measured(values: NDArray[np.float64]) -> bool:
@@ -310,7 +327,7 @@ def columns_of(runs: Mapping[str, Runs]) -> list[Column]:
 def settle(runs: Mapping[str, Runs], columns: Sequence[Column]) -> tuple[dict[str, Runs], list[Column]]:
     """Leave out of runs the parameters with one value in all files, and return the roles over all files.
 
-    They stay where nothing else varies.
+    They stay where nothing else varies, and where they say how many cores a rank or a node has: cores are counted so.
 
     Parameters
     ----------
@@ -338,9 +355,9 @@ def settle(runs: Mapping[str, Runs], columns: Sequence[Column]) -> tuple[dict[st
         for name, column in roles.items()
         if column.role == "constant"
     }
-    fixed = {name for name, found in values.items() if len(found) <= 1}
+    fixed = {name for name, found in values.items() if len(found) <= 1 and not _multiplies(name, found)}
     for name in values:
-        if name not in fixed:
+        if name not in fixed and len(values[name]) > 1:
             roles[name] = Column(name, "parameter", "it differs between files", roles[name].unit)
     kept = {solver: [name for name in one.parameters if name not in fixed] for solver, one in runs.items()}
     if not all(kept.values()):  # one configuration, measured again and again
@@ -349,6 +366,12 @@ def settle(runs: Mapping[str, Runs], columns: Sequence[Column]) -> tuple[dict[st
                 roles[name] = Column(name, "parameter", "one value, but nothing else varies", roles[name].unit)
         return dict(runs), list(roles.values())
     return {solver: only(one, kept[solver]) for solver, one in runs.items()}, list(roles.values())
+
+
+def _multiplies(name: str, values: Collection[Any]) -> bool:
+    return kind_of(name) in ("per rank", "per node") and all(
+        isinstance(one, int | np.integer) and one > 1 for one in values
+    )
 
 
 def only(runs: Runs, parameters: Sequence[str]) -> Runs:

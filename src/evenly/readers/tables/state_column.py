@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.tables.columns import unit_of_time
+from evenly.readers.tables.repetitions import are_whole
 from evenly.readers.tables.roles import is_limit
 from evenly.readers.tables.states import STATE_NAMES, State, counted, must_be_states, name_key, state_of, states
 from evenly.readers.tables.values import Values
+from evenly.runs.units import SECONDS_PER
 
 __all__ = ["StateColumn", "find_states", "stopped_at_limit"]
 
@@ -128,6 +130,9 @@ def stopped_at_limit(values: Values, seconds: NDArray[np.float64], unit: str) ->
         try:
             limits = values.seconds(column, unit_of_time(column) or unit)
         except ReadError:
+            continue
+        per_unit = SECONDS_PER.get(unit_of_time(column) or unit, 1.0)
+        if not are_whole(limits[np.isfinite(limits)] / per_unit):  # something measured
             continue
         stopped = (limits > 0) & (seconds >= _AT_LIMIT * limits)
         if stopped.any() and not stopped.all():

@@ -21,9 +21,13 @@ _WORDS: dict[str, State] = {
     **dict.fromkeys((
         "failed", "fail", "failure", "error", "crashed", "crash", "oom", "killed", "aborted", "invalid", "cancelled",
         "canceled", "node_fail", "out_of_memory", "out_of_me", "preempted", "boot_fail", "revoked", "special_exit",
-        "stopped", "launch_failed", "out of memory", "node fail", "diverged", "segfault", "segmentation fault",
+        "stopped", "launch_failed", "out of memory", "node fail", "node failure", "diverged", "segfault",
+        "segmentation fault",
     ), "failed"),
-    **dict.fromkeys(("timed out", "timeout", "timed_out", "time limit", "deadline"), "timed out"),
+    **dict.fromkeys((
+        "timed out", "timeout", "timed_out", "time limit", "deadline", "walltime", "hit walltime", "walltime exceeded",
+        "hit time limit", "time limit exceeded", "time limit reached",
+    ), "timed out"),
     **dict.fromkeys((
         "running", "pending", "suspended", "requeued", "configuring", "completing", "resizing", "queued", "held",
         "exiting", "waiting", "requeue_hold", "requeue_fed", "signaling", "stage_out", "resv_del_hold",

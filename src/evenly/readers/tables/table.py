@@ -31,7 +31,7 @@ from evenly.readers.tables.interpretation import Interpretation
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.roles import Column
 from evenly.readers.tables.side_by_side import stacked
-from evenly.readers.tables.unit_row import with_units
+from evenly.readers.tables.unit_row import with_cell_units, with_units
 from evenly.readers.tables.wide import narrowed
 from evenly.runs.files import check_parquet
 from evenly.runs.runs import Runs
@@ -177,7 +177,9 @@ class TableReader(Reader):
     def _interpret(self, path: Path, cells: pd.DataFrame, rows: NDArray[np.int64]) -> dict[str, Runs]:
         options = self._options
         cells, rows = with_units(cells, rows)
-        cells, told = without_doubts(cells)
+        cells, doubts = without_doubts(cells)
+        cells, units = with_cell_units(cells)
+        told = (*doubts, *units)
         why_time = ""
         if not (options.time or options.solver or options.parameters or options.quantities):
             wide = narrowed(cells, rows)

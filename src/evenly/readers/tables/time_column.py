@@ -11,7 +11,7 @@ import numpy as np
 from evenly.errors import ReadError
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.clock_times import Between, between
-from evenly.readers.tables.roles import is_limit
+from evenly.readers.tables.roles import is_limit, is_result
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.values import Values
 from evenly.runs.durations import TWO_FIELDS
@@ -87,6 +87,11 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
                 "of the rate, as 1/s, 1/h or 1/d",
             )
         raise ReadError(values.path, f"{column!r} is a rate by its name: pass unit= (--unit), as 1/s, 1/h or 1/d")
+    if options.unit is None and not told and is_result(column):
+        raise ReadError(
+            values.path,
+            f"{column!r} isn't a time by its name, but a result: pass unit= (--unit), as 1/s where it is a rate",
+        )
     in_cells = values.are_durations(column)
     if not (options.unit or told or in_cells or options.time) and name_key(column) == "median":
         raise ReadError(values.path, f"{column!r} doesn't say in which unit it is: pass unit= (--unit), as s, ms or us")

@@ -1,17 +1,61 @@
-"""A second header row with the units of the columns: ``cores,time`` and below it ``-,ms``."""
+"""Units elsewhere than in the header: in a row below it, ``-,ms``, and in cells, ``3.2 GB``."""
 
 from __future__ import annotations
+
+import re
+from collections import Counter
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.readers.tables.columns import canonical_unit, measured
-from evenly.runs.units import SECONDS_PER, base_unit
+from evenly.readers.tables.columns import NO_TIME, canonical_unit, measured
+from evenly.runs.units import SECONDS_PER, base_unit, to_base
 
-__all__ = ["with_units"]
+__all__ = ["with_cell_units", "with_units"]
 
 _NONE = frozenset({"", "-", "--", "1", "none", "n/a"})
+
+#: A number and its unit, of memory or energy. Times are read as durations.
+_WITH_UNIT = re.compile(r"(?P<number>[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?) ?(?P<unit>[kKMGT]i?B|[kM]?J|k?Wh)")
+
+
+def with_cell_units(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Return a table with plain numbers in columns whose every cell has a unit, and a note on each.
+
+    A measured quantity has its unit in its name then.
+
+    Examples
+    --------
+    >>> cells, notes = with_cell_units(pd.DataFrame({"cores": ["8", "16"], "peak memory": ["3.2 GB", "800 MB"]}))
+    >>> cells.to_dict("list")
+    {'cores': ['8', '16'], 'peak memory [GB]': ['3.2', '0.8']}
+    >>> notes
+    ["the numbers in 'peak memory' are in GB"]
+    """
+    notes: list[str] = []
+    changed: dict[str, list[str]] = {}
+    names: dict[str, str] = {}
+    for name, column in ((str(name), column) for name, column in cells.items()):
+        texts = [cell for cell in column if cell.lower() not in NO_TIME]
+        found = [_WITH_UNIT.fullmatch(cell) for cell in texts]
+        units = Counter(canonical_unit(match["unit"]) for match in found if match)
+        if not texts or None in found or len({base_unit(unit) for unit in units}) != 1:
+            continue
+        unit = units.most_common(1)[0][0]
+        changed[name] = [_in_unit(cell, unit) for cell in column]
+        notes.append(f"the numbers in {name!r} are in {unit}")
+        if measured(f"{name} [{unit}]") is not None:
+            names[name] = f"{name} [{unit}]"
+    return (cells.assign(**changed).rename(columns=names) if changed else cells), notes
+
+
+def _in_unit(cell: str, unit: str) -> str:
+    match = _WITH_UNIT.fullmatch(cell)
+    if match is None:
+        return cell
+    own, number = canonical_unit(match["unit"]), np.array([float(match["number"])])
+    return match["number"] if own == unit else f"{(to_base(number, own) / to_base(np.ones(1), unit))[0]:.12g}"
 
 
 def with_units(cells: pd.DataFrame, lines: NDArray[np.int64]) -> tuple[pd.DataFrame, NDArray[np.int64]]:

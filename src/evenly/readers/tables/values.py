@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -15,11 +16,17 @@ from evenly.readers.tables import columns as words
 from evenly.readers.tables.delimited import has_decimal_commas, has_suffix, numbers
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.repetitions import are_whole
+from evenly.readers.tables.states import name_key
 from evenly.runs.count_names import kind_of
 from evenly.runs.durations import TWO_FIELDS, has_two_fields, is_duration, parse, two_fields_of
 from evenly.runs.units import to_base
 
 __all__ = ["Values"]
+
+
+_VERSIONS = frozenset({"version", "versions", "ver", "release", "revision"})
+#: Not a number of minutes: ``2M`` beside ``12k``.
+_MILLIONS = re.compile(r"\d+(\.\d+)? ?[kKmMG]")
 
 
 class Values:
@@ -77,15 +84,35 @@ class Values:
 
     def is_numeric(self, name: str) -> bool:
         """Tell whether more than half of a column's cells are numbers."""
-        if name in self.options.categories:
+        if name in self.options.categories or self._are_versions(name):
             return False
         found = int(np.isfinite(self.numbers(name)).sum())
         return found * 2 > int((~self.blank(name)).sum())
+
+    def _are_versions(self, name: str) -> bool:
+        """Tell whether a column holds versions, of which 1.1 and 1.10 are two."""
+        return bool(set(name_key(name).split("_")) & _VERSIONS) and any("." in cell for cell in self.cells[name])
 
     def are_durations(self, name: str) -> bool:
         """Tell whether a column holds durations as ``1:02:03`` or ``3 min``, and nothing else."""
         texts = [cell for cell in self.cells[name] if cell.lower() not in words.NO_TIME]
         return bool(texts) and all(map(is_duration, texts))
+
+    def are_suffixed(self, name: str) -> bool:
+        """Tell whether all cells of a column are numbers like ``2M``: millions where no name says that it is a time.
+
+        Raises
+        ------
+        ReadError
+            If they are like ``2m``, which may be minutes, too.
+        """
+        texts = [cell for cell in self.cells[name] if cell.lower() not in words.NO_TIME]
+        if not texts or not all(map(_MILLIONS.fullmatch, texts)):
+            return False
+        for row, cell in enumerate(self.cells[name]):
+            if cell.endswith("m"):
+                raise self.at(row, f"{cell!r} in column {name!r} may be minutes or millions: write min or M")
+        return True
 
     def parameter(self, name: str) -> pd.Series[Any]:
         """Return a column as whole numbers, numbers or labels, (n_rows,); blank cells stay NaN or empty."""

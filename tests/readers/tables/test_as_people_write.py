@@ -1,0 +1,87 @@
+"""Tables as people write them: commented headers, cells of several lines, units in cells, rows that sum up others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evenly.errors import ReadError
+from evenly.readers.scanning import Measurements, scan
+
+
+def _read(folder: Path, text: str) -> Measurements:
+    path = folder / "runs.csv"
+    path.write_text(text)
+    return scan(path)
+
+
+def _roles(found: Measurements) -> dict[str, str]:
+    return {column.name: column.role for column in found.columns}
+
+
+def test_a_commented_header_above_durations(tmp_path: Path) -> None:
+    runs = _read(tmp_path, "#cores,runtime\n16,2.722 h\n32,1.472 h\n64,50.83 min\n").runs[""]
+    assert runs.parameters == ["cores"]
+    assert runs.configurations["cores"].tolist() == [16, 32, 64]
+
+
+def test_numbers_and_durations_are_no_header(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="the first line must name the columns"):
+        _read(tmp_path, "16,2.722 h\n32,1.472 h\n")
+
+
+def test_the_time_of_a_piece_of_work_is_an_outcome(tmp_path: Path) -> None:
+    text = "ranks,steps,ms/step,total_s\n16,1000,49,49\n16,5000,49,245\n32,1000,26.5,26.5\n32,5000,26.5,132.5\n"
+    assert _roles(_read(tmp_path, text))["ms/step"] == "outcome"
+
+
+def test_words_for_what_became_of_runs(tmp_path: Path) -> None:
+    text = "cores,outcome,wall_h\n16,finished,2.7\n32,finished,1.4\n64,hit walltime,6\n128,node failure,0.1\n"
+    assert list(_read(tmp_path, text).runs[""].to_frame()["status"]) == ["ok", "ok", "timed out", "failed"]
+
+
+@pytest.mark.parametrize("column", ["run", "rep"])
+def test_a_row_that_sums_up_others_is_no_run(tmp_path: Path, column: str) -> None:
+    text = f"cores,{column},time_s\n16,1,487\n16,2,499\n16,mean,493\n32,1,250\n"
+    with pytest.raises(ReadError, match=f"line 4: 'mean' in column '{column}' is no run"):
+        _read(tmp_path, text)
+    runs = scan(tmp_path / "runs.csv", where=f"{column} != 'mean'").runs[""]
+    assert sorted(runs.values) == [250, 487, 499]
+
+
+def test_header_cells_of_several_lines(tmp_path: Path) -> None:
+    text = '"Number of\ncores","Wall-clock\ntime (s)"\n16,490.0\n32,265.0\n64,bad\n'
+    with pytest.raises(ReadError, match="line 6: "):
+        _read(tmp_path, text)
+    assert _read(tmp_path, text.replace("64,bad\n", "")).runs[""].parameters == ["Number of cores"]
+
+
+@pytest.mark.parametrize("space", [" ", "\u202f", "\u00a0", "\u2009"])
+def test_spaces_between_thousands(tmp_path: Path, space: str) -> None:
+    found = _read(tmp_path, f"cores;time (s)\n16;14{space}700,5\n32;7{space}950,0\n64;412,5\n")
+    assert list(found.runs[""].values) == [14700.5, 7950, 412.5]
+
+
+def test_points_in_time_with_dots(tmp_path: Path) -> None:
+    text = "procs,begin,finish\n16,03.02.2026 22:10:05,04.02.2026 00:10:05\n32,4.2.2026 07:00:00,04.02.2026 08:00:00\n"
+    assert list(_read(tmp_path, text).runs[""].values) == [7200, 3600]
+
+
+def test_measured_amounts_with_their_units(tmp_path: Path) -> None:
+    text = "cores,time,peak memory,energy\n16,8 min,3.2 GB,24 kJ\n32,4 min,6400 MB,26 kJ\n64,2 min,12.8 GB,30 kJ\n"
+    runs = _read(tmp_path, text).runs[""]
+    assert runs.parameters == ["cores"]
+    assert {**runs.quantities, "seconds": "s"} == {"seconds": "s", "peak memory": "B", "energy": "J"}
+    assert runs.to_frame()["peak memory"].tolist() == [3.2e9, 6.4e9, 12.8e9]
+
+
+def test_a_size_with_its_unit_is_a_number(tmp_path: Path) -> None:
+    found = _read(tmp_path, "ranks,message,time_s\n2,4 KiB,1.1\n2,64 KiB,1.9\n4,4 KiB,1.3\n4,1 MiB,9.7\n")
+    assert found.runs[""].configurations["message"].tolist() == [4, 64, 4, 1024]
+    assert "the numbers in 'message' are in KiB" in " ".join(found.notes)
+
+
+def test_what_was_charged_is_an_outcome(tmp_path: Path) -> None:
+    text = "GPUs,walltime (min),SU charged\n1,600,20\n2,310,20.7\n4,160,21.3\n"
+    assert _roles(_read(tmp_path, text))["SU charged"] == "outcome"
