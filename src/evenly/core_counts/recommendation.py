@@ -221,9 +221,11 @@ def recommend(
         said.append("the time limit is that of one run or step as measured, times their number")
     best = curve[curve["cores"] == choice.count].iloc[0]
     if best["run_latest_s"] > SCATTERS * best["run_upper_s"]:
+        known = math.isfinite(best["run_latest_s"])
         said.append(
             f"single runs scatter more than the medians learned from: on {choice.count} cores, "
-            f"{(1 + level) / 2:.0%} of them end within {time_words(best['run_latest_s'])}"
+            f"{(1 + level) / 2:.0%} of them end within "
+            f"{time_words(best['run_latest_s']) if known else 'a time that is not known: so many were stopped'}"
         )
     found = Recommendation(curve, choice, count, machine, (*said, *notes), level, limit, goal, dict(at or {}))
     if not found.extrapolated:

@@ -24,6 +24,7 @@ from evenly.arguments import explained
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.models.array_types import Flags, Floats
 from evenly.models.arrays import as_features, one_column
+from evenly.models.uncertainty.floors import floors_at
 from evenly.runs.node_filling import beyond_filling
 from evenly.runs.weak_scaling import distance_from_line
 from evenly.showing import Shown
@@ -252,7 +253,12 @@ class Model(Shown, Estimator, ABC):
             If a value isn't finite, is too large or small to compute with, or is not above zero where all measured
             runs were.
         """
-        return self._predict(self._asked(X))
+        table = self._asked(X)
+        return np.maximum(self._predict(table), self._floors(table))
+
+    def _floors(self, table: pd.DataFrame) -> Floats:
+        """Return what runs of these configurations took at least, (n,): all were stopped then."""
+        return floors_at(getattr(self, "training_", {}).get("floors", {}), table)
 
     @explained
     def interval(self, X: Configurations, level: float = 0.9) -> tuple[Floats, Floats]:
@@ -274,9 +280,12 @@ class Model(Shown, Estimator, ABC):
         away = np.exp(self._off_the_line(table))
         lower, upper = lower / away, upper * away
         # Measured values are rounded: no new one is known better than to half a unit in their last place.
+        if (floors := self._floors(table)).any():
+            raised = np.maximum(1.0, floors / self._predict(table))
+            lower, upper = np.maximum(lower * raised, floors), upper * raised
         half = getattr(self, "training_", {}).get("rounding", 0.0) / 2
         if half:
-            predicted = self._predict(table)
+            predicted = np.maximum(self._predict(table), floors)
             lower = np.minimum(lower, predicted / (1 + half / predicted))
             upper = np.maximum(upper, predicted + half)
         return lower, upper
@@ -363,7 +372,7 @@ class Model(Shown, Estimator, ABC):
         Outside the range of a parameter, or, for a model that `evenly.fit` learned from runs with labels, outside the
         range in which the runs with this label lie: eight cores of a serial variant, say. Where a size grew with
         the ranks in all runs (weak scaling), other sizes for these ranks lie outside, too. So do nodes that are
-        emptier, or fuller, than those of any run.
+        emptier, or fuller, than those of any run, and configurations of which every run was stopped at its limit.
 
         Examples
         --------
@@ -383,7 +392,7 @@ class Model(Shown, Estimator, ABC):
                 of_label = table[name].astype(str) == label
                 for number, (low, high) in bounds.items():
                     beyond |= np.asarray(of_label & ((table[number] < low) | (table[number] > high)))
-        beyond |= beyond_filling(self.training_.get("filling", {}), table)
+        beyond |= beyond_filling(self.training_.get("filling", {}), table) | (self._floors(table) > 0)
         return beyond | (self._off_the_line(table) > 0)
 
     def _off_the_line(self, table: pd.DataFrame) -> Floats:

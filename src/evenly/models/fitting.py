@@ -17,6 +17,7 @@ from evenly.models.base import Effort, Model, check_effort
 from evenly.models.factorized import Factorized
 from evenly.models.registry import model_class
 from evenly.models.uncertainty.conformal import LogConformal
+from evenly.models.uncertainty.floors import floors_of
 from evenly.models.uncertainty.single_runs import SingleRuns
 from evenly.runs.columns import BOOKKEEPING
 from evenly.runs.grouping import by_value, constants
@@ -168,6 +169,8 @@ def fit(
             vars(model)["_conformal"] = conformal.knowing(noise)
     if ranges := _label_ranges(good):
         model.training_["label_ranges"] = ranges
+    if floors := floors_of(table, chosen.parameters, chosen.response):
+        model.training_["floors"] = floors
     if lines := weak_scaling(good.configurations):
         model.training_["weak_scaling"] = lines
     if full := filling(good.configurations):
