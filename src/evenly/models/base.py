@@ -14,6 +14,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from decimal import Decimal
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -24,6 +25,7 @@ from evenly.arguments import explained
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.models.array_types import Flags, Floats
 from evenly.models.arrays import as_features, one_column
+from evenly.models.uncertainty.between_levels import spread_between
 from evenly.models.uncertainty.floors import floors_at
 from evenly.runs.node_filling import beyond_filling
 from evenly.runs.weak_scaling import distance_from_line
@@ -280,6 +282,11 @@ class Model(Shown, Estimator, ABC):
         away = np.exp(self._off_the_line(table))
         lower, upper = lower / away, upper * away
         # Measured values are rounded: no new one is known better than to half a unit in their last place.
+        if (between := spread_between(getattr(self, "training_", {}).get("between", {}), self.space_, table)).any():
+            predicted = self._predict(table)
+            far = NormalDist().inv_cdf((1 + level) / 2) * between
+            lower = predicted * np.exp(-np.hypot(np.log(predicted / lower), far))
+            upper = predicted * np.exp(np.hypot(np.log(upper / predicted), far))
         if (floors := self._floors(table)).any():
             raised = np.maximum(1.0, floors / self._predict(table))
             lower, upper = np.maximum(lower * raised, floors), upper * raised

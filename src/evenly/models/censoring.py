@@ -35,7 +35,7 @@ from evenly.space.space import Space
 #: A model: `evenly.models.base.Model`, which imports this module.
 Model = Any
 
-__all__ = ["hazard", "working_values"]
+__all__ = ["hazard", "rough_copy", "working_values"]
 
 #: Rounds of laws, and of other methods.
 _NEWTON_ROUNDS, _MEAN_ROUNDS = 5, 2
@@ -126,7 +126,7 @@ def _predicted(
 
     Returns the means (m,), σ, and z (m,) of bounds, and the median log error on measured runs.
     """
-    rough = _rough(model)._fit_rows(space, table, *learned, measured)
+    rough = rough_copy(model)._fit_rows(space, table, *learned, measured)
     logs, predicted = np.log(values), np.log(rough._predict(space.frame(table)))
     spread = _spread(rough, logs, predicted, measured)
     missed = float(np.median(np.abs(logs - predicted)[measured]))
@@ -137,7 +137,8 @@ def _described(table: pd.DataFrame, row: int) -> str:
     return ", ".join(f"{name} = {value}" for name, value in table.iloc[row].items())
 
 
-def _rough(model: Model) -> Model:
+def rough_copy(model: Model) -> Model:
+    """Return an unfitted copy of a model that is fitted quickly; what the user chose is kept, except effort."""
     given, defaults = model.get_params(), model.default_arguments()
     # What the user chose is kept, except where it costs time.
     rough = {k: v for k, v in model.rough.items() if k in ("effort", "progress") or given.get(k) == defaults.get(k)}

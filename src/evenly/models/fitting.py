@@ -13,9 +13,12 @@ import pandas as pd
 from evenly.arguments import explained
 from evenly.errors import EvenlyWarning, InputError
 from evenly.metrics import mlogq
+from evenly.models.array_types import Floats
 from evenly.models.base import Effort, Model, check_effort
+from evenly.models.censoring import rough_copy
 from evenly.models.factorized import Factorized
 from evenly.models.registry import model_class
+from evenly.models.uncertainty.between_levels import between_levels
 from evenly.models.uncertainty.conformal import LogConformal
 from evenly.models.uncertainty.floors import floors_of
 from evenly.models.uncertainty.single_runs import SingleRuns
@@ -33,6 +36,8 @@ __all__ = ["Effort", "default_method", "fit", "new_model"]
 _FEW_PARAMETERS, _FEW_RUNS = 3, 20
 #: Of parameters with more labels, the ranges of their runs aren't kept.
 _MOST_LABELS = 100
+#: A total and its parts: at least so many, and equal to this share.
+_FEWEST_PARTS, _SUM = 3, 0.01
 #: With fewer configurations, no law of one among many regions is learned.
 _LEAST_POINTS = 3
 #: Exponents of the laws of many regions: quarters and thirds where they are usual (surfaces scale as n^(2/3)), fewer
@@ -169,6 +174,8 @@ def fit(
             vars(model)["_conformal"] = conformal.knowing(noise)
     if ranges := _label_ranges(good):
         model.training_["label_ranges"] = ranges
+    if between := _between(model, table, chosen):
+        model.training_["between"] = between
     if floors := floors_of(table, chosen.parameters, chosen.response):
         model.training_["floors"] = floors
     if lines := weak_scaling(good.configurations):
@@ -176,6 +183,23 @@ def fit(
     if full := filling(good.configurations):
         model.training_["filling"] = full
     return model
+
+
+def _between(model: Model, evidence: pd.DataFrame, runs: Runs) -> dict[str, Any]:
+    """Return how far off the model's method, or that which leads its blend, is at values that it didn't learn from."""
+    if runs.response != "seconds" or len(runs.parameters) < 2:
+        return {}
+    leading = str(choice["method"].iloc[0]) if (choice := getattr(model, "choice_", None)) is not None else None
+
+    def predict_without(known: pd.DataFrame, values: Floats, asked: pd.DataFrame) -> Floats:
+        rough = rough_copy(model) if leading is None else new_model(leading, "quick", {})
+        return rough.fit(known, values, space=runs.space)._predict(rough.space_.frame(asked))
+
+    measured = ~evidence["censored"].to_numpy(dtype=np.bool_)
+    table = evidence[measured]
+    rows, values = table[runs.parameters].reset_index(drop=True), table[runs.response].to_numpy(dtype=np.float64)
+    left_out = None if model.left_out_predictions_ is None else model.left_out_predictions_[measured]
+    return between_levels(predict_without, model.space_, rows, values, left_out)
 
 
 def _label_ranges(runs: Runs) -> dict[str, dict[str, dict[str, list[float]]]]:
@@ -252,6 +276,9 @@ def default_method(runs: Runs) -> str:
 
 def _fit_each(runs: Runs | Mapping[str, Runs], each: str, arguments: dict[str, Any]) -> dict[str, Model]:
     parts = by_value(runs, each)
+    if whole := _sum_of_others(parts):
+        del parts[whole]
+        warnings.warn(f"{each} {whole!r} is the sum of the others in all runs: left out", EvenlyWarning, stacklevel=4)
     tables = [runs] if isinstance(runs, Runs) else list(runs.values())
     fixed = {name: value for one in tables for name, value in constants(one).items() if name != each}
     done = arguments.pop("done", None)
@@ -277,6 +304,20 @@ def _fit_each(runs: Runs | Mapping[str, Runs], each: str, arguments: dict[str, A
             f"{len(lost)} of {len(parts)} values of {each!r} left out: {listed}{more}", EvenlyWarning, stacklevel=4
         )
     return models
+
+
+def _sum_of_others(parts: Mapping[str, Runs]) -> str:
+    """Return the value whose time is the sum of all others' in all configurations, as ``total``; "" without one."""
+    medians = {name: part.aggregate().set_index(part.parameters)[part.response] for name, part in parts.items()}
+    names = {tuple(part.parameters) for part in parts.values()}
+    if len(parts) < _FEWEST_PARTS or len(names) > 1:
+        return ""
+    table = pd.concat(medians, axis=1)
+    if len(table) < _FEWEST_PARTS or table.isna().any(axis=None):
+        return ""
+    largest = str(table.sum().idxmax())
+    others = table.drop(columns=largest).sum(axis=1)
+    return largest if bool((abs(table[largest] / others - 1) < _SUM).all()) else ""
 
 
 def _doubts(parts: Mapping[str, Runs]) -> list[str]:
