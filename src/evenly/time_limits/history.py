@@ -101,7 +101,7 @@ def in_order(jobs: Jobs) -> Jobs:
     if unknown.mean() > _FEW:
         raise InputError(
             f"of {int(unknown.sum())} jobs it isn't known when they were submitted and ended, so that nothing can "
-            f"be replayed in order: seff doesn't print this, but {WANTED} does"
+            f"be replayed in order: {WANTED} prints it"
         )
     count = int(unknown.sum())
     lost = [f"{count} jobs left out: it isn't known when they were submitted and ended"] if count else []

@@ -260,3 +260,11 @@ def test_options_without_effect_are_refused(tmp_path: Path, option: dict[str, An
     for reads in (evenly.read, read_jobs):
         with pytest.raises(InputError, match=f"read as sacct, which has no use for '{next(iter(option))}'"):
             reads(tmp_path / "t.txt", **option)
+
+
+def test_texts_in_quotes_may_hold_commas(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.csv"
+    rows = [f'{8800 + n},COMPLETED,{900 // n},360,{n},"billing={16 * n},cpu={16 * n}"' for n in (1, 2, 3)]
+    path.write_text("\n".join(["JobIDRaw,State,ElapsedRaw,TimelimitRaw,AllocNodes,AllocTRES", *rows, ""]))
+    (runs,) = scan(path).runs.values()
+    assert runs.values.tolist() == [900, 450, 300]

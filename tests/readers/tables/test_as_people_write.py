@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from evenly.core_counts.cores import find_cores
 from evenly.errors import ReadError
 from evenly.readers.scanning import Measurements, scan
 
@@ -85,3 +86,57 @@ def test_a_size_with_its_unit_is_a_number(tmp_path: Path) -> None:
 def test_what_was_charged_is_an_outcome(tmp_path: Path) -> None:
     text = "GPUs,walltime (min),SU charged\n1,600,20\n2,310,20.7\n4,160,21.3\n"
     assert _roles(_read(tmp_path, text))["SU charged"] == "outcome"
+
+
+def test_a_label_above_empty_cells_is_asked_for(tmp_path: Path) -> None:
+    text = "problem,cores,time_s\nsmall,16,490\n,32,265\nlarge,16,3600\n,32,1900\n"
+    with pytest.raises(ReadError, match="'small' in column 'problem' stands above empty cells"):
+        _read(tmp_path, text)
+    assert scan(tmp_path / "runs.csv", parameters="cores").runs[""].parameters == ["cores"]
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "seconds"),
+    [("runtime [h:mm]", "8:10", 29400), ("Walltime(hh:mm:ss)", "2:43:20", 9800), ("Zeit in s", "12.5", 12.5)],
+)
+def test_names_of_times_with_their_format(tmp_path: Path, column: str, cell: str, seconds: float) -> None:
+    assert _read(tmp_path, f"cores,{column}\n16,{cell}\n").runs[""].values[0] == seconds
+
+
+def test_constant_counts_multiply_the_cores(tmp_path: Path) -> None:
+    _read(tmp_path, "Tasks;CPUs per task;time_s\n4;4;9800\n8;4;5300\n16;4;3050\n")
+    runs = scan(tmp_path / "runs.csv").runs[""]
+    assert find_cores(runs.space).text == "Tasks * `CPUs per task`"
+    _read(tmp_path, "node count,tasks/node,time_s\n1,16,980\n2,16,530\n4,16,305\n")
+    runs = scan(tmp_path / "runs.csv").runs[""]
+    assert find_cores(runs.space).text == "`node count` * `tasks/node`"
+
+
+def test_versions_are_labels(tmp_path: Path) -> None:
+    found = _read(tmp_path, "version,cores,time_s\n1.1,8,10\n1.10,8,5\n1.1,16,6\n1.10,16,3\n")
+    assert set(found.runs[""].configurations["version"]) == {"1.1", "1.10"}
+
+
+def test_millions_are_no_minutes(tmp_path: Path) -> None:
+    found = _read(tmp_path, "cores,cells,time_s\n8,1M,10\n8,2M,20\n16,1M,5\n16,2M,10\n")
+    assert set(found.runs[""].configurations["cells"]) == {1_000_000, 2_000_000}
+    with pytest.raises(ReadError, match="'1m' in column 'cells' may be minutes or millions"):
+        _read(tmp_path, "cores,cells,time_s\n8,1m,10\n8,2m,20\n")
+
+
+def test_the_longest_walltime_is_a_limit(tmp_path: Path) -> None:
+    found = _read(tmp_path, "cores,max_walltime_min,time_s\n4,20,1200\n8,15,700\n16,15,400\n")
+    assert list(found.runs[""].to_frame()["status"]) == ["timed out", "ok", "ok"]
+
+
+def test_a_result_is_no_time(tmp_path: Path) -> None:
+    text = "procs,MLUPS\n8,64.5\n16,120\n"
+    with pytest.raises(ReadError, match="no column's name"):
+        _read(tmp_path, text)
+    with pytest.raises(ReadError, match="'MLUPS' isn't a time by its name, but a result"):
+        scan(tmp_path / "runs.csv", time="MLUPS")
+
+
+def test_columns_named_as_the_time_are_no_parameters(tmp_path: Path) -> None:
+    (tmp_path / "runs.csv").write_text("cores,128^3,256^3,512^3\n8,1,8,70\n16,.6,4.1,36\n32,.4,2.2,19\n")
+    assert scan(tmp_path / "runs.csv", time="256^3").runs[""].parameters == ["cores"]

@@ -118,7 +118,9 @@ class SacctReader(JobReader):
         if not fits.any():
             raise ReadError(path, f"there is no row with {len(names)} columns below their names")
         numbers = np.flatnonzero(fits) + 1
-        names = [*names, *([""] if counts[fits].max() > bars else [])]  # sacct -p ends each row with a bar
+        quoted = delimiter in (",", ";")  # its texts may hold commas
+        closing = ends[fits].all() if quoted else counts[fits].max() > bars  # sacct -p ends each row with a bar
+        names = [*names, *([""] if closing else [])]
         raw = "\n".join(line for line, fit in zip(content, fits, strict=True) if fit).encode()
         content.clear()
         return _parsed(path, raw, names, delimiter, numbers)

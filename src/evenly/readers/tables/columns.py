@@ -47,6 +47,7 @@ STATISTICS = frozenset(
 NO_TIME = frozenset({"", "-", "--", "na", "n/a", "nan", "none", "null", "inf", "infinity"})
 
 _TIME_NAMES = frozenset({
+    "zeit", "laufzeit", "rechenzeit", "temps", "tiempo", "tempo",
     "seconds", "time", "times", "runtime", "run_time", "walltime", "wall_time", "wall", "wallclock", "wallclock_time",
     "wall_clock_time", "elapsed", "elapsed_time", "duration", "time_to_solution", "total_time", "time_total",
     "median", "median_time", "mean_time", "avg_time", "average_time", "min_time",
@@ -80,8 +81,10 @@ _OTHER_UNITS = ("B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "J", "k
 #: Without regard to capitals; mJ and MJ are different units.
 _ANY_CASE = {unit.lower(): unit for unit in _OTHER_UNITS if unit.lower() not in ("b", "j", "mj")}
 _BRACKETS = re.compile(r"^(?P<base>.*?)\s*(?:\[(?P<a>[^\]]+)\]|\((?P<b>[^)]+)\))\s*$")
+_IN_UNIT = re.compile(r"^(?P<base>.+?)\s+in\s+\S+$")
 _SUFFIX = re.compile(r"^(?P<base>.+?)(?:\s*/\s*|_in_|\s+in\s+|_|\.|\s+)(?P<unit>[^\s_./]+)$")
 
+_CLOCK = re.compile(r"(?P<base>.*?\S)\s*[\[(](?:d-|d:)?h{1,2}:mm(?::ss)?[\])]", re.IGNORECASE)
 _RATE = re.compile(
     r"(?P<base>.*\S)(?:\s*/\s*|[\s_]+per[\s_]+)(?:(?:cpu|core|node|rank|gpu)[\s_-]?)?"
     r"(s|sec|second|min|minute|h|hour|d|day)(?:\s*[\])])?",
@@ -178,7 +181,8 @@ def _by_unit(columns: Iterable[str]) -> list[Measured]:
     found = [
         Measured(column, match["base"].strip(), unit, 1)
         for column in columns
-        if (match := _BRACKETS.match(column.strip())) and (unit := unit_of_time(column))
+        if (match := _BRACKETS.match(column.strip()) or _IN_UNIT.match(column.strip()))
+        and (unit := unit_of_time(column))
         if not set(re.split(r"[\s_\-.]+", match["base"].lower())) & {*_NOT_MEASURED, *_STEPS}
     ]
     found = [m for m in found if not _is_part(m)] or found
@@ -243,7 +247,9 @@ def canonical_unit(text: str) -> str:
 
 
 def _split_unit(name: str) -> tuple[str, str]:
-    """Split ``wall [s]``, ``wall (s)``, ``wall_s``, ``wall/s`` into name and unit."""
+    """Split ``wall [s]``, ``wall (s)``, ``wall_s``, ``wall/s`` into name and unit; the cells tell of ``(hh:mm:ss)``."""
+    if clock := _CLOCK.fullmatch(name):
+        return clock["base"], ""
     for pattern in (_BRACKETS, _SUFFIX):
         match = pattern.match(name)
         if match is None:

@@ -113,6 +113,7 @@ class Interpretation:
         """
         self._refuse_exports()
         self._filter()
+        self._refuse_merged_cells()
         status = self._states()
         book = self._bookkeeping()
         time, unit = self._time()
@@ -165,6 +166,22 @@ class Interpretation:
         self._settled = {name for name in expression.names if self.cells[name].nunique() == 1}
         for name in self._settled:
             self._take(name, "constant", "where= (--where) leaves one value")
+
+    def _refuse_merged_cells(self) -> None:
+        """Refuse labels of which each stands above empty cells, as merged cells come out of a spreadsheet."""
+        if self.options.parameters:
+            return
+        for column in self.cells.columns:
+            texts = self.values.texts(column)
+            labels = [row for row, text in enumerate(texts) if text]
+            above = all(row + 1 < len(texts) and not texts[row + 1] for row in labels)
+            if len(labels) < 2 or labels[0] or not above or self.values.is_numeric(column) or self._identifies(column):
+                continue
+            raise self.values.at(
+                labels[0],
+                f"{texts[labels[0]]!r} in column {column!r} stands above empty cells: fill them in if it holds there, "
+                "too, or name the other columns that were varied in parameters= (--parameters)",
+            )
 
     def _values_or_text(self, name: str) -> NDArray[Any]:
         """Return a column's values; its text where words stand among numbers, which a condition may leave out."""

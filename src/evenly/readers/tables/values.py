@@ -190,7 +190,7 @@ class Values:
         """Return what ``12:30`` means: by the user, the column's name, its unit, or other cells."""
         open_ones = [text for text in texts if has_two_fields(text)]
         compact = name.lower().replace(" ", "")
-        named: dict[str, str] = {"mm:ss": "mm:ss", "m:ss": "mm:ss", "hh:mm)": "hh:mm", "hh:mm]": "hh:mm"}
+        named: dict[str, str] = {"mm:ss": "mm:ss", "m:ss": "mm:ss", "h:mm)": "hh:mm", "h:mm]": "hh:mm"}
         told = unit if unit in TWO_FIELDS else next((value for key, value in named.items() if key in compact), "")
         told = told or {"min": "mm:ss", "h": "hh:mm"}.get(unit, "") or (two_fields_of(texts) or "")
         if open_ones and not told:
