@@ -130,8 +130,8 @@ def _product(space: Space, by_kind: Mapping[str, list[str]]) -> str:
     ]
     ranks, nodes, per_node, per_rank = (by_kind[kind] for kind in ("ranks", "nodes", "per node", "per rank"))
     per_rank = [name for name in per_rank if not _is_one(space.parameters[name])]
-    if varied or len(per_rank) > 1 or by_kind["gpus"]:
-        return ""
+    if varied or len(per_rank) > 1 or by_kind["gpus"] or any("thread" in name.lower() for name in per_rank):
+        return ""  # two threads may share a core
     if len(ranks) == 1 and per_rank and not any(_varies(space.parameters[name]) for name in nodes):
         return " * ".join(map(_quoted, [*ranks, *per_rank]))
     if not ranks and len(nodes) == len(per_node) == 1:
