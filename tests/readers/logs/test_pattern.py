@@ -131,6 +131,12 @@ def test_times_of_several_units_are_read_whole(tmp_path: Path) -> None:
         ("np = 8\nDomain: 360 x 180 x 50\nTotal time: 9.5 s", "ranks 8, nx 360, ny 180, nz 50: 9.5 s"),
         ("World size: 4\nnx=256 ny=128\nTotal time: 9.5 s", "ranks 4, nx 256, ny 128: 9.5 s"),
         ("ranks 16  bodies 1000000\nTotal time: 9.5 s", "ranks 16, bodies 1000000: 9.5 s"),
+        ("MPI tasks ............ 96\nElements ... 1.25e6\nTotal time: 9.5 s", "ranks 96, elements 1250000.0: 9.5 s"),
+        ("processes:        64 (8x8x1)\nTotal time: 9.5 s", "ranks 64: 9.5 s"),
+        ("8 ranks\ntotal time for 50 trajectories: 1234.5 s (24.69 s/trajectory)", "ranks 8: 1234.5 s"),
+        ("8 ranks\nTotal runtime for 200 steps = 88.5 s", "ranks 8, steps 200: 88.5 s"),
+        ("8 ranks\n    min avg max\nTotal time (s)  101.20  103.40  105.90", "ranks 8: 105.9 s"),
+        ("numPes 8\nCells: 10 X 15 X 10 .... created\nTotal time: 9.5 s", "ranks 8: 9.5 s"),
         (
             "process grid: 4 x 2\n1000 atoms\nTotal time: 9.5 s",
             "atoms 1000 (no line is found that tells the ranks or cores): 9.5 s",
@@ -153,3 +159,11 @@ def test_a_setting_may_differ_between_the_runs_of_one_log(tmp_path: Path) -> Non
     (runs_read,) = scan(path, pattern=tmp_path / "loop.toml").runs.values()
     frame = runs_read.to_frame()
     assert frame[["ranks", "seconds"]].to_numpy().tolist() == [[4, 25.5], [8, 12.5], [5, 20.5]]
+
+
+def test_a_line_that_comes_again_begins_no_run(tmp_path: Path) -> None:
+    path = tmp_path / "run.log"
+    path.write_text("Plasma 2.1\n8 ranks\nTotal time: 12.5 s\nPeak RSS 2.5 GB\nPlasma ended\n")
+    found = propose(path)
+    assert found.check() == "ranks 8: 12.5 s"
+    assert found.choices["recognise"][0].template == "{:word} ranks"

@@ -9,7 +9,7 @@ import json
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from evenly.errors import ReadError
 from evenly.readers.files import stream
 from evenly.readers.logs.extraction import extract
 from evenly.readers.logs.pattern import Pattern, Take
+from evenly.readers.logs.template import Template
 from evenly.runs.durations import parse
 
 __all__ = ["KEYS", "Choice", "Proposal", "propose"]
@@ -47,7 +48,15 @@ _SCORES = (
     (r"\bmin\b|\bavg\b|\bleast\b", -2.0),
     (r"set-?up|init|final|average|mean|\bper\b|step|waiting|interval|\bfs\b|\bps\b", -2.0),
 )
-_COUNTED = re.compile(r"\s*(?:iterations?|steps?|procs|process|calls|frames|atoms|cells)\b", re.IGNORECASE)
+#: What was counted: a word of several things, or of one, that is no unit of time.
+_COUNTED = re.compile(
+    r"\s*(?!(?:[mun]?s|[mu]?secs?|(?:milli|micro)?seconds|mins|minutes|hrs|hours)\b)(?:iteration|step|process|[a-z]+s)\b",
+    re.IGNORECASE,
+)
+#: How much work the time was for, which is said on the way to it; and what a number names.
+_FOR = re.compile(r"^\s*(?:\w+ )?(?:steps|iterations|[a-z]+s)\b", re.IGNORECASE)
+_OF_WHAT = re.compile(r"\b(?:rank|process|node|thread|pid)\s*$", re.IGNORECASE)
+_STATISTICS = ("min", "avg", "mean", "median", "max", "std", "stddev")
 #: What is left of durations that templates don't read.
 _COMPOUND = re.compile(r"\d+ ?[dhm]:? ?\d", re.IGNORECASE)
 #: A number in such a line is a rate, or part of a date.
@@ -64,7 +73,8 @@ _LEAST = 2.0
 _LONG = 200
 _ID = re.compile(r"\bp?id\b|\bhost\b|model|version|family|compiled|build", re.IGNORECASE)
 _COUNTS = {
-    "ranks": r"ranks\b|process(?:es)?\b|processors\b|n?procs?\b|tasks\b|\b(?:mpi|world|comm\w*)[ _]size\b|\bnp\b",
+    "ranks": r"ranks\b|process(?:es)?\b|processors\b|n?procs?\b|tasks\b|\b(?:mpi|world|comm\w*)[ _]size\b"
+    r"|\bnp\b|\b(?:num)?pes\b|\brank \d+ of\b",
     "threads": r"threads?\b(?! for)",
     "nodes": r"nodes?\b",
     "cores": r"cores\b|cpus\b",
@@ -212,7 +222,7 @@ def propose(path: Path | str) -> Proposal:
             path, "no line looks like a time: none has a number and one of the words time, wall, elapsed, …"
         )
     taken = {choice.line for choice in choices["row"]}
-    choices["recognise"] = _recognising([line for line in lines if line not in taken] or lines)
+    choices["recognise"] = _recognising(lines, taken)
     first = choices["recognise"][0].template
     starts = sum(_generalised(line) == first for line in lines)
     choices["row"] = _times(lines, starts)
@@ -228,12 +238,29 @@ def _generalised(line: str) -> str:
     return " ".join("{:word}" if any(c.isdigit() for c in word) else word for word in line.split())
 
 
-def _recognising(lines: Sequence[str]) -> list[Choice]:
-    """Return lines near the beginning, those with a version or a name first."""
-    start = [line for line in lines[:40] if re.search(r"[A-Za-z]{3}", line) and len(line) <= _LONG] or list(lines[:1])
-    start.sort(key=lambda line: not re.search(r"version|\b[A-Z]\w+ v?\d+\.\d|program|welcome", line, re.IGNORECASE))
+def _recognising(lines: Sequence[str], taken: Collection[str]) -> list[Choice]:
+    """Return lines near the beginning that come once in a run, those with a version or a name first.
+
+    A line that comes again would begin another run, and one behind the time would come too late.
+    """
+    first = next((place for place, line in enumerate(lines) if line in taken), len(lines))
+    free = [line for line in lines if line not in taken] or list(lines)
+    start = [line for line in free[:40] if re.search(r"[A-Za-z]{3}", line) and len(line) <= _LONG] or free[:1]
     unique = {_generalised(line): line for line in start}
-    return [Choice(template, line) for template, line in unique.items()][:_MOST]
+    counts = {template: sum(map(_matches(template), lines)) for template in unique}
+    least = min(counts.values())
+
+    def order(item: tuple[str, str]) -> tuple[bool, bool, bool]:
+        template, line = item
+        named = re.search(r"version|\b[A-Z]\w+ v?\d+\.\d|program|welcome", line, re.IGNORECASE)
+        return lines.index(line) > first, counts[template] > least, not named
+
+    return [Choice(template, line) for template, line in sorted(unique.items(), key=order)][:_MOST]
+
+
+def _matches(template: str) -> Callable[[str], bool]:
+    known = Template(template)
+    return lambda line: known.match(line) is not None
 
 
 def _template(line: str, at: re.Match[str], place: str) -> str:
@@ -254,13 +281,20 @@ def _times(lines: Sequence[str], starts: int = 1) -> list[Choice]:
     """Return lines with a number that may be the time, each number by what stands around it; the best ones first."""
     found: dict[str, tuple[float, Choice]] = {}
     values: dict[str, list[float]] = defaultdict(list)
+    statistics: list[str] = []  # what the numbers of a row of several ranks are
     for place, line in enumerate(lines):
+        words = re.findall(r"[a-z]+", line.lower())
+        if {"min", "max"} <= set(words) and not any(map(str.isdigit, line)):
+            statistics = [word for word in words if word in _STATISTICS]
         if not _TIME.search(line) or len(line) > _LONG or _RATE.search(line) or _DATE.search(line):
             continue
         end = 0
-        for at in _NUMBER.finditer(line):
-            before = line[end : at.start()]
+        several = len(_NUMBER.findall(line)) == len(statistics)
+        for number, at in enumerate(_NUMBER.finditer(line)):
+            before = _FOR.sub("", line[end : at.start()])
             end = at.end()
+            if _OF_WHAT.search(before):
+                continue
             if not _is_clock(at.group()) and _COMPOUND.match(line, at.start()):  # one of several numbers
                 continue
             if _COUNTED.match(line, end):
@@ -270,6 +304,7 @@ def _times(lines: Sequence[str], starts: int = 1) -> list[Choice]:
             around = f"{before} {line[at.end() : at.end() + 8]}"
             score = sum(points for words, points in _SCORES if re.search(words, around, re.IGNORECASE))
             score += sum(points for words, points in _SCORES if re.search(words, line, re.IGNORECASE)) / 2
+            score += (2.0 if statistics[number] == "max" else -2.0) if several else 0.0
             score += (1.0 if clock or "." in at.group() else 0.0) + 2 * place / len(lines)
             values[template].append(parse(at.group(), "mm:ss") if clock else float(at.group()))
             found[template] = (
@@ -310,20 +345,22 @@ def _counts(lines: Sequence[str], name: str, words: str, starts: int) -> list[Ch
             continue
         for at in _NUMBER.finditer(line):
             before, behind = line[max(0, at.start() - 30) : at.start()], line[at.end() :]
-            if re.match(r" ?[x×*] ?\d", behind) or re.search(r"\d ?[x×*] ?$", before):  # an edge of a grid
+            if re.match(r" ?[xX×*] ?\d", behind) or re.search(r"\d ?[xX×*] ?$", before):  # an edge of a grid
                 continue
             pairs = _PAIRS.fullmatch(line)
             labelled = pairs or re.search(
                 r"[\w\])] ?[:=]\s*$", before
             )  # then the words behind belong to the next number
             follows = not labelled and re.match(rf"\s+(?:MPI\s+|OpenMP\s+)?(?:{words})", behind, re.IGNORECASE)
-            leads = re.search(rf"(?:per |/ ?(?:MPI )?)?(?:{words})[\w ]{{0,12}}\s*[:=]?\s*$", before, re.IGNORECASE)
+            leads = re.search(
+                rf"(?:per |/ ?(?:MPI )?)?(?:{words})[\w ]{{0,12}}\s*(?:[:=]|\.\.\.)?\s*$", before, re.IGNORECASE
+            )
             if leads and name != "threads" and _PER.search(leads.group()):  # tasks per node, threads / process
                 leads = None
-            alone = not behind.strip(" .,)") or pairs or (labelled and re.match(r"\s+[A-Za-z]|\s*[,;)]", behind))
-            if not (at.group().isdigit() and int(at.group()) and (follows or (leads and alone))):
+            alone = not behind.strip(" .,)") or pairs or (labelled and re.match(r"\s+[A-Za-z(]|\s*[,;)]", behind))
+            if not (_is_count(at.group()) and (follows or (leads and alone))):
                 continue
-            template = _template(line, at, f"{{{name}:int}}")
+            template = _template(line, at, f"{{{name}:int}}" if at.group().isdigit() else f"{{{name}}}")
             said[template].append(at.group())
             score = len(re.findall(r"number of|total|running|using|started|parallel|\bon\b", line, re.IGNORECASE))
             found[template] = score + (1 if follows else 0) - len(line) / _LONG, Choice(template, line)
@@ -332,6 +369,14 @@ def _counts(lines: Sequence[str], name: str, words: str, starts: int) -> list[Ch
     ]
     settings.sort(key=lambda item: item[0], reverse=True)
     return [choice for _, choice in settings][:_MOST]
+
+
+def _is_count(text: str) -> bool:
+    """Tell whether a number is whole and above zero: ``64``, ``2e6``."""
+    try:
+        return float(text) >= 1 and float(text).is_integer()
+    except ValueError:
+        return False
 
 
 def _sizes(lines: Sequence[str], starts: int) -> list[Choice]:
