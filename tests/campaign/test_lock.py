@@ -207,6 +207,25 @@ def test_a_file_deleted_or_replaced_meanwhile_is_noticed_and_its_runs_are_kept(t
             assert (store.count(), store.left_running()) == (2, [])
 
 
+@pytest.mark.parametrize("replaced", [True, False])
+def test_the_log_of_a_file_that_is_gone_spoils_no_other(tmp_path: Path, replaced: bool) -> None:
+    other, path = tmp_path / "other.db", tmp_path / "runs.db"
+    with Store(other) as store:
+        for n, number in enumerate(store.add_configurations([{"n": n} for n in range(4)])):
+            store.add(Record(number, 0, "ok", {"seconds": 1.0 + n}))
+    with Store(path) as store:
+        number = store.add_configurations([{"n": 1}])[0]
+        store.add(Record(number, 0, "ok", {"seconds": 1.0}))
+        if replaced:
+            other.rename(path)
+        else:
+            path.unlink()
+        with pytest.raises(ReadError, match="was deleted or replaced"):
+            store.add(Record(number, 1, "ok", {"seconds": 1.0}))
+    with Store(path) as store:
+        assert store.count() == (4 if replaced else 0)
+
+
 def test_files_are_timed_by_the_clock_of_their_file_system(tmp_path: Path) -> None:
     assert abs(file_system_time(tmp_path) - time.time()) < 5
     assert list(tmp_path.iterdir()) == []

@@ -22,6 +22,7 @@ import pandas as pd
 
 from evenly.campaign.lock import FileLock
 from evenly.campaign.rows import (
+    LOGS,
     Changes,
     Damage,
     Loaded,
@@ -123,6 +124,7 @@ class Store:
             #: The file's rows; None after a write that failed or was interrupted, which may have been made or not.
             self._rows: Rows | None = rows
             self._identity = _identity(self._lock.path)
+            self._logs: dict[Path, tuple[int, int] | None] = {}
             self._rescued: Path | None = None
             self._forget()
         except BaseException:
@@ -172,6 +174,18 @@ class Store:
         for changes in rows.values():
             changes.keep()
         self._rows = known
+        self._logs = {log: _identity(log) for log in self._log_files()}
+
+    def _log_files(self) -> list[Path]:
+        return [self._lock.path.with_name(self._lock.path.name + end) for end in (*LOGS, "-shm")]
+
+    def _delete_logs(self) -> None:
+        """Delete the logs of a file that isn't there any more: SQLite would add them to another of its name."""
+        if _identity(self._lock.path) == self._identity:
+            return
+        for log, identity in self._logs.items():
+            if identity is not None and _identity(log) == identity:
+                log.unlink(missing_ok=True)
 
     def _lost(self, rows: Mapping[str, Changes]) -> ReadError:
         """Return the error for a file that was deleted or replaced since it was opened; keep its runs beside it."""
@@ -183,6 +197,7 @@ class Store:
             except (OSError, sqlite3.Error) as error:
                 return ReadError(self.path, f"{what}, and its runs can't be kept: {error}")
             self._rescued = copy
+            self._delete_logs()
         told = f"{what}: its runs (so far: {len(rows['records'])}) are kept in {self._rescued}"
         return ReadError(self.path, f"{told}; --store {self._rescued} continues from there")
 
