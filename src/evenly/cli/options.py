@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -17,12 +16,9 @@ from evenly.cli.option_groups import panel
 from evenly.errors import InputError
 from evenly.writing import check_replaceable
 
-if TYPE_CHECKING:
-    from evenly.cli.run_input import Learned
-
 __all__ = [
     "At", "CoresAre", "Json", "Learning", "Level", "Limit", "OptionalPaths", "Paths", "PictureFormat", "Pictures",
-    "Reading", "check_parameters", "check_writable", "one_value_each", "typed",
+    "Reading", "check_writable", "one_value_each", "typed",
 ]  # fmt: skip
 
 PictureFormat = Literal["svg", "png", "pdf"]
@@ -214,20 +210,6 @@ def check_writable(file: Path, what: str, *, folder_is_made: bool = False, read:
         raise InputError(f"{what} can't be saved in {file}: that was read, and would be lost; give another name")
     if file.is_file() and file.stat().st_size:  # nothing is lost with an empty file, a device or a pipe
         check_replaceable([file])
-
-
-def check_parameters(names: Iterable[str], learned: Learned) -> None:
-    """Refuse names in ``--at`` that are parameters of none of the models."""
-    known = dict.fromkeys(name for model in learned.models.values() for name in model.space_.names)
-    columns = () if learned.found is None else learned.found.columns
-    for name in names:
-        if name not in known and any(column.name == name and column.role == "solver" for column in columns):
-            raise InputError(
-                f"{name!r} tells the programs apart, so that each has a model of its own: choose one with --only, as "
-                f"--only {shlex.quote(next(iter(learned.models)))}, or learn it as one parameter more, with "
-                f"--parameters {shlex.quote(','.join([*known, name]))}"
-            )
-        parsing.one_of(name, known, "the parameter that --at names")
 
 
 def typed(group: Any) -> list[str]:

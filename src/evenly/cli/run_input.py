@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 #: The column that readers of profiles name regions in.
 _REGION = "region"
 
-__all__ = ["Learned", "learn", "learn_from", "measurements", "name_of", "one_program", "split", "tell_about"]
+__all__ = [
+    "Learned", "check_parameters", "learn", "learn_from", "measurements", "name_of", "one_program", "split",
+    "tell_about",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -213,6 +217,20 @@ def _tell_failed(runs: Mapping[str, Runs], response: str | None) -> None:
             note(f"{bounds} run{'s' if bounds > 1 else ''} of {solver} hit the limit: learned as longer than that")
         if failed := len(one.failed) - bounds:
             note(f"{failed} failed run{'s' if failed > 1 else ''} of {solver} left out of {len(one)}")
+
+
+def check_parameters(names: Iterable[str], learned: Learned) -> None:
+    """Refuse names in ``--at`` that are parameters of none of the models."""
+    known = dict.fromkeys(name for model in learned.models.values() for name in model.space_.names)
+    columns = () if learned.found is None else learned.found.columns
+    for name in names:
+        if name not in known and any(column.name == name and column.role == "solver" for column in columns):
+            raise InputError(
+                f"{name!r} tells the programs apart, so that each has a model of its own: choose one with --only, as "
+                f"--only {shlex.quote(next(iter(learned.models)))}, or learn it as one parameter more, with "
+                f"--parameters {shlex.quote(','.join([*known, name]))}"
+            )
+        parsing.one_of(name, known, "the parameter that --at names")
 
 
 def split(runs: dict[str, Runs], condition: str | None) -> tuple[dict[str, Runs], dict[str, Runs]]:

@@ -10,7 +10,7 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import print_json
-from evenly.cli.run_input import learn
+from evenly.cli.run_input import check_parameters, learn
 from evenly.cli.saving_pictures import save_all
 from evenly.errors import InputError
 
@@ -49,7 +49,7 @@ def plot(
     where = opt.Pictures(into, suffix)
     where.check()
     learned = learn(path, reading, learning)
-    opt.check_parameters(fixed or (), learned)
+    check_parameters(fixed or (), learned)
     if extend_to is not None and along is None and (axes or any(len(m.space_) > 1 for m in learned.models.values())):
         raise InputError("--extend-to says how far --along is drawn: name that parameter with --along")
     figures = pictures_of(

@@ -16,7 +16,7 @@ from evenly.cli.console import note, out, print_json, save_table, silence
 from evenly.cli.core_counts_input import Counts, predict_counts, refuse_without_cores
 from evenly.cli.fdtd_options import What
 from evenly.cli.forecast_input import Unrun, predict_unrun, refuse_unrun
-from evenly.cli.run_input import Learned, learn
+from evenly.cli.run_input import Learned, check_parameters, learn
 from evenly.errors import ExtrapolationWarning, InputError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def predict(
     silence(ExtrapolationWarning)  # a star marks it
     learned = learn(path, reading, learning)
     if at is not None:
-        opt.check_parameters(asked.columns, learned)
+        check_parameters(asked.columns, learned)
     parts = _parts(learned, _with_constants(asked, learned), reading.solver)
     if save is not None:
         _save(_predicted(parts, level, limit), save)
@@ -103,7 +103,7 @@ def _predict_counts(
         return {}
 
     learned = learn(path, reading, learning, asked)
-    opt.check_parameters(parsing.pairs(at or [], "--at"), learned)
+    check_parameters(parsing.pairs(at or [], "--at"), learned)
     predict_counts(learned, counts, at, level, save, times=times, limit=limit, json=json)
 
 
