@@ -516,15 +516,36 @@ def test_runs_on_other_cores_are_not_mixed(tmp_path: Path, changed: str) -> None
     path = study(tmp_path)
     measure(path)
     path.write_text(path.read_text() + f"[launcher]\n{changed}\n")
-    with pytest.raises(InputError, match=r"another study: cores_per_rank was , now it is"):
+    with pytest.raises(InputError, match=r"another study: cores_per_rank was not set, now it is"):
         measure(path)
+
+
+def test_runs_that_mpiexec_starts_are_others(tmp_path: Path) -> None:
+    path = study(tmp_path)
+    text = path.read_text()
+    told = []
+    for ranks in ("", "ranks = 1"):
+        path.write_text(f"{text}[launcher]\nname = 'slurm'\n{ranks}\n")
+        told.append(Study.load(path).measured_as()["mpiexec"])
+    assert told == [False, True]
+
+
+def test_a_place_is_noted_where_a_run_went_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measure(study(tmp_path))
+    monkeypatch.setattr("platform.node", lambda: "elsewhere")
+    for values, noted in (("[1, 2, 3, 4, 13]", False), ("[1, 2, 3, 4, 13, 5]", True)):
+        path = study(tmp_path, values=values)
+        with pytest.warns(EvenlyWarning, match="now it is elsewhere"):
+            measure(path, keep_going=True)
+        with Campaign(Study.load(path)) as campaign:
+            assert (campaign.store.about("placed_as")["machine"] == "elsewhere") is noted
 
 
 def test_another_machine_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = study(tmp_path)
     measure(path)
     monkeypatch.setattr("platform.node", lambda: "elsewhere")
-    with pytest.warns(EvenlyWarning, match=r"holds runs with the machine .*; now it is elsewhere"):
+    with pytest.warns(EvenlyWarning, match=r"holds runs with machine .*; now it is elsewhere"):
         measure(path)
 
 

@@ -20,7 +20,7 @@ from evenly.campaign.making import Making, Run
 from evenly.campaign.noise import Drift, drift_of
 from evenly.campaign.one_run import Runner
 from evenly.campaign.planning import Advisor, NextRun, Progress, Schedule, first_configurations, removed, rows_of
-from evenly.campaign.same_study import check_same, note_place
+from evenly.campaign.same_study import check_same, note_place, tell_place
 from evenly.campaign.store import Record, Store
 from evenly.campaign.study import Study
 from evenly.errors import EvenlyWarning, InputError
@@ -150,6 +150,7 @@ class Campaign:
     def _resumed(self) -> Schedule:
         own = self.study.program.launcher if self._runner.launcher.outlives else None
         left = {Run.of(mark): launcher for mark, launcher in self.store.left_running()}
+        self._is_placed = False
         self._left = [run for run, launcher in left.items() if launcher == own]
         gone = {run.mark: launcher for run, launcher in left.items() if launcher != own}
         for mark, launcher in gone.items():
@@ -208,7 +209,7 @@ class Campaign:
         KeyboardInterrupt
             If the campaign is interrupted; all finished runs stay stored.
         """
-        note_place(self.study, self.store)
+        tell_place(self.study, self.store)
         self._making.check_cores(number for number, runs in self.missing.items() if runs)
         with interruptions() as check_interrupted:
             try:
@@ -244,6 +245,9 @@ class Campaign:
 
     def _keep(self, record: Record, progress: Callable[[Record, Progress], None] | None) -> None:
         """Note a run that has ended and is stored."""
+        if record.status == "ok" and not self._is_placed:
+            note_place(self.study, self.store)
+            self._is_placed = True
         self._schedule.add(record)
         if progress is not None:
             progress(record, self._schedule.progress)

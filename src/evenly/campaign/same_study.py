@@ -12,7 +12,7 @@ from evenly.campaign.study import Study
 from evenly.errors import EvenlyWarning, InputError
 from evenly.launch import launcher_class
 
-__all__ = ["check_same", "note_place"]
+__all__ = ["check_same", "note_place", "tell_place"]
 
 #: The command that makes the runs of a plan, and of a search.
 _COMMAND = {"plan": "measure", "search": "tune"}
@@ -53,16 +53,20 @@ def check_same(study: Study, store: Store) -> None:
         _refuse(store, changed[0], before, now, "holds runs")
 
 
-def note_place(study: Study, store: Store) -> None:
-    """Note where further runs are made, and say if the earlier ones were made elsewhere."""
+def tell_place(study: Study, store: Store) -> None:
+    """Say if earlier runs were made elsewhere than further ones will be."""
     before = store.about("placed_as") or {}
     for key, value in _place(study).items():
         if before.get(key, value) != value:
             _warn(
                 store,
-                f"holds runs with the {key} {before[key]}; now it is {value}. All are learned from together: if their "
-                "times differ, keep the new runs in another file (--store)",
+                f"holds runs with {key} {_shown(before[key])}; now it is {_shown(value)}. All are learned from "
+                "together: if their times differ, keep the new runs in another file (--store)",
             )
+
+
+def note_place(study: Study, store: Store) -> None:
+    """Note where the first further run was made that went well."""
     store.note("placed_as", _place(study))
 
 
@@ -74,9 +78,15 @@ def _place(study: Study) -> dict[str, Any]:
 
 def _refuse(store: Store, key: str, before: Any, now: dict[str, Any], holds: str) -> NoReturn:
     raise InputError(
-        f"{store.path} {holds} of another study: {key} was {(before or {}).get(key)}, now it is {now[key]}: keep the "
-        "new runs in another file (--store), or delete this one"
+        f"{store.path} {holds} of another study: {key} was {_shown((before or {}).get(key))}, now it is "
+        f"{_shown(now[key])}: keep the new runs in another file (--store), or delete this one"
     )
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value) if value or value == 0 else "not set"
 
 
 def _warn(store: Store, said: str) -> None:

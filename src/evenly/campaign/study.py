@@ -289,6 +289,7 @@ class Study:
             "callable": program.callable,
             "launcher": program.launcher,
             "ranks": str(program.ranks or 1),
+            "mpiexec": program.ranks is not None,
             "environment": dict(program.environment),
             "setup": list(program.placement.setup),
             **{name: str(getattr(program.placement, name) or "") for name in cores},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ from evenly.campaign.measuring import Campaign
 from evenly.campaign.planning import Progress, rows_of
 from evenly.campaign.store import Record
 from evenly.campaign.study import Repetitions, Study
+from evenly.errors import EvenlyWarning
 from evenly.runs.runs import Runs
 from evenly.tuning.candidates import Candidates
 from evenly.tuning.result import Result
@@ -47,6 +49,7 @@ class Proposer:
         self._candidates = Candidates(study.space)
         #: Why the search proposes no further run although some configurations haven't been run; else empty.
         self.stopped = ""
+        self._said = False
         self._settings: dict[str, Any] = {"strategy": strategy, "first": first, "surrogate": surrogate}
         self.search(None)  # invalid settings raise an error before anything runs
 
@@ -60,7 +63,21 @@ class Proposer:
         if runs is None or not len(runs):
             return search
         # The status decides whether a run succeeded: its seconds alone don't show it.
-        table, names = runs.to_frame(), self._study.space.names
+        names = self._study.space.names
+        there = self._study.space.contains(runs.configurations)
+        if not there.all() and not self._said:
+            self._said = True
+            gone = runs.configurations[~there].drop_duplicates()
+            these = f"{len(gone)} configurations that aren't" if len(gone) > 1 else "1 configuration that isn't"
+            named = ", ".join(f"{name} = {value}" for name, value in gone.iloc[0].items())
+            warnings.warn(
+                f"runs of {these} in the study any more ({named}{', …' * (len(gone) > 1)}): the search "
+                "doesn't use them, and they stay in the table",
+                EvenlyWarning,
+                stacklevel=2,
+            )
+        runs = runs.where(there)
+        table = runs.to_frame()
         bounds = runs.learning("seconds").bounds.tolist()
         for configuration, seconds, status, bound in zip(
             rows_of(table[names]), table["seconds"].tolist(), table["status"], bounds, strict=True

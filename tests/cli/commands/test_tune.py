@@ -168,3 +168,13 @@ def test_known_runs_of_several_programs_are_refused(evenly: Evenly, study: Path)
     shown = evenly("tune", study, "--runs", "3", "--known", known)
     assert shown.code == 2
     assert "--known takes runs of one program" in shown.err
+
+
+def test_values_taken_out_of_a_study_end_no_search(evenly: Evenly, study: Path) -> None:
+    evenly("tune", study, "--runs", "9", "--strategy", "all")
+    study.write_text(STUDY.replace("high = 20", "high = 8"))
+    shown = evenly("tune", study, "--runs", "11", "--json")
+    assert shown.code == 0, shown.err
+    assert "aren't in the study any more" in shown.err or "isn't in the study any more" in shown.err
+    assert "the search doesn't use them, and they stay in the table" in shown.err
+    assert all(one["configuration"]["n"] <= 8 for one in shown.json["history"])
