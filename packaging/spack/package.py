@@ -17,6 +17,7 @@ class PyEvenly(PythonPackage):
 
     variant("mpi", default=True, description="Run the electromagnetic simulation on several ranks")
     variant("parquet", default=False, description="Read and write Parquet")
+    variant("excel", default=False, description="Read Excel's files")
     variant("hdf5", default=False, description="Write fields as HDF5")
 
     depends_on("python@3.11:", type=("build", "run"))
@@ -35,4 +36,5 @@ class PyEvenly(PythonPackage):
         depends_on("py-jinja2@3.1:")
         depends_on("py-mpi4py@3.1.4:", when="+mpi")
         depends_on("py-pyarrow@14:", when="+parquet")
+        depends_on("py-openpyxl@3.1:", when="+excel")
         depends_on("py-h5py@3.7:", when="+hdf5")

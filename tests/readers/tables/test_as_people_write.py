@@ -140,3 +140,29 @@ def test_a_result_is_no_time(tmp_path: Path) -> None:
 def test_columns_named_as_the_time_are_no_parameters(tmp_path: Path) -> None:
     (tmp_path / "runs.csv").write_text("cores,128^3,256^3,512^3\n8,1,8,70\n16,.6,4.1,36\n32,.4,2.2,19\n")
     assert scan(tmp_path / "runs.csv", time="256^3").runs[""].parameters == ["cores"]
+
+
+@pytest.mark.parametrize("name", ["time (x1000 s)", "Time [10^3 s]", "relative time", "normalized runtime"])
+def test_a_time_that_is_scaled_is_asked_for(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ReadError, match=r"is no unit that evenly knows|isn't a time by its name"):
+        _read(tmp_path, f"cores,{name}\n16,1.867\n32,0.95\n")
+
+
+def test_a_question_is_a_state(tmp_path: Path) -> None:
+    found = _read(tmp_path, "cores,completed?,time_s\n16,yes,100\n32,no,3\n64,yes,30\n")
+    assert list(found.runs[""].to_frame()["status"]) == ["ok", "failed", "ok"]
+
+
+def test_a_setting_in_units_of_time_is_a_parameter(tmp_path: Path) -> None:
+    text = "dt,cores,time_s\n10 s,8,100\n20 s,8,52\n40 s,8,27\n10 s,16,51\n20 s,16,27\n40 s,16,15\n"
+    runs = _read(tmp_path, text).runs[""]
+    assert runs.parameters == ["dt", "cores"]
+    assert set(runs.configurations["dt"]) == {10, 20, 40}
+
+
+def test_a_clock_that_runs_is_no_time_of_a_step(tmp_path: Path) -> None:
+    steps = [(cores, step, 370 * step * 16 / cores) for cores in (16, 32) for step in (1, 2, 3, 4, 5)]
+    text = "cores,step,elapsed_s\n" + "".join(f"{c},{s},{t}\n" for c, s, t in steps)
+    with pytest.raises(ReadError, match="'elapsed_s' grows from step to step in all runs"):
+        _read(tmp_path, text)
+    assert sorted(scan(tmp_path / "runs.csv", where="step == 5").runs[""].values) == [925, 1850]

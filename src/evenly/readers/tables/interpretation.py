@@ -18,7 +18,7 @@ from evenly.errors import ReadError, did_you_mean
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
 from evenly.readers.tables.options import TableOptions
-from evenly.readers.tables.repetitions import NUMBERS, are_whole
+from evenly.readers.tables.repetitions import NUMBERS, are_whole, is_running_clock
 from evenly.readers.tables.roles import (
     NAMED,
     Column,
@@ -135,6 +135,13 @@ class Interpretation:
         inputs = [*parameters, *self.options.constants]
         if note := keep_books(self.values, frame, book, inputs, solver):
             self.notes.append(note)
+        if "step" in book and is_running_clock(frame):
+            last = f"{book['step']} == …"
+            raise ReadError(
+                self.path,
+                f"{time!r} grows from step to step in all runs, as a clock does that runs from the start: choose the "
+                f"last step of each run with where= (--where {last!r}), or give the time of each step",
+            )
         units = {name: base_unit(its_unit) for name, its_unit in quantities.values()}
         return self._split(frame, solver, inputs, units)
 

@@ -30,3 +30,4 @@ class TableOptions:
     constants: Mapping[str, float | str] = field(default_factory=dict)
     categories: tuple[str, ...] = ()
     decimal: Decimal = "auto"
+    sheet: str | None = None

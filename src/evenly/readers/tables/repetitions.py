@@ -10,10 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-__all__ = ["NUMBERS", "are_whole", "name_runs", "number_steps"]
+__all__ = ["NUMBERS", "are_whole", "is_running_clock", "name_runs", "number_steps"]
 
 #: Numbers of steps and repetitions lie below; time stamps in nanoseconds may stand for them.
 NUMBERS = 2**62
+#: In so many steps, growing times are no chance.
+_CLOCK = 4
 
 
 def are_whole(values: NDArray[np.float64], *, below: int = 2**53) -> bool:
@@ -30,6 +32,27 @@ def are_whole(values: NDArray[np.float64], *, below: int = 2**53) -> bool:
         and np.all(values == np.round(values))
         and np.abs(values).max() < below
     )
+
+
+def is_running_clock(frame: pd.DataFrame) -> bool:
+    """Tell whether times in the steps of all runs only grow, from one step's time to that of all.
+
+    Parameters
+    ----------
+    frame : DataFrame (n_rows, …)
+        With ``run``, ``repetition`` and ``seconds``.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"run": "a", "repetition": [1, 2, 3, 4], "seconds": [3.7, 7.4, 11.1, 14.8]})
+    >>> is_running_clock(frame), is_running_clock(frame.assign(seconds=3.7))
+    (True, False)
+    """
+    for _, one in frame.groupby("run", sort=False):
+        seconds = one.sort_values("repetition", kind="stable")["seconds"].to_numpy(dtype=np.float64)
+        if len(seconds) < _CLOCK or not (np.diff(seconds) > 0).all() or seconds[-1] < seconds[0] * len(seconds) / 2:
+            return False
+    return len(frame) > 0
 
 
 def number_steps(values: NDArray[np.float64]) -> bool:

@@ -88,7 +88,8 @@ _OUTCOMES = frozenset({
     "flops", "sypd", "sdpd", "asypd", "chsy", "chpsy", "mlups", "glups", "mips", "teps", "gteps", "mteps", "imbalance",
     "utilisation", "utilization", "residual", "residuals", "misses", "loss", "rmse", "accuracy", "percent",
     "walltimeratio", "slowdown", "overhead", "gc", "amdahl", "qps", "tps", "iops",
-    "charged", "charge", "billed", "su", "sus", "ipc", "cpi",
+    "charged", "charge", "billed", "su", "sus", "ipc", "cpi", "relative", "normalized",
+    "normalised",
 })  # fmt: skip
 _OUTCOME_NAMES = frozenset({
     "speed_up", "parallel_eff", "core_hours", "cpu_hours", "node_hours", "gpu_hours", "corehours", "cpuhours",

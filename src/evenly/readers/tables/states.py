@@ -63,7 +63,7 @@ def name_key(column: str) -> str:
     >>> name_key("Exit Code"), name_key("JobState"), name_key(" NodeList ")
     ('exit_code', 'job_state', 'node_list')
     """
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column.strip())
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column.strip().rstrip("?!: "))
     return re.sub(r"[\s\-./]+", "_", spaced).lower().strip("_")
 
 

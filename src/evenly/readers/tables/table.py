@@ -1,4 +1,4 @@
-"""Tables: CSV, TSV and other delimited text, Parquet, and evenly's own runs files.
+"""Tables: CSV, TSV and other delimited text, Excel, Parquet, and evenly's own runs files.
 
 Without options, the meaning of a column is inferred from its name: a time (``seconds``, ``time_ms``, ``wall [s]``) or
 rate (``SYPD``), the solver (``domain``, ``participant``, …), bookkeeping (``status``, ``machine``, …), or another
@@ -27,6 +27,7 @@ from evenly.readers.tables.bordered import tables_in_text
 from evenly.readers.tables.columns import time_candidates
 from evenly.readers.tables.delimited import Decimal, numbers, parse
 from evenly.readers.tables.doubts import without_doubts
+from evenly.readers.tables.excel import read_sheet
 from evenly.readers.tables.interpretation import Interpretation
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.roles import Column
@@ -42,6 +43,7 @@ _RUNS_HEADER = "# evenly runs "
 _TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".psv")
 _LOOSE_SUFFIXES = (".txt", ".dat")
 _PARQUET_SUFFIXES = (".parquet", ".pq")
+_EXCEL_SUFFIXES = (".xlsx", ".xlsm")
 _TEXT_WITH_TABLES = (".md", ".markdown")
 #: What marks text in Markdown, and is no part of a cell: bold, code, and the backslash before a mark.
 _MARKS = re.compile(r"\*\*|`|\\(?=[~*_|<>#%-])")
@@ -74,6 +76,8 @@ class TableReader(Reader):
         Columns that hold labels although they look like numbers.
     decimal : {"auto", ".", ","}
         The decimal mark of a text file.
+    sheet : str, optional
+        The sheet of a file of Excel; by default, the only one that holds a table.
 
     Examples
     --------
@@ -88,7 +92,7 @@ class TableReader(Reader):
     """
 
     name: ClassVar[str] = "table"
-    summary: ClassVar[str] = "CSV, TSV, other delimited text, Parquet, and evenly's own runs files"
+    summary: ClassVar[str] = "CSV, TSV, other delimited text, Excel, Parquet, and evenly's own runs files"
     #: Asked after all readers of a particular format.
     generic: ClassVar[bool] = True
 
@@ -105,6 +109,7 @@ class TableReader(Reader):
         constants: Mapping[str, float | str] | None = None,
         categories: Sequence[str] | str = (),
         decimal: Decimal = "auto",
+        sheet: str | None = None,
     ) -> None:
         if decimal not in get_args(Decimal):
             raise InputError(f"decimal must be one of {', '.join(get_args(Decimal))}, but got {decimal!r}")
@@ -119,6 +124,7 @@ class TableReader(Reader):
             constants=dict(constants or {}),
             categories=name_list(categories),
             decimal=decimal,
+            sheet=sheet,
         )
         self.notes: list[str] = []
         self.skipped: list[Skipped] = []
@@ -126,7 +132,7 @@ class TableReader(Reader):
 
     def recognises(self, path: Path) -> bool:
         suffix = plain_suffix(path)
-        if suffix in (*_PARQUET_SUFFIXES, *_TEXT_SUFFIXES):
+        if suffix in (*_PARQUET_SUFFIXES, *_TEXT_SUFFIXES, *_EXCEL_SUFFIXES):
             return is_file(path)
         return suffix in _LOOSE_SUFFIXES and _looks_like_table(path)
 
@@ -135,6 +141,8 @@ class TableReader(Reader):
         try:
             if plain_suffix(path) in _PARQUET_SUFFIXES:
                 return self._read_parquet(path)
+            if plain_suffix(path) in _EXCEL_SUFFIXES:
+                return self._interpret(path, *read_sheet(path, self._options.sheet))
             if head(path).startswith(_RUNS_HEADER):
                 return {"": _load_runs(path)}
             content = lines(path)

@@ -20,6 +20,10 @@ from evenly.runs.units import SECONDS_PER, base_unit
 __all__ = ["TimeColumn", "find_time"]
 
 
+#: A factor that a name tells: ``time (x1000 s)``, ``Time [10^3 s]``.
+_SCALED = re.compile(r"[\[(]\s*(?:[x×*]\s*\d|10\s*(?:\^|\*\*|e)?-?\d)[^\])]*[\])]")
+
+
 @dataclass(frozen=True)
 class TimeColumn:
     """The column of the time.
@@ -87,6 +91,12 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
                 "of the rate, as 1/s, 1/h or 1/d",
             )
         raise ReadError(values.path, f"{column!r} is a rate by its name: pass unit= (--unit), as 1/s, 1/h or 1/d")
+    if options.unit is None and not told and (scaled := _SCALED.search(column)):
+        raise ReadError(
+            values.path,
+            f"{scaled[0]!r} in {column!r} is no unit that evenly knows: multiply the numbers, or pass unit= (--unit) "
+            "if they are in s, ms, …",
+        )
     if options.unit is None and not told and is_result(column):
         raise ReadError(
             values.path,

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.readers.tables.columns import NO_TIME, canonical_unit, measured
+from evenly.readers.tables.columns import NO_TIME, canonical_unit, measured, time_candidates
 from evenly.runs.units import SECONDS_PER, base_unit, to_base
 
 __all__ = ["with_cell_units", "with_units"]
 
 _NONE = frozenset({"", "-", "--", "1", "none", "n/a"})
 
-#: A number and its unit, of memory or energy. Times are read as durations.
-_WITH_UNIT = re.compile(r"(?P<number>[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?) ?(?P<unit>[kKMGT]i?B|[kM]?J|k?Wh)")
+#: A number and its unit, of memory, energy or time.
+_WITH_UNIT = re.compile(
+    r"(?P<number>[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?) ?(?P<unit>[kKMGT]i?B|[kM]?J|k?Wh|[mun]?s|min|h)"
+)
 
 
 def with_cell_units(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
@@ -43,11 +46,18 @@ def with_cell_units(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         if not texts or None in found or len({base_unit(unit) for unit in units}) != 1:
             continue
         unit = units.most_common(1)[0][0]
+        if base_unit(unit) == "s" and (time_candidates([name]) or not _are_chosen(texts)):
+            continue  # measured
         changed[name] = [_in_unit(cell, unit) for cell in column]
         notes.append(f"the numbers in {name!r} are in {unit}")
         if measured(f"{name} [{unit}]") is not None:
             names[name] = f"{name} [{unit}]"
     return (cells.assign(**changed).rename(columns=names) if changed else cells), notes
+
+
+def _are_chosen(texts: Sequence[str]) -> bool:
+    """Tell whether cells repeat a few values, as a setting does: time steps of 10 s, 20 s, 40 s."""
+    return len(set(texts)) < 0.7 * len(texts)
 
 
 def _in_unit(cell: str, unit: str) -> str:

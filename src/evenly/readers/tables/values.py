@@ -95,7 +95,7 @@ class Values:
 
     def are_durations(self, name: str) -> bool:
         """Tell whether a column holds durations as ``1:02:03`` or ``3 min``, and nothing else."""
-        texts = [cell for cell in self.cells[name] if cell.lower() not in words.NO_TIME]
+        texts = [cell.lstrip("> ") for cell in self.cells[name] if cell.lower() not in words.NO_TIME]
         return bool(texts) and all(map(is_duration, texts))
 
     def are_suffixed(self, name: str) -> bool:

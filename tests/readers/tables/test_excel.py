@@ -1,0 +1,77 @@
+"""Excel's files: which sheet and rows are the table, and what cells say."""
+
+from __future__ import annotations
+
+from datetime import datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evenly.errors import ReadError
+from evenly.readers.scanning import scan
+from evenly.readers.tables.table import TableReader
+from tests.readers.damage import check_reads_or_refuses
+
+ROWS: list[list[Any]] = [["cores", "time (s)"], [8, 100.5], [16, 52], [32, 27.25]]
+
+
+def book(path: Path, **sheets: list[list[Any]]) -> Path:
+    made = openpyxl.Workbook()
+    made.remove(made.worksheets[0])
+    for name, rows in sheets.items():
+        sheet = made.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    made.save(path)
+    return path
+
+
+def test_the_only_table_of_a_book(tmp_path: Path) -> None:
+    titled = [["Scaling of our solver"], [], *ROWS]
+    path = book(tmp_path / "runs.xlsx", Notes=[["measured in May"]], Runs=titled, Sheet3=[])
+    runs = scan(path).runs[""]
+    assert runs.parameters == ["cores"]
+    assert list(runs.values) == [100.5, 52, 27.25]
+
+
+def test_one_of_several_tables_is_asked_for(tmp_path: Path) -> None:
+    path = book(tmp_path / "runs.xlsx", A=ROWS, B=[ROWS[0], [8, 9.0]])
+    with pytest.raises(ReadError, match=r"the sheets A, B hold tables: choose one with sheet= \(-O sheet=A\)"):
+        scan(path)
+    assert list(scan(path, sheet="B").runs[""].values) == [9.0]
+    with pytest.raises(ReadError, match="there is no sheet 'C': there are A, B"):
+        scan(path, sheet="C")
+
+
+@pytest.mark.parametrize(
+    ("cell", "seconds"),
+    [(timedelta(hours=1, minutes=2, seconds=3), 3723), (time(0, 12, 30), 750), ("1:02:03", 3723), (12.5, 12.5), (7, 7)],
+)
+def test_cells_of_times(tmp_path: Path, cell: Any, seconds: float) -> None:
+    path = book(tmp_path / "runs.xlsx", A=[["cores", "wall time"], [8, cell]])
+    assert scan(path).runs[""].values[0] == seconds
+
+
+def test_starts_and_ends(tmp_path: Path) -> None:
+    day = datetime(2026, 11, 25, 10)
+    path = book(tmp_path / "runs.xlsx", A=[["cores", "start", "end"], [8, day, day + timedelta(minutes=5)]])
+    assert scan(path).runs[""].values[0] == 300
+
+
+def test_lines_are_rows_of_the_sheet(tmp_path: Path) -> None:
+    path = book(tmp_path / "runs.xlsx", A=[["Title"], *ROWS, [64, "broken"]])
+    with pytest.raises(ReadError, match=r"line 6: .*'broken'"):
+        scan(path)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(at=st.floats(0, 1), length=st.integers(0, 40), filling=st.binary(max_size=8))
+def test_damage_gives_runs_or_a_read_error(tmp_path: Path, at: float, length: int, filling: bytes) -> None:
+    whole = book(tmp_path / "whole.xlsx", A=ROWS).read_bytes()
+    start = int(at * len(whole))
+    content = whole[:start] + filling + whole[start + length :]
+    check_reads_or_refuses(TableReader(), tmp_path / "damaged.xlsx", content)
