@@ -251,3 +251,17 @@ def test_a_file_server_that_fails_for_a_moment_takes_no_lock_away(
             patch.setattr("evenly.campaign.lock._read", fails)
             assert lock.is_held()
         assert lock.is_held()
+
+
+def test_a_folder_that_was_moved_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    with Store(folder / "runs.db") as store:
+        number = store.add_configurations([{"n": 1}])[0]
+        store.add(Record(number, 0, "ok", {"seconds": 1.0}))
+        folder.rename(tmp_path / "there")
+        with pytest.raises(ReadError, match=r"its folder was moved or deleted .* the runs are there"):
+            store.add(Record(number, 1, "ok", {"seconds": 1.0}))
+    (tmp_path / "there" / "runs.db.lock").unlink()  # of a process that has ended, it holds nobody up
+    with Store(tmp_path / "there" / "runs.db") as store:
+        assert store.count() == 1

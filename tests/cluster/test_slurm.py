@@ -344,3 +344,22 @@ def test_a_driver_that_is_asked_to_end_leaves_its_jobs(cluster: Cluster, tmp_pat
     assert start(study).wait(WAIT_S) == 0
     assert Counter(r.status for r in records(study)) == {"ok": 2}
     assert set(begun(tmp_path).values()) == {1}
+
+
+def test_jobs_of_a_store_that_was_deleted_go_on_in_another(cluster: Cluster, tmp_path: Path) -> None:
+    study = tmp_path / "s.toml"
+    write(study, values="[1, 2, 4, 5]", code=CODE.replace("0.3", "2 if sys.argv[1] == '1' else 6"), least=1)
+    driver = start(study)
+    wait_until(lambda: sum(begun(tmp_path).values()) == 4)
+    (tmp_path / "s.db").unlink()
+    assert driver.wait(WAIT_S) == 2
+    assert len(cluster.jobs()) == 3
+    (rescued,) = tmp_path.glob("s.rescued-*.db")
+    assert start(study, "--store", str(rescued)).wait(WAIT_S) == 0
+    assert set(begun(tmp_path).values()) == {1}
+    with Campaign(Study.load(study), rescued) as campaign:
+        assert Counter(r.status for r in campaign.store.records()) == {"ok": 4}
+    assert not list(tmp_path.glob("s.rescued-*.jobs"))
+    # The links to them disappear with the next campaign of the old name.
+    assert start(study).wait(WAIT_S) == 0
+    assert not (tmp_path / JOBS).exists()

@@ -18,7 +18,7 @@ from typing import Any, Self
 from evenly.campaign.crew import Cores, Crew
 from evenly.campaign.one_run import Runner
 from evenly.campaign.planning import NextRun
-from evenly.campaign.store import Record, Store
+from evenly.campaign.store import Record, Store, jobs_beside
 from evenly.campaign.study import Study
 from evenly.errors import EvenlyError, EvenlyWarning, InputError
 from evenly.launch import check_mark
@@ -89,7 +89,7 @@ class Making:
     @property
     def _near(self) -> Path:
         """The folder for files of runs that go on without this process: beside the store, whose lock is held."""
-        return self._store.path.resolve().with_suffix(".jobs")
+        return jobs_beside(self._store.path)
 
     def clean(self) -> None:
         """Remove the files of runs that have ended."""

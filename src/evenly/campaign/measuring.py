@@ -223,7 +223,8 @@ class Campaign:
                 self._wait_or_end(progress)
                 raise
             except InputError:
-                self._making.end()
+                if not (self.store.is_rescued and self._runner.launcher.outlives):
+                    self._making.end()
                 raise
 
     def _fill(self) -> bool:

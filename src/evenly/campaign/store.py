@@ -36,9 +36,10 @@ from evenly.campaign.rows import (
     write_all,
 )
 from evenly.errors import EvenlyError, EvenlyWarning, InputError, ReadError
+from evenly.launch import launcher_class
 from evenly.runs.columns import Status
 
-__all__ = ["Record", "Store", "StoreFullError", "record_of"]
+__all__ = ["Record", "Store", "StoreFullError", "jobs_beside", "record_of"]
 
 
 class StoreFullError(EvenlyError):
@@ -126,6 +127,7 @@ class Store:
             self._identity = _identity(self._lock.path)
             self._logs: dict[Path, tuple[int, int] | None] = {}
             self._rescued: Path | None = None
+            self._kept = (0, 0)
             self._forget()
         except BaseException:
             self._lock.release()
@@ -190,16 +192,33 @@ class Store:
     def _lost(self, rows: Mapping[str, Changes]) -> ReadError:
         """Return the error for a file that was deleted or replaced since it was opened; keep its runs beside it."""
         what = "it, or its lock, was deleted or replaced while it was in use"
+        if not self._lock.path.parent.is_dir():
+            return ReadError(
+                self.path,
+                "its folder was moved or deleted while it was in use: if it was moved, the runs are there, and the "
+                "same command continues from there",
+            )
         if self._rescued is None:
             copy = self._lock.path.with_name(f"{self._lock.path.stem}.rescued-{secrets.token_hex(3)}.db")
+            tables = {table: dict(changes) for table, changes in rows.items()}
+            # Jobs of a scheduler go on; other runs end with this process.
+            tables["running"] = {m: row for m, row in tables["running"].items() if launcher_class(row[1]).outlives}
             try:
-                create(copy, {**{table: dict(changes) for table, changes in rows.items()}, "running": {}})
-            except (OSError, sqlite3.Error) as error:
+                create(copy, tables)
+                _move_jobs(jobs_beside(self._lock.path), jobs_beside(copy), tables["running"])
+            except (EvenlyError, OSError, sqlite3.Error) as error:
                 return ReadError(self.path, f"{what}, and its runs can't be kept: {error}")
-            self._rescued = copy
+            self._rescued, self._kept = copy, (len(tables["records"]), len(tables["running"]))
             self._delete_logs()
-        told = f"{what}: its runs (so far: {len(rows['records'])}) are kept in {self._rescued}"
+        runs, jobs = self._kept
+        under_way = f", and {jobs} jobs go on" if jobs else ""
+        told = f"{what}: its runs (so far: {runs}) are kept in {self._rescued}{under_way}"
         return ReadError(self.path, f"{told}; --store {self._rescued} continues from there")
+
+    @property
+    def is_rescued(self) -> bool:
+        """Whether the file was deleted or replaced, so that its runs are kept in another."""
+        return self._rescued is not None
 
     def full(self) -> StoreFullError:
         """Return the error for a full disk."""
@@ -339,6 +358,21 @@ class Store:
             }
             for r in self.records()
         )  # fmt: skip
+
+
+def jobs_beside(path: Path) -> Path:
+    """Return the folder for files of jobs that go on without the process that submitted them."""
+    return path.resolve().with_suffix(".jobs")
+
+
+def _move_jobs(old: Path, new: Path, marks: Iterable[str]) -> None:
+    """Move the files of jobs under way to another store's folder; links lead there, since jobs know the old one."""
+    moved = [mark for mark in marks if (old / mark).is_dir()]
+    if moved:
+        new.mkdir(mode=0o700)
+    for mark in moved:
+        (old / mark).rename(new / mark)
+        (old / mark).symlink_to(new / mark, target_is_directory=True)
 
 
 def _row_of(record: Record) -> tuple[Any, ...]:

@@ -102,6 +102,8 @@ class Slurm(Launcher):
         for folder in near.iterdir() if near.is_dir() else ():
             if _MARKED.fullmatch(folder.name) and folder.name not in keep:
                 shutil.rmtree(folder, ignore_errors=True)
+            if folder.is_symlink() and not folder.exists():  # its job was another store's
+                folder.unlink(missing_ok=True)
         with suppress(OSError):
             near.rmdir()
 

@@ -178,3 +178,14 @@ def test_values_taken_out_of_a_study_end_no_search(evenly: Evenly, study: Path) 
     assert "aren't in the study any more" in shown.err or "isn't in the study any more" in shown.err
     assert "the search doesn't use them, and they stay in the table" in shown.err
     assert all(one["configuration"]["n"] <= 8 for one in shown.json["history"])
+
+
+def test_failed_and_bad_runs_are_made_again(evenly: Evenly, study: Path) -> None:
+    evenly("tune", study, "--runs", "9", "--strategy", "all")
+    store = study.with_name("bowl.tune.db")
+    assert evenly("runs", "mark", store, "--where", "n == 7", "--bad", "a neighbour").code == 0
+    left_out = evenly("tune", study, "--runs", "9", "--json")
+    assert left_out.json["best"] != {"n": 7}
+    again = evenly("tune", study, "--runs", "9", "--retry", "--json")
+    assert again.json["best"] == {"n": 7}
+    assert "made again: 2 of the runs that failed" in again.err

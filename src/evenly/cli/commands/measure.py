@@ -27,7 +27,7 @@ def measure(
         typer.Option("--save", "-o", help="Table of all runs: .csv or .parquet (default: beside the store)."),
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Show what is still to be run, and run nothing.")] = False,
-    retry: Annotated[bool, typer.Option("--retry", help="Repeat runs that failed or timed out.")] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Repeat runs that failed, or were marked as bad.")] = False,
     keep_going: opt.KeepGoing = False,
     where: Where = Where(),
     json: opt.Json = False,

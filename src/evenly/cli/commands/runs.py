@@ -99,7 +99,7 @@ def mark(
     if json:
         print_json({"marked": count, "reason": bad})
         return
-    note(f"{count} run{'s' * (count != 1)} marked as bad; `evenly measure STUDY --retry` makes those of a plan again")
+    note(f"{count} run{'s' * (count != 1)} marked as bad; --retry makes them again, with the command that made them")
 
 
 def merge(

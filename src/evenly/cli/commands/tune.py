@@ -71,6 +71,7 @@ def tune(
         Path | None,
         typer.Option("--save", "-o", help="Table of all runs: .csv or .parquet (default: beside the store)."),
     ] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Repeat runs that failed, or were marked as bad.")] = False,
     keep_going: opt.KeepGoing = False,
     where: Where = Where(),
     pictures: opt.Pictures = opt.Pictures(),
@@ -89,6 +90,8 @@ def tune(
     before = None if known is None else _loaded(known, study.space.names)
     proposer = Proposer(study, strategy=search.strategy, first=search.first, surrogate=search.surrogate, known=before)
     with Campaign(study, place, advisor=proposer, keep_going=keep_going) as campaign:
+        if retry:
+            note(f"made again: {campaign.retry()} of the runs that failed")
         with watched(campaign, target) as show:
             result = tune_study(campaign, proposer, show)
         campaign.runs().save(target)
