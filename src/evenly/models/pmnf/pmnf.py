@@ -167,6 +167,7 @@ class PMNF(Model):
 
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         self._check(table)
+        table = table[_varied(table)]  # a constant says nothing, and a single parameter is searched more closely
         used = weights > 0
         table, values, weights = table[used].reset_index(drop=True), values[used], weights[used]
         points, order, folds = self._in_order(table, values)
@@ -270,8 +271,9 @@ class PMNF(Model):
         names = list(self.prediction_range_)
         monotone = dict.fromkeys(names, self.monotone) if isinstance(self.monotone, str) else dict(self.monotone or {})
         for name, slope in monotone.items():
-            _check_choice("the parameters of monotone", name, names)
+            _check_choice("the parameters of monotone", name, self.space_.names)
             _check_choice("monotone", slope, ("decreasing", "increasing"))
+        monotone = {name: slope for name, slope in monotone.items() if name in names}
         # The search checks conditions at a low-discrepancy set of points and at the runs; see `Conditions`.
         signs = {names.index(name): 1.0 if slope == "increasing" else -1.0 for name, slope in monotone.items()}
         bounds = tuple(self.prediction_range_.values())
@@ -286,9 +288,14 @@ class PMNF(Model):
         self.leading_ = self.members_[0].formula if self.residuals != "log" else None
 
     def _predict(self, table: pd.DataFrame) -> Floats:
-        return model_averaging.predict(self.members_, table)[0]
+        return model_averaging.predict(self.members_, self._learned(table))[0]
+
+    def _learned(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return the columns that varied."""
+        return table[list(self.prediction_range_)]
 
     def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
+        table = self._learned(table)
         centre, logs = model_averaging.predict(self.members_, table)
         leverages = np.array([member.leverage(table) for member in self.members_])
         widths = self._conformal.half_width(level) * np.sqrt(1.0 + leverages)
@@ -301,7 +308,7 @@ class PMNF(Model):
         The bounds enclose the factors of all credible laws, each with its own uncertainty; noise of single runs is
         left out.
         """
-        first, last = self.space_.frame(start), self.space_.frame(end)
+        first, last = (self._learned(self.space_.frame(one)) for one in (start, end))
         (before, logs_before), (after, logs_after) = (model_averaging.predict(self.members_, x) for x in (first, last))
         # The standard deviation of a difference is at most the sum of both.
         leverages = [np.sqrt(member.leverage(first)) + np.sqrt(member.leverage(last)) for member in self.members_]
@@ -345,6 +352,11 @@ class PMNF(Model):
         self._local = LogLinear.from_state(state["local"])
         self._conformal = LogConformal.from_state(state["conformal"])
         self._finish()
+
+
+def _varied(table: pd.DataFrame) -> list[str]:
+    """Return the columns with several values; the first if there is none."""
+    return [str(name) for name in table.columns if table[name].nunique() > 1] or [str(table.columns[0])]
 
 
 def _check_choice(name: str, got: Any, allowed: Sequence[str]) -> None:
