@@ -41,4 +41,7 @@ def kind_of(name: str) -> str:
     >>> [kind_of(name) for name in ("n_cores", "MPI ranks", "tasks-per-node", "OMP_NUM_THREADS", "grid")]
     ['cores', 'ranks', 'per node', 'per rank', '']
     """
-    return _KIND_OF.get(re.sub(r"[^a-z]", "", name.lower()), "")
+    plain = re.sub(r"[^a-z]", "", name.lower())
+    return _KIND_OF.get(plain) or (
+        "per rank" if re.fullmatch(r"(open)?mp.*threads|threads.*(rank|task)s?", plain) else ""
+    )

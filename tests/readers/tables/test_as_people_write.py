@@ -166,3 +166,18 @@ def test_a_clock_that_runs_is_no_time_of_a_step(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="'elapsed_s' grows from step to step in all runs"):
         _read(tmp_path, text)
     assert sorted(scan(tmp_path / "runs.csv", where="step == 5").runs[""].values) == [925, 1850]
+
+
+@pytest.mark.parametrize("name", ["Zeitlimit", "Límite de tiempo", "what we may"])
+def test_a_limit_of_any_name_bounds_the_times(tmp_path: Path, name: str) -> None:
+    rows = [(4, "00:20:00", "00:20:00"), (4, "00:20:00", "00:20:00"), (8, "00:20:00", "00:15:35")]
+    rows += [(16, "00:10:00", "00:08:10"), (16, "00:10:00", "00:08:12"), (32, "00:10:00", "00:04:40")]
+    found = _read(tmp_path, f"cores;{name};elapsed\n" + "".join(f"{';'.join(map(str, row))}\n" for row in rows))
+    frame = found.runs[""].to_frame()
+    assert (frame["status"] == "timed out").tolist() == [True, True, False, False, False, False]
+    assert any(f"2 runs took as long as {name!r} allows" in note for note in found.notes)
+
+
+def test_another_time_is_no_limit(tmp_path: Path) -> None:
+    text = "cores,wait_s,time_s\n8,60,60\n16,120,52\n32,60,27\n64,180,14\n"
+    assert set(_read(tmp_path, text).runs[""].to_frame()["status"]) == {"ok"}

@@ -127,7 +127,7 @@ class Interpretation:
         frame = pd.DataFrame({name: self.values.parameter(name) for name in parameters}, index=self.cells.index)
         for name, value in self.options.constants.items():
             frame[name] = value
-        stopped, said = stopped_at_limit(self.values, seconds, unit)
+        stopped, said = stopped_at_limit(self.values, seconds, time, unit)
         self.notes += [said] if said else []
         frame["status"], frame["seconds"] = self._times(time, seconds, status, stopped)
         for column, (name, its_unit) in quantities.items():

@@ -128,7 +128,10 @@ _SHARES = frozenset({
     "gpu", "load", "total",
 })  # fmt: skip
 _ITERATIONS = frozenset({"iterations", "iters", "niter", "niters", "nits", "its"})
-_LIMIT_NAMES = frozenset({"req_walltime", "walltime_req", "req_time", "reqtime"})
+_LIMIT_NAMES = frozenset({
+    "req_walltime", "walltime_req", "req_time", "reqtime", "zeitlimit", "zeitvorgabe", "limite", "limite_de_temps",
+    "limite_de_tiempo", "límite_de_tiempo", "limite_di_tempo", "tempo_limite", "allocated_time", "time_budget",
+})  # fmt: skip
 _MOST_TIME = frozenset(
     {"max_walltime", "max_wall_time", "max_wallclock", "walltime_max", "maximum_walltime", "maxtime"}
 )

@@ -115,7 +115,9 @@ def _told(values: Values, column: str, *, asked: bool) -> Sequence[State] | None
     return told
 
 
-def stopped_at_limit(values: Values, seconds: NDArray[np.float64], unit: str) -> tuple[NDArray[np.bool_], str]:
+def stopped_at_limit(
+    values: Values, seconds: NDArray[np.float64], time: str, unit: str
+) -> tuple[NDArray[np.bool_], str]:
     """Return which runs (n_rows,) took as long as a column says that they may, and a note on them.
 
     Parameters
@@ -123,10 +125,15 @@ def stopped_at_limit(values: Values, seconds: NDArray[np.float64], unit: str) ->
     values : Values
     seconds : array (n_rows,)
         The times.
+    time : str
+        The column that holds them.
     unit : str
         The unit of the time: that of a limit whose name has none.
     """
-    for column in filter(is_limit, map(str, values.cells.columns)):
+    for column in map(str, values.cells.columns):
+        named = is_limit(column)
+        if column == time or not (named or unit_of_time(column) or values.are_durations(column)):
+            continue
         try:
             limits = values.seconds(column, unit_of_time(column) or unit)
         except ReadError:
@@ -135,9 +142,17 @@ def stopped_at_limit(values: Values, seconds: NDArray[np.float64], unit: str) ->
         if not are_whole(limits[np.isfinite(limits)] / per_unit):  # something measured
             continue
         stopped = (limits > 0) & (seconds >= _AT_LIMIT * limits)
-        if stopped.any() and not stopped.all():
+        if stopped.any() and not stopped.all() and (named or _bounds(limits, seconds)):
             count = int(stopped.sum())
             return stopped, (
                 f"{count} run{'s' * (count > 1)} took as long as {column!r} allows: taken as stopped there, so longer"
             )
     return np.zeros(len(seconds), dtype=np.bool_), ""
+
+
+def _bounds(limits: NDArray[np.float64], seconds: NDArray[np.float64]) -> bool:
+    """Tell whether numbers bound the times, whatever their name: whole minutes, few of them, and no time is above."""
+    known = np.isfinite(limits) & np.isfinite(seconds)
+    limits, seconds = limits[known], seconds[known]
+    above = seconds > limits * (2 - _AT_LIMIT)
+    return bool((limits % 60 == 0).all()) and 2 * len(np.unique(limits)) <= len(limits) and not above.any()
