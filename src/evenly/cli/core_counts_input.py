@@ -13,6 +13,7 @@ from evenly.cli import parsing
 from evenly.cli.console import note, out, print_json, save_table
 from evenly.cli.option_groups import panel
 from evenly.cli.options import CoresAre, typed
+from evenly.cli.run_input import known_values
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def predict_counts(
     (name, model), goal = next(iter(learned.models.items())), counts.goal(machine.currency)
     found = recommend(
         model, looked_at(counts.cores or "", "--cores", machine.cores), cores_are=counts.cores_are,
-        at=parsing.values(at, "--at") if at else None, measured=learned.runs.get(name), goal=goal,
+        at=known_values(parsing.at_values(at), learned) if at else None, measured=learned.runs.get(name), goal=goal,
         steps=counts.steps, machine=machine, level=level, limit=limit,
     )  # fmt: skip
     if save is not None:

@@ -20,6 +20,7 @@ __all__ = [
 
 _MOST = 1_000_000
 #: A value ends at the first blank; what follows it is the next name, which may hold blanks.
+_ZERO_AT_END = re.compile(r"\d+\.\d*0")
 _NEXT_NAME = re.compile(r"(?P<value>.*?\S(?:,\s+[-+.\d]\S*)*?)\s+(?P<name>[^\s\-].*)", re.DOTALL)
 
 
@@ -134,6 +135,18 @@ def _pairs(item: str, option: str) -> list[tuple[str, str]]:
     return found
 
 
+def at_values(items: Sequence[str]) -> dict[str, Any]:
+    """Read the ``name=value`` items of ``--at``; a number that ends with a zero stays text.
+
+    Examples
+    --------
+    >>> at_values(["cores=512", "version=1.10"])
+    {'cores': 512, 'version': '1.10'}
+    """
+    found = {name: _as_typed(text) for name, text in pairs(items, "--at").items()}
+    return {name: many[0] if len(many) == 1 else many for name, many in found.items()}
+
+
 def values(items: Sequence[str], option: str) -> dict[str, Any]:
     """Read ``name=value`` items whose values are numbers or text.
 
@@ -171,7 +184,7 @@ def configurations(items: Sequence[str]) -> list[dict[str, Any]]:
     >>> configurations(["cores=64,128", "solver=cg"])
     [{'cores': 64, 'solver': 'cg'}, {'cores': 128, 'solver': 'cg'}]
     """
-    lists = {name: _values(text) for name, text in pairs(items, "--at").items()}
+    lists = {name: _as_typed(text) for name, text in pairs(items, "--at").items()}
     total = 1
     for values in lists.values():
         total *= len(values)
@@ -186,6 +199,12 @@ def _values(text: str) -> list[Any]:
     except InputError:
         return [_label(part.strip()) for part in text.split(",")] if text.strip(" ,") else [text]
     return [int(value) if value == int(value) else value for value in values]
+
+
+def _as_typed(text: str) -> list[Any]:
+    """Read values; numbers that end with a zero stay text, since 1.10 may be a version. A number may be text, too."""
+    parts = [part.strip() for part in text.split(",")]
+    return parts if any(map(_ZERO_AT_END.fullmatch, parts)) and ":" not in text and ".." not in text else _values(text)
 
 
 def _label(text: str) -> Any:

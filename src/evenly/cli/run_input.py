@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _REGION = "region"
 
 __all__ = [
-    "Learned", "check_parameters", "learn", "learn_from", "measurements", "name_of", "one_program", "split",
-    "tell_about",
+    "Learned", "check_parameters", "known_values", "learn", "learn_from", "measurements", "name_of", "one_program",
+    "split", "tell_about",
 ]  # fmt: skip
 
 
@@ -217,6 +217,26 @@ def _tell_failed(runs: Mapping[str, Runs], response: str | None) -> None:
             note(f"{bounds} run{'s' if bounds > 1 else ''} of {solver} hit the limit: learned as longer than that")
         if failed := len(one.failed) - bounds:
             note(f"{failed} failed run{'s' if failed > 1 else ''} of {solver} left out of {len(one)}")
+
+
+def known_values(values: Mapping[str, Any], learned: Learned) -> dict[str, Any]:
+    """Return values of ``--at`` with numbers for parameters that are numbers: 1.10 may be one, or a version."""
+    labels = {
+        name
+        for model in learned.models.values()
+        for name, kind in model.space_.parameters.items()
+        if kind.kind == "categorical"
+    }
+    return {name: value if name in labels else _number(value) for name, value in values.items()}
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_number(one) for one in value]
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
 
 
 def check_parameters(names: Iterable[str], learned: Learned) -> None:

@@ -340,7 +340,8 @@ def as_values(kind: Parameter, column: pd.Series[Any]) -> pd.Series[Any]:
         # Few distinct labels fill many rows: look up each whole number only once.
         each, rows = _distinct(column)
         labels = as_labels(each)
-        labels[:] = [options.get(label, label) for label in labels]
+        # A number may be asked where labels were read as text, as versions are.
+        labels[:] = [options.get(label, options.get(str(label), label)) for label in labels]
         return pd.Series(labels if rows is None else labels[rows], name=column.name, dtype=object)
     numbers = as_number_column(column)
     whole = isinstance(kind, Integer) or (isinstance(kind, Ordinal) and kind.values().dtype.kind == "i")

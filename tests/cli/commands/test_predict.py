@@ -196,3 +196,13 @@ def test_a_label_that_tells_programs_apart_may_be_a_parameter(evenly: Evenly) ->
     assert (
         evenly("predict", "cfd.csv", "--at", "ranks=2", "--at", "solver=pcg", "--parameters", "ranks,solver").code == 0
     )
+
+
+def test_versions_are_asked_as_they_are_typed(evenly: Evenly) -> None:
+    rows = "".join(f"{n},{v},{t / n}\n" for n in (1, 2, 4, 8) for v, t in (("1.1", 90), ("1.10", 30), ("1.2", 60)))
+    Path("v.csv").write_text(f"cores,version,time_s\n{rows}")
+    for version, seconds in (("1.1", 45), ("1.10", 15), ("1.2", 30)):
+        one = evenly("predict", "v.csv", "--at", "cores=2.0", "--at", f"version={version}", "--json")
+        assert one.json["predictions"][0]["value"] == pytest.approx(seconds, rel=0.02), one.err
+        many = evenly("predict", "v.csv", "--cores", "2,4", "--at", f"version={version}", "--json")
+        assert many.json["rows"][0]["run_s"] == pytest.approx(seconds, rel=0.02), many.err

@@ -16,7 +16,7 @@ from evenly.cli import parsing
 from evenly.cli.console import loss, note, out, print_json, silence
 from evenly.cli.memory_bounds import MemoryIs, memory_bounds
 from evenly.cli.option_groups import panel
-from evenly.cli.run_input import Learned, check_parameters, learn
+from evenly.cli.run_input import Learned, check_parameters, known_values, learn
 from evenly.cli.step_input import Steps, check_steps, measured_steps, steps_in
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 
@@ -226,6 +226,7 @@ def allocate(
         path, reading, learning, lambda runs, known: _asked(runs, known, most, cores_are, fixed), accept=accept
     )
     check_parameters(fixed, learned)
+    fixed = known_values(fixed, learned)
     models = models_by_cores(learned, cores_are, fixed)
     question: dict[str, Any] = {
         "layout": layout_of(layout, learned), "limits": limits.by_solver(learned, models, fixed), "at": fixed,

@@ -10,7 +10,7 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import print_json
-from evenly.cli.run_input import check_parameters, learn
+from evenly.cli.run_input import check_parameters, known_values, learn
 from evenly.cli.saving_pictures import save_all
 from evenly.errors import InputError
 
@@ -50,6 +50,7 @@ def plot(
     where.check()
     learned = learn(path, reading, learning)
     check_parameters(fixed or (), learned)
+    fixed = known_values(fixed or {}, learned) or None
     if extend_to is not None and along is None and (axes or any(len(m.space_) > 1 for m in learned.models.values())):
         raise InputError("--extend-to says how far --along is drawn: name that parameter with --along")
     figures = pictures_of(

@@ -13,7 +13,7 @@ from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note, print_json, silence
 from evenly.cli.core_counts_input import Counts, looked_at
-from evenly.cli.run_input import Learned, check_parameters, learn, learn_from, measurements, tell_about
+from evenly.cli.run_input import Learned, check_parameters, known_values, learn, learn_from, measurements, tell_about
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.writing import replacing
 
@@ -66,6 +66,7 @@ def report(
     with _opened(studies) as campaigns:
         learned = _learned([thing for thing in things if thing not in studies], campaigns, reading, learning, notes)
         check_parameters(fixed, learned)
+        fixed = known_values(fixed, learned)
         _check_questions(learned, counts, limit)
         results: list[Any] = [_result(one) if one.study.plan.design == "tune" else one for one in campaigns]
         if counts.cores is not None and len(learned.models) > 1:
