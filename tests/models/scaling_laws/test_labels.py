@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from evenly.models.scaling_laws.log_quadratic import LogQuadratic
@@ -26,3 +27,27 @@ def test_each_of_mixed_labels_has_its_own_factor(model: PowerLaw | LogQuadratic,
     for label, factor in zip(labels, factors, strict=True):
         alone = {"solver": np.array([label], dtype=object), "cores": [1.0]}
         assert model.predict(alone) == pytest.approx([10 * factor])
+
+
+def test_labels_that_scale_differently_have_slopes_of_their_own() -> None:
+    """Strong scaling beside weak scaling, measured within 1 %."""
+    cores = [16, 32, 64, 128, 256, 512]
+    strong, weak = [1853.1, 960.6, 513.0, 287.8, 175.1, 123.9], [275.4, 279.6, 280.6, 283.3, 288.6, 294.2]
+    table = pd.DataFrame({"kind": ["strong"] * 6 + ["weak"] * 6, "cores": cores * 2})
+    model = LogQuadratic().fit(table, strong + weak)
+    np.testing.assert_allclose(model.predict(table), strong + weak, rtol=0.06)
+    lower, upper = model.interval(table)
+    assert np.mean((lower <= strong + weak) & (strong + weak <= upper)) > 0.8
+    assert np.log(upper / lower).max() < 0.3
+    again = LogQuadratic()
+    again.space_ = model.space_
+    again._set_state(model._get_state())
+    np.testing.assert_array_equal(again._predict(table), model._predict(table))
+
+
+def test_labels_that_scale_alike_share_their_slopes() -> None:
+    cores = np.tile([1, 2, 4, 8, 16, 32], 2)
+    kinds = np.repeat(["a", "b"], 6)
+    seconds = np.where(kinds == "a", 100.0, 40.0) / cores * np.random.default_rng(0).lognormal(0, 0.03, 12)
+    model = LogQuadratic().fit({"kind": kinds, "cores": cores}, seconds)
+    assert model._label_has == ""

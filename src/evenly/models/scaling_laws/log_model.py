@@ -2,7 +2,8 @@
 
 ``ln(y) = c_0 + Σ a_k z_k + Σ q_kl z_k z_l + Σ b_m [label m]``, fitted by linear least squares. z are the coordinates of
 the numeric parameters (`Coordinates`). Each label has an indicator, except the first label of each parameter. A power
-law has no products z_k z_l.
+law has no products z_k z_l. Where labels scale differently, as strong and weak scaling do, each has its own a, or a and
+q: if runs that are left out show clearly that this is better.
 """
 
 from __future__ import annotations
@@ -25,6 +26,11 @@ from evenly.models.uncertainty.conformal import LogConformal
 
 __all__ = ["LogModel"]
 
+#: Runs for each coefficient of a model whose labels have slopes of their own, and what of the error must be left.
+_ROWS_EACH, _CLEARLY = 1.5, 0.5
+#: A mean squared error that no clock tells from nothing.
+_EXACT = 1e-8
+
 
 class LogModel(Model):
     """Base class of models whose logarithm is a polynomial of degree 1 or 2, fitted by least squares.
@@ -39,9 +45,12 @@ class LogModel(Model):
     """
 
     is_law: ClassVar[bool] = True
+    #: What may be a label's own, besides its factor: its slopes, or its products, too.
+    _own: ClassVar[tuple[str, ...]] = ("",)
     #: Degrees to choose from, from the most coefficients to the fewest; the last is "linear".
     _degrees: ClassVar[tuple[str, ...]]
     _fit: LogLinear
+    _label_has: str = ""
 
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         measured = self._is_measured
@@ -65,8 +74,22 @@ class LogModel(Model):
             products = len(self._pairs())
             if degree == "linear" or (products and len(table) >= 2 * (straight + products)):
                 break
-        self._fit = LogLinear.learn(self._design(table), np.log(values), weights)
+        self._label_has, self._fit = "", LogLinear.learn(self._design(table), np.log(values), weights)
+        for own in self._own if indicators.shape[1] else ():
+            self._try(own, table, values, weights)
         self._finish()
+
+    def _try(self, own: str, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
+        """Let each label have slopes or products of its own, if this lowers the error on left-out runs clearly."""
+        before, (self._label_has, kept) = self._fit, (own, self._label_has)
+        design = self._design(table)
+        if len(table) >= _ROWS_EACH * design.shape[1]:
+            found = LogLinear.learn(design, np.log(values), weights)
+            left, was = np.mean(found.left_out**2), np.mean(before.left_out**2)
+            if np.isfinite(left) and left < _CLEARLY * was and was > _EXACT:
+                self._fit = found
+                return
+        self._label_has = kept
 
     def _pairs(self) -> list[tuple[int, int]]:
         """Return the pairs of coordinates that are multiplied.
@@ -83,7 +106,9 @@ class LogModel(Model):
         """Return the columns of the least-squares problem, (n, n_coefficients)."""
         z, indicators = self._coordinates.columns(table)
         products = [z[:, a] * z[:, b] for a, b in self._pairs()]
-        return np.column_stack([np.ones(len(table)), z, *products, indicators])
+        own = {"": [], "slopes": list(z.T), "products": [*z.T, *products]}[self._label_has]
+        each = [indicator * column for indicator in indicators.T for column in own]
+        return np.column_stack([np.ones(len(table)), z, *products, indicators, *each])
 
     def _finish(self) -> None:
         """Compute the interval and the formula from the fit.
@@ -133,6 +158,7 @@ class LogModel(Model):
     def _get_state(self) -> dict[str, Any]:
         # A model with one possible degree need not store it.
         chosen = {"degree": self.degree_, "values": list(self._values)} if len(self._degrees) > 1 else {}
+        chosen |= {"label_has": self._label_has} if self._label_has else {}
         return {
             "coordinates": self._coordinates.to_state(), **chosen, "fit": self._fit.to_state(),
             "doubt": self._rivals.to_state(),
@@ -141,6 +167,7 @@ class LogModel(Model):
     def _set_state(self, state: Mapping[str, Any]) -> None:
         self._coordinates = Coordinates.from_state(state["coordinates"])
         self.degree_ = str(state.get("degree", "linear"))
+        self._label_has = str(state.get("label_has", ""))
         # Files of earlier versions hold no "values": their models had squares of all numbers or of none.
         numbers = sum(kind != "label" for kind in self._coordinates.kinds)
         self._values = [int(count) for count in state.get("values", [3] * numbers)]

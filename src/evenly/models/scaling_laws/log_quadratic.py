@@ -2,8 +2,8 @@
 
 On logarithmic axes it is a parabola, where a power law is a straight line. It has (d + 1)(d + 2) / 2 coefficients for d
 parameters. Within the measured range, few models of that size are more accurate. If there are fewer than twice as many
-runs as coefficients, the mixed terms are dropped, then the squares. Outside the range the parabola is extrapolated, and
-intervals widen accordingly.
+runs as coefficients, the mixed terms are dropped, then the squares. Labels that scale differently have slopes, or
+parabolas, of their own. Outside the range the parabola is extrapolated, and intervals widen accordingly.
 """
 
 from __future__ import annotations
@@ -38,3 +38,4 @@ class LogQuadratic(LogModel):
     method: ClassVar[str] = "log-quadratic"
     summary: ClassVar[str] = "exp of a quadratic form in log p: a power law that may bend"
     _degrees: ClassVar[tuple[str, ...]] = ("full", "squares", "linear")
+    _own: ClassVar[tuple[str, ...]] = ("slopes", "products")
