@@ -288,3 +288,17 @@ def test_nodes_emptier_than_any_run_had_are_outside() -> None:
     assert model.extrapolates({"nodes": [8, 8, 8], "ranks": [128, 256, 32]}).tolist() == [False, False, True]
     found = evenly.recommend(model, [32, 128], cores_are="ranks", at={"nodes": 8}, measured=runs)
     assert found.curve["extrapolated"].tolist() == [True, False]
+
+
+def test_between_looked_at_counts_goals_are_met_too() -> None:
+    """Powers of two and their halves alone may miss a deadline and a budget that others keep."""
+    cores = [4, 8, 16, 32, 64, 128]
+    table = pd.DataFrame({"cores": cores, "seconds": [100 / p + 1.9 for p in cores]})
+    model = evenly.fit(table, time="seconds", parameters=["cores"], method="pmnf", effort="quick")
+    both = evenly.Goal(core_hours=0.0560, deadline_s=3.87)
+    with pytest.raises(InfeasibleError):
+        evenly.recommend(model, [4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128], goal=both)
+    found = evenly.recommend(model, range(4, 129), goal=both)
+    assert 48 < found.cores < 64
+    assert found.best["core_hours"] <= 0.056
+    assert len(found.curve) == 12

@@ -109,23 +109,31 @@ def merge(paths: Sequence[Path | str], into: Path | str) -> int:
         for key in ("measured_as", "kind"):
             store.note(key, abouts[0].get(key))
         repetitions: dict[int, int] = {}
-        there: set[tuple[Any, ...]] = set()
+        there: dict[tuple[Any, ...], int] = {}
         for _, rows in parts:
             known = {number: json.loads(text) for number, text in rows["configurations"].values()}
             numbers = dict(zip(known, store.add_configurations(list(known.values())), strict=True))
             for values in rows["records"].values():
                 record = record_of(values)
                 number = numbers[record.configuration]
-                same = (number, record.status, record.machine, record.started, record.took)
+                same = (number, record.machine, record.started, record.took)
                 if same in there:
                     twice += 1
+                    if record.status != "ok":  # it was marked as bad in this store
+                        first = found[there[same]]
+                        found[there[same]] = dataclasses.replace(
+                            record, configuration=number, repetition=first.repetition
+                        )
                     continue
-                there.add(same)
+                there[same] = len(found)
                 repetitions[number] = repetition = repetitions.get(number, -1) + 1
                 found.append(dataclasses.replace(record, configuration=number, repetition=repetition))
         store.put(found)
     if twice:
-        said = f"{twice} runs are in several of the stores (same machine, start and time): each counts once"
+        said = (
+            f"{twice} runs are in several of the stores (same machine, start and time): each counts once, and as bad "
+            "if it is marked so in one of them"
+        )
         warnings.warn(EvenlyWarning(said), stacklevel=3)
     return len(found)
 

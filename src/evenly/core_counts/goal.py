@@ -29,6 +29,8 @@ __all__ = ["Choice", "Goal", "Knee", "counts_between", "knee_of", "time_words"]
 
 #: Draws of the curve for the uncertainty of the knee.
 _DRAWS = 2000
+#: At most so many counts are looked at between two of which one keeps to the goal.
+_FINER = 31
 
 
 def counts_between(low: int, high: int, *, cores_per_node: int | None = None) -> list[int]:
@@ -188,6 +190,32 @@ class Goal:
         return Choice(
             int(best[count]), f"{why}: {_told(best, count)}", knee, None if other is None else int(other[count]), trade
         )
+
+    def between(self, curve: pd.DataFrame, count: str = "ranks") -> list[int]:
+        """Return counts between neighbours of a curve of which one keeps to the goal and the other doesn't.
+
+        Examples
+        --------
+        >>> curve = pd.DataFrame({"cores": [4, 8], "run_s": [9.0, 5.0], "run_upper_s": [9.5, 5.5], "core_hours": 0.01,
+        ...                       "efficiency": [1.0, 0.9]})
+        >>> Goal(deadline_s=7.0).between(curve, "cores")
+        [5, 6, 7]
+        """
+        latest = curve["run_latest_s"] if "run_latest_s" in curve else curve["run_upper_s"]
+        met = [
+            curve[column] <= most
+            for column, most in (("core_hours", self.core_hours), ("money", self.money), ("run_s", self.deadline_s))
+            if most is not None and column in curve
+        ]
+        met += [latest <= self.deadline_s] if self.deadline_s is not None else []
+        met += [curve["efficiency"] >= self.efficiency] if self.efficiency is not None else []
+        found: set[int] = set()
+        counts = curve[count].to_numpy(dtype=np.int64)
+        for one in met:
+            for place in np.flatnonzero(np.diff(one.to_numpy(dtype=np.int64))):
+                inner = np.linspace(counts[place], counts[place + 1], _FINER + 2)[1:-1].round().astype(np.int64)
+                found |= set(inner.tolist()) - {int(counts[place]), int(counts[place + 1])}
+        return sorted(found)
 
     def _in_time(self, curve: pd.DataFrame, count: str, among: str) -> tuple[pd.DataFrame, bool]:
         """Return the rows that keep the deadline, and whether their upper bounds do; `among` says which are left."""

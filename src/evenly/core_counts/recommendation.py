@@ -22,7 +22,7 @@ from evenly.core_counts.by_cores import check_whole, ways
 from evenly.core_counts.cores import Cores, constants, find_cores
 from evenly.core_counts.goal import Choice, Goal, Knee, counts_between, time_words
 from evenly.core_counts.one_size import check_one_size
-from evenly.errors import ExtrapolationWarning, InputError
+from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.machine.machine import Machine
 from evenly.models.base import Model
 from evenly.models.uncertainty.single_runs import SCATTERS
@@ -159,7 +159,8 @@ def recommend(
     model : Model
         A fitted model of seconds.
     cores : sequence of int
-        The counts to look at. Of a `range` of all numbers between two, about four per octave are looked at.
+        The counts to look at. Of a `range` of all numbers between two, about four per octave are looked at; more, if
+        none of these meets the goal.
     cores_are : str, optional
         What the cores are, as an expression of the parameters: ``"nodes * tasks_per_node"``. By default the parameter
         whose name says so unmistakably.
@@ -213,7 +214,20 @@ def recommend(
     table, notes = _candidates(model, what, list(cores), cores, dict(at or {}), measured)
     curve = _curve(model, table, what, count, machine, level, limit)
     goal = goal or Goal()
-    choice = goal.choose(curve, "cores", currency=machine.currency, level=level)
+    try:
+        choice = goal.choose(curve, "cores", currency=machine.currency, level=level)
+    except InfeasibleError:
+        # Between two counts of which each keeps to one goal, one may keep to both.
+        thinned = isinstance(cores, range) and cores.step == 1 and what.is_one_parameter
+        if not (thinned and (finer := goal.between(curve, "cores"))):
+            raise
+        table = pd.concat(
+            [table, _candidates(model, what, finer, finer, dict(at or {}), measured)[0]], ignore_index=True
+        )
+        curve = _curve(model, table, what, count, machine, level, limit)
+        choice = goal.choose(curve, "cores", currency=machine.currency, level=level)
+        rows = [*(n for n in curve["cores"] if n not in finer), choice.count]
+        curve = curve[curve["cores"].isin(rows)].reset_index(drop=True)
     said = [what.said] if what.said else []
     if steps is None and (goal.deadline_s or goal.core_hours or goal.money):
         said.append("the job is one run or step as measured: say how many it has with --steps (steps=)")

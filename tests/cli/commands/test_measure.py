@@ -50,7 +50,7 @@ def test_a_second_call_makes_no_run_and_a_retry_only_failed_ones(evenly: Evenly,
     assert "5 runs are kept" in again.err
     assert "of about" not in again.err
     retried = evenly("measure", study, "--retry")
-    assert "made again: 1 of the runs that failed" in retried.err
+    assert "made again, in place of the old ones: 1 runs that failed" in retried.err
     assert "run 5 of about 5" in retried.err
 
 

@@ -116,6 +116,12 @@ def test_stores_of_one_study_are_put_together(evenly: Evenly) -> None:
     told = evenly("runs", "merge", "a.db", "all.db", "-o", "again.db")
     assert "12 runs are in again.db" in told.err
     assert "6 runs are in several of the stores" in told.err
+    # A run that is marked as bad in one of them stays bad.
+    assert evenly("runs", "mark", "a.db", "--where", "n == 2", "--bad", "a neighbour").code == 0
+    for first, second in (("a.db", "all.db"), ("all.db", "a.db")):
+        new = f"bad-{first}"
+        assert evenly("runs", "merge", first, second, "-o", new).code == 0
+        assert evenly("runs", "list", new, "--json").json["counts"] == {"ok": 10, "failed": 2}
 
 
 @pytest.mark.parametrize(

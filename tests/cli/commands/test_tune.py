@@ -188,4 +188,4 @@ def test_failed_and_bad_runs_are_made_again(evenly: Evenly, study: Path) -> None
     assert left_out.json["best"] != {"n": 7}
     again = evenly("tune", study, "--runs", "9", "--retry", "--json")
     assert again.json["best"] == {"n": 7}
-    assert "made again: 2 of the runs that failed" in again.err
+    assert "made again, in place of the old ones: 2 runs that failed" in again.err

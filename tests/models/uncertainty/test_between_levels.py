@@ -53,3 +53,10 @@ def test_one_parameter_needs_no_such_thing() -> None:
     model = evenly.fit(table, time="seconds", parameters=["cores"])
     assert isinstance(model, Model)
     assert "between" not in model.training_
+
+
+def test_a_model_without_left_out_errors_is_fitted() -> None:
+    rows = [(p, n, 8.0 * n / p) for p in (1, 2) for n in (1, 2, 4)]
+    table = pd.DataFrame(rows, columns=["p", "n", "seconds"])
+    for method in ("power-law", "log-quadratic", "nearest"):
+        assert isinstance(evenly.fit(table.iloc[:5], time="seconds", parameters=["p", "n"], method=method), Model)

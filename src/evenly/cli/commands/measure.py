@@ -44,7 +44,7 @@ def measure(
     target = table_of_runs(save, place)
     with Campaign(study, place, advisor=_advisor(study), keep_going=keep_going) as campaign:
         if retry:
-            note(f"made again: {campaign.retry()} of the runs that failed")
+            note(f"made again, in place of the old ones: {campaign.retry()} runs that failed or were marked as bad")
         _run(campaign, target)
         campaign.runs().save(target)
         _tell(campaign, json=json)

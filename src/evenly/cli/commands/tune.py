@@ -91,7 +91,7 @@ def tune(
     proposer = Proposer(study, strategy=search.strategy, first=search.first, surrogate=search.surrogate, known=before)
     with Campaign(study, place, advisor=proposer, keep_going=keep_going) as campaign:
         if retry:
-            note(f"made again: {campaign.retry()} of the runs that failed")
+            note(f"made again, in place of the old ones: {campaign.retry()} runs that failed or were marked as bad")
         with watched(campaign, target) as show:
             result = tune_study(campaign, proposer, show)
         campaign.runs().save(target)

@@ -53,7 +53,9 @@ def between_levels(
         Predictions of each row by a model that was learned without it.
     """
     logs = np.log(values)
-    single = 0.0 if left_out is None else float(np.nanmean((np.log(left_out) - logs) ** 2))
+    single = 0.0
+    if left_out is not None and (known := np.isfinite(left_out)).any():
+        single = float(np.mean((np.log(left_out[known]) - logs[known]) ** 2))
     found: dict[str, Any] = {}
     for name, parameter in space.parameters.items():
         levels = np.unique(table[name]) if not isinstance(parameter, Categorical) else np.empty(0)
