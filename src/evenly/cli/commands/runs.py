@@ -92,7 +92,7 @@ def mark(
     bad: Annotated[str, typer.Option("--bad", metavar="REASON", help="Why: the runs keep it as their message.")],
     json: opt.Json = False,
 ) -> None:
-    """Mark runs as bad: they stay in the store, and nothing is learned from them."""
+    """Mark runs as bad: they stay until --retry makes them again, and nothing is learned from them."""
     from evenly.campaign.corrections import mark_bad
 
     count = mark_bad(path, where, bad)

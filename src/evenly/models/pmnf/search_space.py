@@ -185,7 +185,8 @@ def _adjusted(problem: Problem, k: int) -> Floats:
     z = np.where(x.min(axis=0) > 0, np.log(np.where(x > 0, x, 1.0)), x)
     z = z - z.mean(axis=0)
     logs = np.log(problem.values)
-    slopes = np.linalg.lstsq(z, logs - logs.mean(), rcond=1e-9)[0]
+    # Parameters that follow from others, but for rounding, share their slopes.
+    slopes = np.linalg.lstsq(z, logs - logs.mean(), rcond=1e-4)[0]
     slopes[k] = 0.0
     return np.asarray(np.exp(logs - z @ slopes), dtype=np.float64)
 
