@@ -281,18 +281,17 @@ class Model(Shown, Estimator, ABC):
         # Parameters that only changed together: the time may follow either, so it is known to this factor only.
         away = np.exp(self._off_the_line(table))
         lower, upper = lower / away, upper * away
-        # Measured values are rounded: no new one is known better than to half a unit in their last place.
-        if (between := spread_between(getattr(self, "training_", {}).get("between", {}), self.space_, table)).any():
-            predicted = self._predict(table)
+        training, predicted = getattr(self, "training_", {}), self._predict(table)
+        if (between := spread_between(training.get("between", {}), self.space_, table)).any():
             far = NormalDist().inv_cdf((1 + level) / 2) * between
             lower = predicted * np.exp(-np.hypot(np.log(predicted / lower), far))
             upper = predicted * np.exp(np.hypot(np.log(upper / predicted), far))
         if (floors := self._floors(table)).any():
-            raised = np.maximum(1.0, floors / self._predict(table))
+            raised = np.maximum(1.0, floors / predicted)
             lower, upper = np.maximum(lower * raised, floors), upper * raised
-        half = getattr(self, "training_", {}).get("rounding", 0.0) / 2
-        if half:
-            predicted = np.maximum(self._predict(table), floors)
+        # Measured values are rounded: no new one is known better than to half a unit in their last place.
+        if half := training.get("rounding", 0.0) / 2:
+            predicted = np.maximum(predicted, floors)
             lower = np.minimum(lower, predicted / (1 + half / predicted))
             upper = np.maximum(upper, predicted + half)
         return lower, upper

@@ -66,9 +66,11 @@ def between_levels(
         squares = []
         for place in inner:
             here = np.asarray(table[name] == levels[place])
-            others = _some(~here)
+            others = np.flatnonzero(~here)
+            if len(others) > _ROWS:
+                others = np.random.default_rng(0).permutation(others)[:_ROWS]
             try:
-                predicted = predict_without(table[others], values[others], table[here])
+                predicted = predict_without(table.iloc[others], values[others], table[here])
             except EvenlyError:
                 continue
             square = float(np.mean((np.log(predicted) - logs[here]) ** 2)) - single
@@ -77,16 +79,6 @@ def between_levels(
         if squares and np.isfinite(squares).all() and max(squares) > 0:
             found[name] = {"levels": levels.tolist(), "spread": float(np.sqrt(np.mean(squares)))}
     return found
-
-
-def _some(mask: np.ndarray) -> np.ndarray:
-    """Return at most so many of the rows that a mask chooses, evenly spread over the table, as a mask."""
-    rows = np.flatnonzero(mask)
-    if len(rows) > _ROWS:
-        rows = np.random.default_rng(0).permutation(rows)[:_ROWS]
-    chosen = np.zeros(len(mask), dtype=np.bool_)
-    chosen[rows] = True
-    return chosen
 
 
 def spread_between(between: Mapping[str, Any], space: Space, table: pd.DataFrame) -> Floats:

@@ -31,12 +31,12 @@ def floors_of(evidence: pd.DataFrame, parameters: Sequence[str], response: str) 
     >>> table = pd.DataFrame({"cores": [8, 16], "seconds": [14400.0, 9600.0], "count": [29, 31],
     ...                       "censored": [True, False]})
     >>> floors_of(table, ["cores"], "seconds")
-    {'cores': [8], 'bounds': [14400.0]}
+    {'configurations': {'cores': [8]}, 'bounds': [14400.0]}
     """
     rows = evidence[evidence["censored"] & (evidence["count"] >= _ENOUGH)]
     if not len(rows):
         return {}
-    return {**{name: rows[name].tolist() for name in parameters}, "bounds": rows[response].tolist()}
+    return {"configurations": {name: rows[name].tolist() for name in parameters}, "bounds": rows[response].tolist()}
 
 
 def floors_at(floors: Mapping[str, Any], table: pd.DataFrame) -> Floats:
@@ -44,14 +44,14 @@ def floors_at(floors: Mapping[str, Any], table: pd.DataFrame) -> Floats:
 
     Examples
     --------
-    >>> floors_at({"cores": [8], "bounds": [14400.0]}, pd.DataFrame({"cores": [8, 16]}))
+    >>> floors_at({"configurations": {"cores": [8]}, "bounds": [14400.0]}, pd.DataFrame({"cores": [8, 16]}))
     array([14400.,     0.])
     """
     found = np.zeros(len(table))
     for place, bound in enumerate(floors.get("bounds", ())):
         here = np.ones(len(table), dtype=np.bool_)
         for name in table.columns:
-            value = floors[name][place]
+            value = floors["configurations"][name][place]
             column = table[name] if isinstance(value, int | float) else table[name].astype(str)
             here &= np.asarray(column == (value if isinstance(value, int | float) else str(value)))
         found[here] = np.maximum(found[here], bound)

@@ -180,6 +180,8 @@ class Interpretation:
             return
         for column in self.cells.columns:
             texts = self.values.texts(column)
+            if "" not in texts:
+                continue
             labels = [row for row, text in enumerate(texts) if text]
             above = all(row + 1 < len(texts) and not texts[row + 1] for row in labels)
             if len(labels) < 2 or labels[0] or not above or self.values.is_numeric(column) or self._identifies(column):

@@ -41,9 +41,11 @@ def with_cell_units(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     names: dict[str, str] = {}
     for name, column in ((str(name), column) for name, column in cells.items()):
         texts = [cell for cell in column if cell.lower() not in NO_TIME]
+        if not texts or _WITH_UNIT.fullmatch(texts[0]) is None:  # most columns of long tables
+            continue
         found = [_WITH_UNIT.fullmatch(cell) for cell in texts]
         units = Counter(canonical_unit(match["unit"]) for match in found if match)
-        if not texts or None in found or len({base_unit(unit) for unit in units}) != 1:
+        if None in found or len({base_unit(unit) for unit in units}) != 1:
             continue
         unit = units.most_common(1)[0][0]
         if base_unit(unit) == "s" and (time_candidates([name]) or not _are_chosen(texts)):

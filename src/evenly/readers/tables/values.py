@@ -95,8 +95,9 @@ class Values:
 
     def are_durations(self, name: str) -> bool:
         """Tell whether a column holds durations as ``1:02:03`` or ``3 min``, and nothing else."""
-        texts = [cell.lstrip("> ") for cell in self.cells[name] if cell.lower() not in words.NO_TIME]
-        return bool(texts) and all(map(is_duration, texts))
+        texts = (cell.lstrip("> ") for cell in self.cells[name] if cell.lower() not in words.NO_TIME)
+        first = next(texts, "")  # no other cell is looked at in most columns
+        return is_duration(first) and all(map(is_duration, texts))
 
     def are_suffixed(self, name: str) -> bool:
         """Tell whether all cells of a column are numbers like ``2M``: millions where no name says that it is a time.
