@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.readers.tables.columns import measured
+from evenly.readers.tables.wide import Narrowed
 
-__all__ = ["Stacked", "stacked"]
+__all__ = ["stacked"]
 
 #: What people call a run that they repeat.
 _RUNS = frozenset({"run", "runs", "rep", "repeat", "repetition", "trial", "try", "sample", "measurement", "meas"})
@@ -21,29 +21,7 @@ _NUMBERED = re.compile(r"(?P<before>.*?[A-Za-z])[\s_\-.#]*(?P<number>\d{1,3})(?P
 _ALIKE = 1.5
 
 
-@dataclass(frozen=True)
-class Stacked:
-    """A table with one row per run.
-
-    Parameters
-    ----------
-    cells : DataFrame (n_rows, n_columns)
-        Text.
-    lines : array (n_rows,)
-        The line from which each row comes.
-    time : str
-        The column with the time.
-    note : str
-        Which columns became rows.
-    """
-
-    cells: pd.DataFrame
-    lines: NDArray[np.int64]
-    time: str
-    note: str
-
-
-def stacked(cells: pd.DataFrame, lines: NDArray[np.int64]) -> Stacked | None:
+def stacked(cells: pd.DataFrame, lines: NDArray[np.int64]) -> Narrowed | None:
     """Return a table whose repeated runs stand side by side with one row for each; None if they plainly don't.
 
     Examples
@@ -71,12 +49,9 @@ def stacked(cells: pd.DataFrame, lines: NDArray[np.int64]) -> Stacked | None:
     whole = whole.sort_index(kind="stable")
     whole = whole[(whole[time].str.strip() != "").to_numpy()]
     told_columns = f"{columns[0]!r} to {columns[-1]!r}" if len(columns) > 2 else " and ".join(map(repr, columns))
-    return Stacked(
-        whole.reset_index(drop=True),
-        lines[whole.index.to_numpy(dtype=np.int64)],
-        time,
-        f"{told_columns} are taken for repeated runs of each row's configuration",
-    )
+    note = f"{told_columns} are taken for repeated runs of each row's configuration"
+    order = whole.index.to_numpy(dtype=np.int64)
+    return Narrowed(whole.reset_index(drop=True), lines[order], None, time, (note,))
 
 
 def _are_runs(cells: pd.DataFrame, name: tuple[str, str], by_number: dict[int, str]) -> bool:

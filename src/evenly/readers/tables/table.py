@@ -189,15 +189,11 @@ class TableReader(Reader):
         cells, units = with_cell_units(cells)
         told = (*doubts, *units)
         why_time = ""
-        if not (options.time or options.solver or options.parameters or options.quantities):
-            wide = narrowed(cells, rows)
-            if wide is not None:
-                options = dataclasses.replace(options, solver=wide.solver, time=wide.time)
-                why_time = "its name, beside that of each solver"
-                cells, rows, told = wide.cells, wide.lines, (*told, *wide.notes)
-            elif (stack := stacked(cells, rows)) is not None:
-                options, why_time = dataclasses.replace(options, time=stack.time), "repeated runs side by side"
-                cells, rows, told = stack.cells, stack.lines, (*told, stack.note)
+        free = not (options.time or options.solver or options.parameters or options.quantities)
+        if free and (wide := narrowed(cells, rows) or stacked(cells, rows)) is not None:
+            options = dataclasses.replace(options, solver=wide.solver, time=wide.time)
+            why_time = "its name, beside that of each solver" if wide.solver else "repeated runs side by side"
+            cells, rows, told = wide.cells, wide.lines, (*told, *wide.notes)
         meaning = Interpretation(options, path, cells, rows)
         runs = meaning.runs()
         self.notes, self.columns = (

@@ -25,7 +25,7 @@ _SOLVER_COLUMNS = ("solver", "participant", "domain")
 
 @dataclass(frozen=True)
 class Narrowed:
-    """A table with one row per run and solver.
+    """A wide table with one row per run, of each solver if it has several.
 
     Parameters
     ----------
@@ -33,15 +33,17 @@ class Narrowed:
         Text.
     lines : array (n_rows,)
         The line from which each row comes.
-    solver, time : str
-        The columns with the solver and with the time.
+    solver : str or None
+        The column with the solver.
+    time : str
+        The column with the time.
     notes : tuple of str
         What was guessed.
     """
 
     cells: pd.DataFrame
     lines: NDArray[np.int64]
-    solver: str
+    solver: str | None
     time: str
     notes: tuple[str, ...]
 
