@@ -17,7 +17,15 @@ def _read(folder: Path, text: str) -> Measurements:
 
 
 @pytest.mark.parametrize(
-    "names", ["run1_s,run2_s", "run 1 (s),run 2 (s)", "time1,time2", "trial_0_s,trial_1_s", "t1_s,t2_s"]
+    "names",
+    [
+        "run1_s,run2_s",
+        "attempt 1 (s),attempt 2 (s)",
+        "run 1 (s),run 2 (s)",
+        "time1,time2",
+        "trial_0_s,trial_1_s",
+        "t1_s,t2_s",
+    ],
 )
 def test_numbered_times_of_a_configuration_are_its_runs(tmp_path: Path, names: str) -> None:
     found = _read(tmp_path, f"cores,{names}\n1,100,101\n2,52,51\n4,26,\n")

@@ -15,7 +15,9 @@ from evenly.readers.tables.wide import Narrowed
 __all__ = ["stacked"]
 
 #: What people call a run that they repeat.
-_RUNS = frozenset({"run", "runs", "rep", "repeat", "repetition", "trial", "try", "sample", "measurement", "meas"})
+_RUNS = frozenset(
+    {"run", "runs", "rep", "repeat", "repetition", "trial", "try", "sample", "measurement", "meas", "attempt"}
+)
 _NUMBERED = re.compile(r"(?P<before>.*?[A-Za-z])[\s_\-.#]*(?P<number>\d{1,3})(?P<after>(?:[\s_\-.\[(/][^\d]*)?)")
 #: Times of one configuration differ by less than this factor; those of two parts of a run may not.
 _ALIKE = 1.5
