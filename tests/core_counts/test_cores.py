@@ -70,3 +70,9 @@ def test_an_expression_says_it_and_must_name_parameters() -> None:
 def test_constants_are_what_never_varied() -> None:
     every = Space(cores=Integer(1, 8), level=Integer(3, 3), solver=Categorical("cg"))
     assert constants(every) == {"level": 3, "solver": "cg"}
+
+
+def test_cores_that_are_labels_are_refused() -> None:
+    labels = Space.of({"CPUs": Categorical("8 CPUs", "16 CPUs")})
+    with pytest.raises(InputError, match="'CPUs' names the cores, but holds labels such as '8 CPUs'"):
+        find_cores(labels)

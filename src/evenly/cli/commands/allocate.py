@@ -311,15 +311,17 @@ def _ask_precice(found: Measurements, solvers: list[str]) -> None:
     if not all(name.startswith("precice") for _, name in found.sources):
         return
     listed = ", ".join(solvers)
-    told = f"--layout 'max({listed})' where they run side by side, --layout 'sum({listed})' where they take turns"
+    told = (
+        f"--layout 'max({listed})' where they run side by side, --layout 'sum({listed})' where they take turns, with "
+        "the iterations of a time window before it, as in '3 * …'"
+    )
     if found.coupling is not None:
         raise InputError(
             f"the preCICE configuration is for {', '.join(found.coupling.participants)}, but the runs are of {listed}: "
             f"say how these wait for each other, {told}"
         )
     raise InputError(
-        f"no preCICE configuration tells how {listed} wait for each other: give its folder, too, or {told}, with the "
-        "iterations of a time window before it, as in '3 * …'"
+        f"no preCICE configuration tells how {listed} wait for each other: give its folder, too, or {told}"
     )
 
 
