@@ -66,6 +66,8 @@ def test_bad_runs_stay_and_teach_nothing(evenly: Evenly) -> None:
     shown = evenly(
         "runs", "mark", "s.db", "--where", "n == 2 and repetition == 0", "--bad", "the disk was full", "--json"
     )
+    (old,) = shown.json.pop("notes")
+    assert "still has these runs as good" in old
     assert shown.json == {"marked": 1, "reason": "the disk was full"}
     found = evenly("runs", "list", "s.db", "--json").json
     assert found["counts"] == {"ok": 5, "failed": 1}
@@ -117,7 +119,9 @@ def test_stores_of_one_study_are_put_together(evenly: Evenly) -> None:
     assert "12 runs are in again.db" in told.err
     assert "6 runs are in several of the stores" in told.err
     # A run that is marked as bad in one of them stays bad.
-    assert evenly("runs", "mark", "a.db", "--where", "n == 2", "--bad", "a neighbour").code == 0
+    marked = evenly("runs", "mark", "a.db", "--where", "n == 2", "--bad", "a neighbour")
+    assert marked.code == 0
+    assert "a.runs.csv is older than the mark, and still has these runs as good" in marked.err
     for first, second in (("a.db", "all.db"), ("all.db", "a.db")):
         new = f"bad-{first}"
         assert evenly("runs", "merge", first, second, "-o", new).code == 0

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from evenly.cli import options as opt
-from evenly.cli.console import note, out, print_json, save_table
+from evenly.cli.console import loss, note, out, print_json, save_table
 from evenly.writing import MARK, replacing
 
 __all__ = ["COMMANDS", "check", "list_runs", "mark", "merge"]
@@ -96,6 +96,8 @@ def mark(
     from evenly.campaign.corrections import mark_bad
 
     count = mark_bad(path, where, bad)
+    if (table := path.with_suffix(".runs.csv")).exists():
+        loss(f"{table} is older than the mark, and still has these runs as good: `measure` or `tune` writes it anew")
     if json:
         print_json({"marked": count, "reason": bad})
         return
