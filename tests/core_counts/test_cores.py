@@ -74,5 +74,5 @@ def test_constants_are_what_never_varied() -> None:
 
 def test_cores_that_are_labels_are_refused() -> None:
     labels = Space.of({"CPUs": Categorical("8 CPUs", "16 CPUs")})
-    with pytest.raises(InputError, match="'CPUs' names the cores, but holds labels such as '8 CPUs'"):
+    with pytest.raises(InputError, match="'CPUs' counts cores by its name, but holds labels such as '8 CPUs'"):
         find_cores(labels)

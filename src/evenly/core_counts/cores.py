@@ -105,8 +105,10 @@ def find_cores(space: Space, cores_are: str | None = None, *, measured: pd.DataF
     if cores_are is not None:
         return _checked(Cores(cores_are), space)
     for name in names:
-        if kind_of(name) == "cores" and isinstance(kind := space.parameters[name], Categorical):
-            raise InputError(f"{name!r} names the cores, but holds labels such as {kind.options[0]!r}: write numbers")
+        if kind_of(name) in ("cores", "ranks") and isinstance(kind := space.parameters[name], Categorical):
+            raise InputError(
+                f"{name!r} counts cores by its name, but holds labels such as {kind.options[0]!r}: write numbers"
+            )
     by_kind: dict[str, list[str]] = {kind: [n for n in names if kind_of(n) == kind] for kind in COUNT_KINDS}
     cores, ranks, nodes = by_kind["cores"], by_kind["ranks"], by_kind["nodes"]
     if len(cores) == 1 and all(_is_one(space.parameters[n]) or _of_all(measured, cores[0], n) for n in nodes):
