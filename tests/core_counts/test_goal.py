@@ -93,6 +93,14 @@ def test_money_needs_a_price(curve: pd.DataFrame) -> None:
     assert Goal(money=1).choose(curve.assign(money=0.2 * curve["core_hours"])).count == 2
 
 
+def test_a_budget_that_only_the_prediction_keeps_is_said(curve: pd.DataFrame) -> None:
+    wide = curve.assign(run_upper_s=1.2 * curve["run_s"])
+    found = Goal(core_hours=5.4).choose(wide)
+    assert ", if the prediction holds: its upper bound is above the budget: " in found.why
+    narrow = curve.assign(run_upper_s=1.001 * curve["run_s"])
+    assert "if the prediction holds" not in Goal(core_hours=5.4).choose(narrow).why
+
+
 def test_what_cannot_be_met_says_what_comes_nearest(curve: pd.DataFrame) -> None:
     with pytest.raises(InfeasibleError, match=r"the fastest: 8 ranks take 53\.3 min"):
         Goal(deadline_s=100).choose(curve)

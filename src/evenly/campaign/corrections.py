@@ -104,30 +104,26 @@ def merge(paths: Sequence[Path | str], into: Path | str) -> int:
     if busy := [path for path, rows in parts if rows["running"]]:
         raise InputError(f"{busy[0]} has runs under way: wait for their end")
     _tell_places([path for path, _ in parts], [about.get("placed_as") or {} for about in abouts])
-    found, twice = list[Record](), 0
+    twice = 0
     with Store(new) as store:
         for key in ("measured_as", "kind"):
             store.note(key, abouts[0].get(key))
-        repetitions: dict[int, int] = {}
-        there: dict[tuple[Any, ...], int] = {}
-        for _, rows in parts:
+        there: dict[tuple[int, str, float, float], Record] = {}
+        dropped: set[tuple[int, str, float, float]] = set()
+        for (_, rows), about in zip(parts, abouts, strict=True):
             known = {number: json.loads(text) for number, text in rows["configurations"].values()}
             numbers = dict(zip(known, store.add_configurations(list(known.values())), strict=True))
+            dropped |= {(numbers[number], *rest) for number, *rest in about.get("dropped") or []}
             for values in rows["records"].values():
                 record = record_of(values)
-                number = numbers[record.configuration]
-                same = (number, record.machine, record.started, record.took)
-                if same in there:
-                    twice += 1
-                    if record.status != "ok":  # it was marked as bad in this store
-                        first = found[there[same]]
-                        found[there[same]] = dataclasses.replace(
-                            record, configuration=number, repetition=first.repetition
-                        )
-                    continue
-                there[same] = len(found)
-                repetitions[number] = repetition = repetitions.get(number, -1) + 1
-                found.append(dataclasses.replace(record, configuration=number, repetition=repetition))
+                record = dataclasses.replace(record, configuration=numbers[record.configuration])
+                known_one = there.setdefault(record.identity, record)
+                twice += known_one is not record
+                if record.status != "ok":  # where it is marked as bad in one store, it is bad
+                    there[record.identity] = record
+        store.note("dropped", sorted(dropped))
+        removed = len(there) - len(kept := [one for one in there.values() if one.identity not in dropped])
+        found = _numbered(kept)
         store.put(found)
     if twice:
         said = (
@@ -135,7 +131,20 @@ def merge(paths: Sequence[Path | str], into: Path | str) -> int:
             "if it is marked so in one of them"
         )
         warnings.warn(EvenlyWarning(said), stacklevel=3)
+    if removed:
+        said = f"{removed} runs are left out, since --retry made them again in one of the stores"
+        warnings.warn(EvenlyWarning(said), stacklevel=3)
     return len(found)
+
+
+def _numbered(records: Sequence[Record]) -> list[Record]:
+    """Return the records with the repetitions of each configuration numbered anew."""
+    counts: dict[int, int] = {}
+    found = []
+    for record in records:
+        counts[record.configuration] = repetition = counts.get(record.configuration, -1) + 1
+        found.append(dataclasses.replace(record, repetition=repetition))
+    return found
 
 
 def _tell_places(paths: Sequence[Path], places: Sequence[Mapping[str, Any]]) -> None:

@@ -86,6 +86,11 @@ class Record:
     other_load: float | None = None
     machine: str = ""
 
+    @property
+    def identity(self) -> tuple[int, str, float, float]:
+        """What no other run of its store shares."""
+        return self.configuration, self.machine, self.started, self.took
+
 
 def record_of(values: Sequence[Any]) -> Record:
     """Return the run of a row of the table of records."""
@@ -319,21 +324,26 @@ class Store:
         self._forget()
 
     def drop_failed(self) -> int:
-        """Delete runs that failed or timed out, so that they are made again; return their number."""
-        before = self.count()
+        """Delete runs that failed or timed out, so that they are made again; return their number.
+
+        Which runs they were is kept: a copy of this store may hold them, and as good ones.
+        """
+        bad = {record[:2]: record_of(record) for record in self._known()["records"].values() if record[2] != "ok"}
+        told = [*(self.about("dropped") or []), *(one.identity for one in bad.values())]
         with self._changed() as rows:
             rows["about"].pop("interrupted", None)
-            for key in [key for key, values in rows["records"].items() if values[2] != "ok"]:
+            rows["about"]["dropped"] = ("dropped", json.dumps(told))
+            for key in bad:
                 del rows["records"][key]
         self._forget()
-        return before - self.count()
+        return len(bad)
 
     def clear(self) -> None:
         """Delete all configurations and runs."""
         with self._changed() as rows:
             for table in ("records", "configurations"):
                 rows[table].clear()
-            for key in ("anchor", "interrupted"):
+            for key in ("anchor", "interrupted", "dropped"):
                 rows["about"].pop(key, None)
         self._forget()
 

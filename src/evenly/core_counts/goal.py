@@ -163,25 +163,28 @@ class Goal:
         InfeasibleError
             If no row meets the goal; the message names the row that comes nearest.
         """
-        left, kept = curve, list[str]()
+        left, kept, hopes = curve, list[str](), list[tuple[str, float]]()
         for column, most, unit in (("core_hours", self.core_hours, "core-hours"), ("money", self.money, currency)):
             if most is not None:
                 left = _within(left, column, most, unit, count, _among(kept))
                 kept.append(f"within {most:g} {unit}")
+                hopes.append((column, most))
         if self.efficiency is not None:
             left = _used(left, self.efficiency, count, _among(kept))
             kept.append(f"used to {self.efficiency:.0%}")
         left, sure = self._in_time(left, count, _among(kept))
         knee = knee_of(curve, count, level)
         if self.deadline_s is not None:
-            how = "" if sure else ", if the prediction holds: its upper bound is later"
-            best, why = _least(left, "core_hours"), f"the fewest core-hours that meet the deadline{how}"
+            best, why = _least(left, "core_hours"), "the fewest core-hours that meet the deadline"
         elif self.core_hours is not None or self.money is not None:
             best, why = _least(left, "run_s"), "the fastest run within the budget"
         elif self.efficiency is not None:
             best, why = _least(left, "run_s"), f"the fastest of those used to {self.efficiency:.0%} at least"
         else:
             best, why = _row(left[left[count] == knee.count], 0), _reason(knee)
+        hoped = [] if sure else ["later than the deadline"]
+        hoped += ["above the budget"] if any(_upper(best, column) > most for column, most in hopes) else []
+        why += f", if the prediction holds: its upper bound is {' and '.join(hoped)}" if hoped else ""
         # An efficiency is a wish: what it hides is told. A deadline and a budget are kept.
         other = _runner_up(curve if self.efficiency is not None else left, best, count)
         trade = (
@@ -324,6 +327,11 @@ def _within(curve: pd.DataFrame, column: str, most: float, unit: str, count: str
         f"{best[column]:.3g}. Give a larger budget or fewer steps.",
         constraint="budget",
     )
+
+
+def _upper(row: dict[str, float], cost: str) -> float:
+    """Return the upper bound of a cost, which is the time times what each second costs."""
+    return row[cost] * row["run_upper_s"] / row["run_s"]
 
 
 def _least(curve: pd.DataFrame, column: str) -> dict[str, float]:

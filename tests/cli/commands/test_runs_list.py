@@ -126,6 +126,15 @@ def test_stores_of_one_study_are_put_together(evenly: Evenly) -> None:
         new = f"bad-{first}"
         assert evenly("runs", "merge", first, second, "-o", new).code == 0
         assert evenly("runs", "list", new, "--json").json["counts"] == {"ok": 10, "failed": 2}
+    # Once --retry made it again, the older copy doesn't bring it back as good.
+    assert evenly("measure", "s.toml", "--store", "a.db", "--retry").code == 0
+    for first, second in (("a.db", "all.db"), ("all.db", "a.db")):
+        new = f"retried-{first}"
+        told = evenly("runs", "merge", first, second, "-o", new)
+        assert "2 runs are left out, since --retry made them again in one of the stores" in told.err
+        assert evenly("runs", "list", new, "--json").json["counts"] == {"ok": 12}
+        assert evenly("runs", "merge", new, "all.db", "-o", f"again-{new}").code == 0
+        assert evenly("runs", "list", f"again-{new}", "--json").json["counts"] == {"ok": 12}
 
 
 @pytest.mark.parametrize(

@@ -181,3 +181,39 @@ def test_a_limit_of_any_name_bounds_the_times(tmp_path: Path, name: str) -> None
 def test_another_time_is_no_limit(tmp_path: Path) -> None:
     text = "cores,wait_s,time_s\n8,60,60\n16,120,52\n32,60,27\n64,180,14\n"
     assert set(_read(tmp_path, text).runs[""].to_frame()["status"]) == {"ok"}
+
+
+def test_a_limit_with_units_in_its_cells_bounds_the_times(tmp_path: Path) -> None:
+    rows = [(4, "20 min", 1203), (4, "20 min", 1201), (8, "20 min", 935), (16, "10 min", 490), (16, "10 min", 601)]
+    found = _read(tmp_path, "cores,reserved,elapsed_s\n" + "".join(f"{','.join(map(str, row))}\n" for row in rows))
+    assert (found.runs[""].to_frame()["status"] == "timed out").tolist() == [True, True, False, False, True]
+    assert found.runs[""].parameters == ["cores"]
+
+
+def test_a_table_of_partitions_and_tasks_is_no_accounting(tmp_path: Path) -> None:
+    found = _read(tmp_path, "partition,ntasks,elapsed\nlong,8,00:10:00\nlong,16,00:05:20\nshort,8,00:10:10\n")
+    assert found.runs[""].parameters == ["partition", "ntasks"]
+
+
+@pytest.mark.parametrize(
+    ("name", "versions"), [("OpenMPI", ("1.9", "1.10")), ("release", ("1.1", "2.0")), ("code", ("4.9", "4.10"))]
+)
+def test_versions_are_no_numbers(tmp_path: Path, name: str, versions: tuple[str, str]) -> None:
+    rows = "".join(f"{cores},{one},{80 / cores:g}\n" for cores in (1, 2, 4) for one in versions)
+    found = _read(tmp_path, f"cores,{name},seconds\n{rows}")
+    assert set(found.runs[""].configurations[name]) == set(versions)
+    assert f"'{name}' holds versions: labels, of which 1.1 and 1.10 are two" in found.notes[-1]
+
+
+@pytest.mark.parametrize("values", [("0.5", "0.10"), ("1.90", "1.10"), ("2.5", "12.25")])
+def test_numbers_are_no_versions(tmp_path: Path, values: tuple[str, str]) -> None:
+    rows = "".join(f"{cores},{one},{80 / cores:g}\n" for cores in (1, 2, 4) for one in values)
+    found = _read(tmp_path, f"cores,width,seconds\n{rows}")
+    assert set(found.runs[""].configurations["width"]) == {float(one) for one in values}
+
+
+@pytest.mark.parametrize("name", ["core-hours", "Node hours", "core_h", "GPU-hours"])
+def test_core_hours_are_no_time_of_a_run(tmp_path: Path, name: str) -> None:
+    (tmp_path / "runs.csv").write_text(f"cores,{name}\n8,16\n16,17\n")
+    with pytest.raises(ReadError, match="the time of all cores together"):
+        scan(tmp_path / "runs.csv", time=name, unit="h")

@@ -39,7 +39,8 @@ _OTHERS = (
     "wckeyid", "workdir",
 )  # fmt: skip
 _KNOWN = frozenset((*USED, *_OTHERS))
-_TELLING = frozenset(("jobid", "jobidraw", "elapsed", "elapsedraw", "alloccpus", "cputimeraw", "reqcpus", "ncpus"))
+#: One of these is in every table of jobs whose cores can be known; other programs' tables have "elapsed", too.
+_TELLING = frozenset(("jobid", "jobidraw", "alloccpus", "alloctres", "cputimeraw", "reqcpus", "ncpus"))
 _FEWEST = 3
 _CPUS = re.compile(r"(?:^|,)cpu=(\d+)")
 
@@ -51,6 +52,8 @@ def are_columns(names: list[str]) -> bool:
     --------
     >>> are_columns(["JobID", "JobName", "State", "Elapsed"]), are_columns(["User", "State", "Seconds"])
     (True, False)
+    >>> are_columns(["partition", "ntasks", "elapsed"])
+    False
     """
     lowered = [name.strip().lower() for name in names]
     known = all(name in _KNOWN or name.startswith("tresusage") for name in lowered)

@@ -67,6 +67,8 @@ class Interpretation:
         Stripped text.
     lines : array (n_rows,)
         The line, or the row of a file without lines, of each row.
+    units : mapping of str to str, optional
+        The units that stood in the cells of a column, see `with_cell_units`.
 
     Attributes
     ----------
@@ -85,10 +87,17 @@ class Interpretation:
     [('cores', 'parameter'), ('SYPD', 'time')]
     """
 
-    def __init__(self, options: TableOptions, path: Path, cells: pd.DataFrame, lines: NDArray[np.int64]) -> None:
+    def __init__(
+        self,
+        options: TableOptions,
+        path: Path,
+        cells: pd.DataFrame,
+        lines: NDArray[np.int64],
+        units: Mapping[str, str] | None = None,
+    ) -> None:
         self.options = options
         self.path = path
-        self.values = Values(options, path, cells, lines)
+        self.values = Values(options, path, cells, lines, units or {})
         self.notes: list[str] = []
         self._roles: dict[str, Column] = {}
         self._settled: set[str] = set()  # columns that `where` left with one value
@@ -118,17 +127,16 @@ class Interpretation:
         book = self._bookkeeping()
         time, unit = self._time()
         seconds = self.values.seconds(time, unit)
+        stopped = self._stopped(seconds, time, unit)
         quantities = self._quantities(unit)
         solver = self._solver()
         parameters = self._parameters(seconds, seconds / SECONDS_PER.get(unit, 1.0))
-        self.notes += self.values.suffixed(parameters)
+        self.notes += self.values.said_of(parameters)
         for name in parameters:
             self.values.check_counts(name)
         frame = pd.DataFrame({name: self.values.parameter(name) for name in parameters}, index=self.cells.index)
         for name, value in self.options.constants.items():
             frame[name] = value
-        stopped, said = stopped_at_limit(self.values, seconds, time, unit)
-        self.notes += [said] if said else []
         frame["status"], frame["seconds"] = self._times(time, seconds, status, stopped)
         for column, (name, its_unit) in quantities.items():
             frame[name] = self._measured(column, its_unit)
@@ -268,6 +276,16 @@ class Interpretation:
             self._take(used, "left out", "the time is taken from it")
         self._take(found.name, "time", found.why, found.shown_unit)
         return found.name, found.unit
+
+    def _stopped(self, seconds: NDArray[np.float64], time: str, unit: str) -> NDArray[np.bool_]:
+        """Return which runs a limit stopped; its column is nothing else then, unless the user names it."""
+        stopped = stopped_at_limit(self.values, seconds, time, unit)
+        if stopped is None:
+            return np.zeros(len(seconds), dtype=np.bool_)
+        self.notes.append(stopped.said)
+        if stopped.limit not in (*self.options.parameters, *self.options.quantities):
+            self._take(stopped.limit, "left out", "a limit at which runs were stopped")
+        return stopped.rows
 
     # ---- the other columns ---------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from evenly.readers.tables.states import STATE_NAMES, State, counted, must_be_st
 from evenly.readers.tables.values import Values
 from evenly.runs.units import SECONDS_PER
 
-__all__ = ["StateColumn", "find_states", "stopped_at_limit"]
+__all__ = ["StateColumn", "Stopped", "find_states", "stopped_at_limit"]
 
 #: A run that took this share of its limit was stopped there: schedulers look at their clock now and then.
 _AT_LIMIT = 0.995
@@ -115,10 +115,27 @@ def _told(values: Values, column: str, *, asked: bool) -> Sequence[State] | None
     return told
 
 
-def stopped_at_limit(
-    values: Values, seconds: NDArray[np.float64], time: str, unit: str
-) -> tuple[NDArray[np.bool_], str]:
-    """Return which runs (n_rows,) took as long as a column says that they may, and a note on them.
+@dataclass(frozen=True)
+class Stopped:
+    """Runs that a limit stopped.
+
+    Parameters
+    ----------
+    rows : bool array (n_rows,)
+        Which they are.
+    limit : str
+        The column of their limits.
+    said : str
+        A note on them.
+    """
+
+    rows: NDArray[np.bool_]
+    limit: str
+    said: str
+
+
+def stopped_at_limit(values: Values, seconds: NDArray[np.float64], time: str, unit: str) -> Stopped | None:
+    """Return the runs that took as long as a column says that they may; None if there are none.
 
     Parameters
     ----------
@@ -132,22 +149,24 @@ def stopped_at_limit(
     """
     for column in map(str, values.cells.columns):
         named = is_limit(column)
-        if column == time or not (named or unit_of_time(column) or values.are_durations(column)):
+        own = values.units.get(column) or unit_of_time(column)
+        if column == time or not (named or own in SECONDS_PER or values.are_durations(column)):
             continue
         try:
-            limits = values.seconds(column, unit_of_time(column) or unit)
+            limits = values.seconds(column, own or unit)
         except ReadError:
             continue
-        per_unit = SECONDS_PER.get(unit_of_time(column) or unit, 1.0)
+        per_unit = SECONDS_PER.get(own or unit, 1.0)
         if not are_whole(limits[np.isfinite(limits)] / per_unit):  # something measured
             continue
         stopped = (limits > 0) & (seconds >= _AT_LIMIT * limits)
         if stopped.any() and not stopped.all() and (named or _bounds(limits, seconds)):
             count = int(stopped.sum())
-            return stopped, (
+            said = (
                 f"{count} run{'s' * (count > 1)} took as long as {column!r} allows: taken as stopped there, so longer"
             )
-    return np.zeros(len(seconds), dtype=np.bool_), ""
+            return Stopped(stopped, column, said)
+    return None
 
 
 def _bounds(limits: NDArray[np.float64], seconds: NDArray[np.float64]) -> bool:

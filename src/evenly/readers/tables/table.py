@@ -187,14 +187,14 @@ class TableReader(Reader):
         cells, rows = with_units(cells, rows)
         cells, doubts = without_doubts(cells)
         cells, units = with_cell_units(cells)
-        told = (*doubts, *units)
+        told = (*doubts, *(f"the numbers in {name!r} are in {unit}" for name, unit in units.items()))
         why_time = ""
         free = not (options.time or options.solver or options.parameters or options.quantities)
         if free and (wide := narrowed(cells, rows) or stacked(cells, rows)) is not None:
             options = dataclasses.replace(options, solver=wide.solver, time=wide.time)
             why_time = "its name, beside that of each solver" if wide.solver else "repeated runs side by side"
             cells, rows, told = wide.cells, wide.lines, (*told, *wide.notes)
-        meaning = Interpretation(options, path, cells, rows)
+        meaning = Interpretation(options, path, cells, rows, units)
         runs = meaning.runs()
         self.notes, self.columns = (
             [*told, *meaning.notes],

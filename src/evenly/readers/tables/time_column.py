@@ -21,6 +21,8 @@ __all__ = ["TimeColumn", "find_time"]
 
 
 #: A factor that a name tells: ``time (x1000 s)``, ``Time [10^3 s]``.
+#: The time of all cores together: no unit makes it the time of a run.
+_SUMMED = re.compile(r"((core|node|gpu|cpu)s?[\s_-]*hours?|(core|node|gpu)s?[\s_-]+(h|hrs?|s|secs?|seconds?))\b", re.I)
 _SCALED = re.compile(r"[\[(]\s*(?:[x×*]\s*\d|10\s*(?:\^|\*\*|e)?-?\d)[^\])]*[\])]")
 
 
@@ -77,6 +79,12 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
         column, why = options.time, "named in time= (--time)"
     else:
         column, why, span = _guess(values, free)
+    if _SUMMED.match(column):
+        raise ReadError(
+            values.path,
+            f"{column!r} is the time of all cores together by its name, and no unit makes it that of a run: give the "
+            "time itself in a column, which is this divided by the number of cores",
+        )
     known = words.measured(column)
     told = (known.unit if known else "") or words.unit_of_time(column)
     unit = words.canonical_unit(options.unit or "") or told or "s"

@@ -23,20 +23,20 @@ _WITH_UNIT = re.compile(
 )
 
 
-def with_cell_units(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Return a table with plain numbers in columns whose every cell has a unit, and a note on each.
+def with_cell_units(cells: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Return a table with plain numbers in columns whose every cell has a unit, and the unit of each such column.
 
     A measured quantity has its unit in its name then.
 
     Examples
     --------
-    >>> cells, notes = with_cell_units(pd.DataFrame({"cores": ["8", "16"], "peak memory": ["3.2 GB", "800 MB"]}))
+    >>> cells, units = with_cell_units(pd.DataFrame({"cores": ["8", "16"], "peak memory": ["3.2 GB", "800 MB"]}))
     >>> cells.to_dict("list")
     {'cores': ['8', '16'], 'peak memory [GB]': ['3.2', '0.8']}
-    >>> notes
-    ["the numbers in 'peak memory' are in GB"]
+    >>> units
+    {'peak memory [GB]': 'GB'}
     """
-    notes: list[str] = []
+    units: dict[str, str] = {}
     changed: dict[str, list[str]] = {}
     names: dict[str, str] = {}
     for name, column in ((str(name), column) for name, column in cells.items()):
@@ -44,17 +44,17 @@ def with_cell_units(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         if not texts or _WITH_UNIT.fullmatch(texts[0]) is None:  # most columns of long tables
             continue
         found = [_WITH_UNIT.fullmatch(cell) for cell in texts]
-        units = Counter(canonical_unit(match["unit"]) for match in found if match)
-        if None in found or len({base_unit(unit) for unit in units}) != 1:
+        told = Counter(canonical_unit(match["unit"]) for match in found if match)
+        if None in found or len({base_unit(unit) for unit in told}) != 1:
             continue
-        unit = units.most_common(1)[0][0]
+        unit = told.most_common(1)[0][0]
         if base_unit(unit) == "s" and (time_candidates([name]) or not _are_chosen(texts)):
             continue  # measured
         changed[name] = [_in_unit(cell, unit) for cell in column]
-        notes.append(f"the numbers in {name!r} are in {unit}")
         if measured(f"{name} [{unit}]") is not None:
             names[name] = f"{name} [{unit}]"
-    return (cells.assign(**changed).rename(columns=names) if changed else cells), notes
+        units[names.get(name, name)] = unit
+    return (cells.assign(**changed).rename(columns=names) if changed else cells), units
 
 
 def _are_chosen(texts: Sequence[str]) -> bool:

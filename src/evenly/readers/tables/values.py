@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -24,7 +25,14 @@ from evenly.runs.units import to_base
 __all__ = ["Values"]
 
 
-_VERSIONS = frozenset({"version", "versions", "ver", "release", "revision"})
+_VERSION_WORDS = frozenset({"version", "versions", "ver", "release", "revision"})
+#: Programs whose columns hold versions, if these repeat: times of each of them would not.
+_PROGRAMS = frozenset({
+    "openmpi", "ompi", "mpich", "mvapich", "mvapich2", "impi", "ucx", "gcc", "gfortran", "icc", "ifort", "clang",
+    "llvm", "compiler", "cuda", "rocm", "mkl", "fftw", "petsc", "hdf5", "netcdf", "kernel", "slurm", "os",
+})  # fmt: skip
+_VERSION = re.compile(r"[1-9]\d?(\.\d{1,2})*")
+_SHORT, _ENDS_IN_ZERO = re.compile(r"\d\.\d"), re.compile(r"\d\.\d0")
 #: Not a number of minutes: ``2M`` beside ``12k``.
 _MILLIONS = re.compile(r"\d+(\.\d+)? ?[kKmMG]")
 
@@ -42,6 +50,8 @@ class Values:
         Stripped text.
     lines : array (n_rows,)
         The line of each row.
+    units : mapping of str to str, optional
+        The units that stood in the cells of a column.
 
     Examples
     --------
@@ -51,11 +61,19 @@ class Values:
     ([8, 1000], [3720.0, 750.0])
     """
 
-    def __init__(self, options: TableOptions, path: Path, cells: pd.DataFrame, lines: NDArray[np.int64]) -> None:
+    def __init__(
+        self,
+        options: TableOptions,
+        path: Path,
+        cells: pd.DataFrame,
+        lines: NDArray[np.int64],
+        units: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.options: Final = options
         self.path: Final = path
         self.cells = cells
         self.lines = lines
+        self.units: Final = units
         self._commas: Final = options.decimal == "auto" and has_decimal_commas(cells)
         self._known: dict[str, NDArray[np.float64]] = {}
 
@@ -90,8 +108,21 @@ class Values:
         return found * 2 > int((~self.blank(name)).sum())
 
     def _are_versions(self, name: str) -> bool:
-        """Tell whether a column holds versions, of which 1.1 and 1.10 are two."""
-        return bool(set(name_key(name).split("_")) & _VERSIONS) and any("." in cell for cell in self.cells[name])
+        """Tell whether a column holds versions, of which 1.1 and 1.10 are two.
+
+        So it does by its name, or where 1.10 stands beside 1.9: as numbers, both would have as many digits.
+        """
+        its_words = set(name_key(name).split("_"))
+        if its_words & _VERSION_WORDS:
+            return any("." in cell for cell in self.cells[name])
+        if not len(self.cells) or _VERSION.fullmatch(self.cells[name].iloc[0]) is None:  # as in most columns
+            return False
+        distinct = set(self.cells[name])
+        if 2 * len(distinct) > len(self.cells) or not all(map(_VERSION.fullmatch, distinct)):
+            return False
+        if its_words & _PROGRAMS:
+            return any("." in cell for cell in distinct)
+        return any(map(_SHORT.fullmatch, distinct)) and any(map(_ENDS_IN_ZERO.fullmatch, distinct))
 
     def are_durations(self, name: str) -> bool:
         """Tell whether a column holds durations as ``1:02:03`` or ``3 min``, and nothing else."""
@@ -146,9 +177,10 @@ class Values:
             reason = f"{name!r} must be a whole number above zero, but got {self.cells[name].iloc[row]!r}"
             raise self.at(row, f"{reason}: correct it, or choose rows with where= (--where)")
 
-    def suffixed(self, names: Sequence[str]) -> list[str]:
-        """Return a note for each numeric column with cells like ``12k``."""
-        return [
+    def said_of(self, names: Sequence[str]) -> list[str]:
+        """Return a note for each column with cells like ``12k``, and for each that holds versions."""
+        versions = [name for name in names if name not in self.options.categories and self._are_versions(name)]
+        return [f"{name!r} holds versions: labels, of which 1.1 and 1.10 are two" for name in versions] + [
             f"{cell!r} in {name!r} is {numbers(self.path, name, pd.Series([cell]), self.lines[:1])[0]:,.0f}: write the "
             "number where 1024 was meant"
             for name in names
