@@ -23,6 +23,7 @@ from evenly.readers.precice.coupling import find_coupling
 from evenly.readers.precice.window_steps import (
     WindowSteps,
     holds_steps,
+    iterations_in_window,
     own_work,
     read_logs,
     steps_per_window,
@@ -54,6 +55,8 @@ class Measurements:
         The preCICE coupling found near the measurements, with ``.layout`` (str) and ``.participants``.
     window_steps : mapping of str to float
         How many steps each participant makes in a time window, where that is known.
+    iterations : float or None
+        How many iterations a time window of preCICE has by its logs; None where these don't tell.
     substeps : mapping of str to float
         How many steps each participant makes for one of the slowest, if not one, in all runs.
     unknown : tuple of Path
@@ -69,6 +72,7 @@ class Measurements:
     skipped: tuple[Skipped, ...] = ()
     coupling: Any = None
     window_steps: Mapping[str, float] = field(default_factory=dict)
+    iterations: float | None = None
     substeps: Mapping[str, float] = field(default_factory=dict)
     unknown: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
@@ -172,11 +176,11 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     window = WindowSteps({})
     counted = {part.solver for part in collector.parts if holds_steps(part.format, part.runs)}
     steps = {name: one for name, one in runs.items() if name in counted}
+    logged, logs, damaged = read_logs(collector.walk.unknown) if steps else ([], [], [])
     if coupling is not None:
-        logged, logs, damaged = read_logs(collector.walk.unknown)
         window = steps_per_window(coupling, steps, logged, cut=collector.cut, written=strays.windows)
-        strays.used.extend(logs)
-        strays.skipped.extend(damaged)
+    strays.used.extend(logs)
+    strays.skipped.extend(damaged)
     skipped = (*collector.skipped, *merged, *strays.skipped)
     own = [f"{name}: {said}" for name, one in steps.items() if (said := own_work(one))]
     weak = [
@@ -194,6 +198,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         skipped=skipped,
         coupling=coupling,
         window_steps=window.counts,
+        iterations=iterations_in_window(steps, logged),
         substeps=substeps(steps),
         unknown=tuple(p for p in collector.walk.unknown if p not in strays.used),
         notes=(

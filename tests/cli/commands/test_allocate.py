@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -134,3 +135,15 @@ def test_a_size_needs_a_unit(evenly: Evenly) -> None:
     pd.DataFrame({"cores": [1, 2, 4], "seconds": [4.0, 2.0, 1.0]}).to_csv("a.csv", index=False)
     shown = evenly("allocate", "a.csv", *LAW, "--cores", "4", "--memory", "24", "--cores-per-node", "4")
     assert (shown.code, "a size is a number with B" in shown.err) == (2, True)
+
+
+def test_the_layout_that_is_asked_for_has_the_iterations_that_were_logged(evenly: Evenly, samples: Path) -> None:
+    for name in ("Inner", "Outer"):
+        shutil.copytree(samples / "precice-v3" / "serial-implicit" / "2_2" / name, Path("run", name))
+    asked = evenly("allocate", "run", "--cores", "8")
+    assert (asked.code, "'max(Inner, Outer)'" in asked.err) == (2, True)
+    log = ["TimeWindow TotalIterations Iterations Convergence", *(f"{w} {3 * w} 3 1" for w in range(1, 21))]
+    Path("run/Inner/precice-Inner-iterations.log").write_text("\n".join([*log, ""]))
+    asked = evenly("allocate", "run", "--cores", "8")
+    assert (asked.code, "'3 * max(Inner, Outer)'" in asked.err) == (2, True)
+    assert "(3 iterations of a time window were logged)" in asked.err

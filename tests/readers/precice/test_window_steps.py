@@ -10,7 +10,15 @@ import pandas as pd
 import pytest
 
 from evenly.readers.precice.config import Coupling, Scheme
-from evenly.readers.precice.window_steps import Log, WindowSteps, own_work, read_logs, steps_per_window, substeps
+from evenly.readers.precice.window_steps import (
+    Log,
+    WindowSteps,
+    iterations_in_window,
+    own_work,
+    read_logs,
+    steps_per_window,
+    substeps,
+)
 from evenly.readers.scanning import scan
 from evenly.runs.runs import Runs
 
@@ -83,7 +91,7 @@ def test_unknown_iterations_are_said() -> None:
     whole = Runs.from_frame(pd.DataFrame({"cores": [2], "seconds": [9.0], "run": ["r"]}), ["cores"])
     found = steps_per_window(partitioned(15), {"A": whole, "B": whole, "S": whole})
     assert found.counts == {}
-    assert "not all files count steps" in found.note
+    assert "not all files hold each step" in found.note
     found = steps_per_window(partitioned(15), dict.fromkeys("ABS", runs_of(15)), [logged(16, 15)])
     assert (found.counts, "16 time windows were logged" in found.note) == ({}, True)
     alike = Coupling.of(("A", "B", "S"), [Scheme(s.kind, s.implicit, s.participants) for s in partitioned(9).schemes])
@@ -257,3 +265,10 @@ def test_logs_beside_the_folder_that_both_participants_share_are_of_its_run(tmp_
     made = {name: Runs.from_frame(pd.DataFrame(its, columns=names), ["cores"]) for name, its in rows.items()}
     found = steps_per_window(one(windows=60), made, logs)
     assert coupling_of(found, one(windows=60)) == "3 * max(F, S)"
+
+
+def test_logs_tell_iterations_without_a_configuration() -> None:
+    logs = [logged(20, 60), logged(20, 64)]
+    assert iterations_in_window(each(a=(62, 248)), logs) == 3.1
+    assert iterations_in_window(each(a=(40, 40)), logs) is None  # the logs of other runs
+    assert iterations_in_window(each(a=(62, 62)), []) is None

@@ -311,9 +311,17 @@ def _ask_precice(found: Measurements, solvers: list[str]) -> None:
     if not all(name.startswith("precice") for _, name in found.sources):
         return
     listed = ", ".join(solvers)
+    steps = found.substeps if set(found.substeps) == set(solvers) else dict.fromkeys(solvers, 1.0)
+    in_turn = ", ".join(f"{count:g} * {name}" if count != 1 else name for name, count in steps.items())
+    times = f"{found.iterations:g} * " if found.iterations is not None and found.iterations != 1 else ""
     told = (
-        f"--layout 'max({listed})' where they run side by side, --layout 'sum({listed})' where they take turns, with "
-        "the iterations of a time window before it, as in '3 * …'"
+        f"--layout '{times}max({in_turn})' where they run side by side, --layout '{times}sum({in_turn})' where they take "
+        "turns"
+        + (
+            f" ({found.iterations:g} iterations of a time window were logged)"
+            if times
+            else ", with the iterations of a time window before it, as in '3 * …'"
+        )
     )
     if found.coupling is not None:
         raise InputError(

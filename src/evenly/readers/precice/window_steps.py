@@ -25,7 +25,16 @@ from evenly.readers.precice.schemes import Coupling
 from evenly.readers.registry import Skipped
 from evenly.runs.runs import Runs
 
-__all__ = ["Log", "WindowSteps", "holds_steps", "own_work", "read_logs", "steps_per_window", "substeps"]
+__all__ = [
+    "Log",
+    "WindowSteps",
+    "holds_steps",
+    "iterations_in_window",
+    "own_work",
+    "read_logs",
+    "steps_per_window",
+    "substeps",
+]
 
 #: Formats whose files hold each step that a participant made.
 _STEP_FORMATS = frozenset({"precice-profiling", "precice-events-json", "precice-events-csv"})
@@ -132,7 +141,9 @@ def steps_per_window(
     made = {name: _made(runs[name]) for name in coupling.participants if name in runs}
     made = {name: of_runs for name, of_runs in made.items() if len(of_runs)}
     if len(made) < len(coupling.participants):  # tables and summaries don't tell steps
-        return WindowSteps({}, "each participant is taken to make one step in a time window: not all files count steps")
+        return WindowSteps(
+            {}, "each participant is taken to make one step in a time window: not all files hold each step"
+        )
     together, ended = _together(made), {path.resolve() for path in cut}
     if not together:
         return _of_medians(coupling, made, logs, None if ended else coupling.windows)
@@ -150,6 +161,23 @@ def steps_per_window(
     said = "the logs of iterations aren't used: their folders don't tell of which runs they are"
     used = any(beside.values())
     return _agreed(found, said if logs and not used else "", logged=used)
+
+
+def iterations_in_window(runs: Mapping[str, Runs], logs: Sequence[Log]) -> float | None:
+    """Return how many iterations a time window has by the logs; None where there are none, or they are of other runs.
+
+    Parameters
+    ----------
+    runs : mapping of str to Runs
+        Of participants whose files hold each step: their steps.
+    logs : sequence of Log
+        What preCICE logged.
+    """
+    logged = _logged(logs)
+    made = [max(steps for _, steps in of_runs) for one in runs.values() if (of_runs := _made(one))]
+    if logged is None or not made or logged.iterations > min(made) * (1 + _SAME):
+        return None
+    return _rounded(logged.iterations / logged.windows)
 
 
 def substeps(runs: Mapping[str, Runs]) -> dict[str, float]:

@@ -162,9 +162,7 @@ def stopped_at_limit(values: Values, seconds: NDArray[np.float64], time: str, un
         stopped = (limits > 0) & (seconds >= _AT_LIMIT * limits)
         if stopped.any() and not stopped.all() and (named or _bounds(limits, seconds)):
             count = int(stopped.sum())
-            said = (
-                f"{count} run{'s' * (count > 1)} took as long as {column!r} allows: taken as stopped there, so longer"
-            )
+            said = f"{count} run{'s' * (count > 1)} took as long as {column!r} allows: taken as stopped there"
             return Stopped(stopped, column, said)
     return None
 
