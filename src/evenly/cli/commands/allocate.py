@@ -315,8 +315,8 @@ def _ask_precice(found: Measurements, solvers: list[str]) -> None:
     in_turn = ", ".join(f"{count:g} * {name}" if count != 1 else name for name, count in steps.items())
     times = f"{found.iterations:g} * " if found.iterations is not None and found.iterations != 1 else ""
     told = (
-        f"--layout '{times}max({in_turn})' where they run side by side, --layout '{times}sum({in_turn})' where they take "
-        "turns"
+        f"--layout '{times}max({in_turn})' where they run side by side, --layout '{times}sum({in_turn})' where they "
+        "take turns"
         + (
             f" ({found.iterations:g} iterations of a time window were logged)"
             if times
