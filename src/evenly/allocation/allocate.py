@@ -56,6 +56,7 @@ def allocate(
     noise: Noise | None = None,
     machine: Machine | None = None,
     balancer: str | Balancer = "optimal",
+    step_days: float | None = None,
 ) -> Plan:
     """Return the best plan: how many cores each coupled solver gets.
 
@@ -84,6 +85,8 @@ def allocate(
         Cores, memory and price.
     balancer : str or Balancer
         ``"optimal"``, ``"proportional"`` or the name of a plug-in's balancer.
+    step_days : float, optional
+        Days that a step simulates: 1 or 365 in climate models. The plan tells simulated years per day then.
 
     Returns
     -------
@@ -104,6 +107,8 @@ def allocate(
     ({'inner': 60, 'outer': 30}, 1.0)
     """
     _check_regions(solvers, layout)
+    if step_days is not None and not 0 < step_days < np.inf:
+        raise InputError(f"step_days must be a number of days above 0, but got {step_days!r}")
     machine, noise, compare = machine or Machine(), noise or Noise(), compare or Compare()
     problem = _problem(solvers, cores, layout, limits, at or {}, compare, machine)
     chosen = load(_GROUP, balancer, "the balancer")() if isinstance(balancer, str) else balancer
@@ -113,7 +118,9 @@ def allocate(
     found = chosen.assign(budget)
     if noise.optimise:
         found = refine(budget, found, noise)
-    plan = Plan(problem, found, chosen, machine=machine, noise=noise, compare=compare, objective=goal)
+    plan = Plan(
+        problem, found, chosen, machine=machine, noise=noise, compare=compare, objective=goal, step_days=step_days
+    )
     if plan.extrapolated:
         warnings.warn("; ".join(plan.extrapolated), ExtrapolationWarning, stacklevel=3)
     return plan

@@ -32,6 +32,8 @@ from evenly.showing import Shown
 __all__ = ["Plan"]
 
 Ints = NDArray[np.int64]
+#: A year of the simulation, as SYPD counts it.
+_YEAR_DAYS, _DAY_S = 365.0, 86400.0
 
 
 class Plan(Shown):
@@ -49,6 +51,8 @@ class Plan(Shown):
         As given to `evenly.allocate`.
     total : int, optional
         Cores available to this assignment; by default all cores of the problem.
+    step_days : float, optional
+        Days that a step simulates.
 
     Attributes
     ----------
@@ -67,6 +71,7 @@ class Plan(Shown):
         compare: Compare | None = None,
         objective: Objective | None = None,
         total: int | None = None,
+        step_days: float | None = None,
     ) -> None:
         self.problem = problem
         self.total = problem.cores if total is None else int(total)
@@ -76,6 +81,7 @@ class Plan(Shown):
         self.noise = noise or Noise()
         self.compare = compare or Compare()
         self.objective = objective or Objective()
+        self.step_days = step_days
 
     # ---- the step ----------------------------------------------------------------------------------------------
 
@@ -127,6 +133,16 @@ class Plan(Shown):
     def core_hours(self) -> float:
         """Core-hours of one step, as the machine bills them."""
         return float(core_hours(self.used, self.seconds, self.machine))
+
+    @property
+    def sypd(self) -> float | None:
+        """Simulated years per day; None where it isn't known what a step simulates."""
+        return None if self.step_days is None else self.step_days / _YEAR_DAYS * _DAY_S / self.seconds
+
+    @property
+    def chsy(self) -> float | None:
+        """Core-hours per simulated year; None where it isn't known what a step simulates."""
+        return None if self.step_days is None else self.core_hours * _YEAR_DAYS / self.step_days
 
     @cached_property
     def imbalance(self) -> float | None:
@@ -279,8 +295,9 @@ class Plan(Shown):
     def _like(self, cores: Mapping[str, int], **others: Any) -> Plan:
         """Return a plan with other cores for the same problem, machine, noise and comparison."""
         return Plan(
-            self.problem, cores, self.balancer, machine=self.machine, noise=self.noise, compare=self.compare, **others
-        )
+            self.problem, cores, self.balancer, machine=self.machine, noise=self.noise, compare=self.compare,
+            step_days=self.step_days, **others,
+        )  # fmt: skip
 
     # ---- output ------------------------------------------------------------------------------------------------
 
@@ -305,6 +322,8 @@ class Plan(Shown):
             "imbalance": self.imbalance,
             "waiting": self.waiting,
             "core_hours": self.core_hours,
+            "simulated_years_per_day": self.sypd,
+            "core_hours_per_simulated_year": self.chsy,
             "jitter": None if self.jitter is None else {**dataclasses.asdict(self.jitter), "loss": self.jitter.loss},
             "runner_up": None if runner_up is None else runner_up.to_dict(),
             "is_fastest": self.is_fastest,

@@ -16,6 +16,7 @@ import pandas as pd
 
 from evenly.errors import ReadError
 from evenly.readers.base import Reader
+from evenly.readers.cesm_layout import Placed, layout_of
 from evenly.readers.files import head, lines, number
 from evenly.readers.registry import Skipped, name_list
 from evenly.runs.runs import Runs
@@ -29,6 +30,7 @@ _LENGTH = re.compile(r"\s*run[_ ]length\s*:\s*(?P<days>[\d.]+)\s+days")
 _COST = re.compile(r"\s*pe count for cost estimate\s*:\s*(?P<cores>\d+)")
 _COMPONENT = re.compile(
     r"\s*(?P<name>[a-z]\w*)\s*=\s*\S+\s+(?P<pes>\d+)\s+(?P<root>\d+)\s+(?P<tasks>\d+)\s*x\s*(?P<threads>\d+)"
+    r"(?:\s+\d+\s*\(\s*(?P<stride>\d+)\s*\))?"
 )
 _TIME = re.compile(
     r"\s*(?P<name>[A-Z]\w*) Run Time:\s+(?P<total>\S+)\s+seconds\s+(?P<each>\S+)\s+seconds/"
@@ -48,6 +50,13 @@ class _Component:
     cores: int
     tasks: int
     threads: int
+    root: int = 0
+    stride: int = 1
+
+    @property
+    def span(self) -> range:
+        """Its MPI tasks among those of the whole run, from the first to the last."""
+        return range(self.root, self.root + (self.tasks - 1) * self.stride + 1)
 
 
 @dataclass(frozen=True)
@@ -103,13 +112,14 @@ class CesmTimingReader(Reader):
         self.fields = name_list(fields)
         self.notes: list[str] = []
         self.skipped: list[Skipped] = []
+        self.placed: list[Placed] = []
         self._settings: dict[tuple[str, str], Path] = {}  # of all files that this reader has read
 
     def recognises(self, path: Path) -> bool:
         return _MARK in head(path)[:500]
 
     def read(self, path: Path) -> dict[str, Runs]:
-        self.notes, self.skipped = [], []
+        self.notes, self.skipped, self.placed = [], [], []
         profile = _parse(path, lines(path))
         days = _check(path, profile)
         self._compare_settings(path, profile)
@@ -131,6 +141,8 @@ class CesmTimingReader(Reader):
             found["total"] = self._runs(path, profile, "total", component, whole.total / days, whole.total)
         if not found:
             raise ReadError(path, "no component has a run time above zero")
+        if not untimed:
+            self.placed.append(_placed(path, profile, whole))
         return found
 
     def _compare_settings(self, path: Path, profile: _Profile) -> None:
@@ -163,6 +175,16 @@ class CesmTimingReader(Reader):
         return Runs.from_frame(pd.DataFrame([row]), parameters, "seconds", quantities={"run_seconds": "s"})
 
 
+def _placed(path: Path, profile: _Profile, whole: _Time | None) -> Placed:
+    """Return who shares cores with whom, of the components that ran."""
+    ran = {name: time.total for name, time in profile.times.items() if name != "tot" and time.total > 0}
+    components = {name: profile.components[name] for name in ran}
+    found = layout_of({name: component.span for name, component in components.items()}, ran)
+    share = None if found is None or whole is None or not whole.total else found[1] / whole.total
+    threads = {name: component.threads for name, component in components.items()}
+    return Placed(path, None if found is None else found[0], share, threads)
+
+
 def _parse(path: Path, content: Sequence[str]) -> _Profile:
     profile = _Profile()
     for at, line in enumerate(content, start=1):
@@ -192,7 +214,7 @@ def _component(path: Path, match: re.Match[str], line: int) -> _Component:
             f"{tasks * threads}: the file is damaged",
             line=line,
         )
-    return _Component(cores, tasks, threads)
+    return _Component(cores, tasks, threads, int(match["root"]), int(match["stride"] or 1))
 
 
 def _time(path: Path, match: re.Match[str], line: int) -> _Time:

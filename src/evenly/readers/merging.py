@@ -23,6 +23,8 @@ _SAME = 0.01
 _TABLE = "table"
 #: The smallest number of rows of one run that count as its steps.
 _FEWEST_STEPS = 3
+#: So many counts in a file make a curve; curves that differ by more in the mean of logarithms are of two programs.
+_CURVE, _APART = 3, 0.2
 _NUMBERING = re.compile(r"[-_. ]*\d+$")
 
 
@@ -91,7 +93,12 @@ def merge(parts: Sequence[Part]) -> tuple[dict[str, Runs], list[str], list[Skipp
 def _name(parts: Sequence[Part]) -> tuple[list[Part], list[str]]:
     """Name parts without a solver after their files; change nothing if all parts belong to one solver."""
     unnamed = [part for part in parts if not part.solver]
-    names = _file_names([part.path for part in unnamed])
+    names = _file_names(unnamed)
+    numbered = sorted({path.name for path, name in names.items() if name != _stem(path)})
+    together: list[str] = []
+    if numbered and _are_curves(unnamed):
+        which = " and ".join(numbered) if len(numbered) < 3 else f"{numbered[0]} … {numbered[-1]}"
+        together = [f"{which} differ by a number: taken as runs of the same program"]
     shapes: dict[str, set[frozenset[str]]] = defaultdict(set)
     for part in unnamed:
         shapes[names[part.path]].add(frozenset(part.runs.parameters))
@@ -99,17 +106,56 @@ def _name(parts: Sequence[Part]) -> tuple[list[Part], list[str]]:
         if len(shapes[name]) > 1:  # files of one name, in different folders, with different parameters
             names[path] = f"{path.resolve().parent.name}/{name}"
     if len(set(names.values())) == len({part.solver or names[part.path] for part in parts}) == 1:
-        return list(parts), []
+        return list(parts), together
     named = [replace(part, solver=part.solver or names[part.path]) for part in parts]
     listed = ", ".join(sorted(set(names.values())))
-    return named, [f"files that name no solver are taken as solvers of their own: {listed}"] if names else []
+    told = [f"files that name no solver are taken as solvers of their own: {listed}"] if names else []
+    return named, [*told, *together]
 
 
-def _file_names(paths: Sequence[Path]) -> dict[Path, str]:
-    """Name each file by its stem; drop a final number if several files then share the name (``run-1``, ``run-2``)."""
-    stems = {path: path.name.split(".")[0] or path.stem for path in paths}
+def _stem(path: Path) -> str:
+    return path.name.split(".")[0] or path.stem
+
+
+def _file_names(parts: Sequence[Part]) -> dict[Path, str]:
+    """Name each file by its stem; drop a final number if several files then share the name (``run-1``, ``run-2``).
+
+    The number stays where the files hold curves that differ, as those of two components do.
+    """
+    stems = {part.path: _stem(part.path) for part in parts}
     plain = {path: _NUMBERING.sub("", stem) or stem for path, stem in stems.items()}
-    return {path: plain[path] if list(plain.values()).count(plain[path]) > 1 else stems[path] for path in stems}
+    groups: dict[str, list[Part]] = defaultdict(list)
+    for part in parts:
+        groups[plain[part.path]].append(part)
+    alone = {name for name, group in groups.items() if len({p.path for p in group}) < 2 or _curves_differ(group)}
+    return {path: stems[path] if plain[path] in alone else plain[path] for path in stems}
+
+
+def _are_curves(parts: Sequence[Part]) -> bool:
+    """Tell whether each file holds several numbers of cores, or of another single parameter."""
+    return all(len(part.runs.parameters) == 1 and len(part.runs.configurations) >= _CURVE for part in parts)
+
+
+def _curves_differ(group: Sequence[Part]) -> bool:
+    """Tell whether files hold curves over one parameter that can't be those of one program, repeated."""
+    if not _are_curves(group) or len({part.runs.parameters[0] for part in group}) > 1:
+        return False
+    curves = []
+    for part in group:
+        table = part.runs.aggregate()
+        x = table[part.runs.parameters[0]]
+        if not pd.api.types.is_numeric_dtype(x) or not (x > 0).all():
+            return False
+        curves.append((np.log(x.to_numpy(dtype=np.float64)), np.log(table[part.runs.response].to_numpy(np.float64))))
+    first = curves[0]
+    for x, y in curves[1:]:
+        inside = (x >= first[0].min()) & (x <= first[0].max())
+        if inside.sum() >= 2:
+            order = np.argsort(first[0])
+            apart = np.abs(y[inside] - np.interp(x[inside], first[0][order], first[1][order]))
+            if apart.mean() > _APART:
+                return True
+    return False
 
 
 def _alike(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]]:

@@ -16,6 +16,7 @@ from typing import Any
 from evenly.arguments import explained
 from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarning
 from evenly.readers.base import Reader
+from evenly.readers.cesm_layout import Placed, agreed
 from evenly.readers.confounding import alike_at_the_top, confounded, unlike, without_multiples
 from evenly.readers.folder_walk import Walk
 from evenly.readers.merging import Part, merge
@@ -59,6 +60,8 @@ class Measurements:
         How many iterations a time window of preCICE has by its logs; None where these don't tell.
     substeps : mapping of str to float
         How many steps each participant makes for one of the slowest, if not one, in all runs.
+    placed : tuple of Placed
+        Who shares cores with whom, by each timing file of CESM or E3SM.
     unknown : tuple of Path
         Files that no reader recognised; they are not errors.
     notes : tuple of str
@@ -74,17 +77,26 @@ class Measurements:
     window_steps: Mapping[str, float] = field(default_factory=dict)
     iterations: float | None = None
     substeps: Mapping[str, float] = field(default_factory=dict)
+    placed: tuple[Placed, ...] = ()
     unknown: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
 
     @property
     def layout(self) -> str | None:
-        """The coupling of the solvers as an expression for `evenly.allocate`; None without a preCICE configuration.
+        """The coupling of the solvers as an expression for `evenly.allocate`; None where nothing tells it.
 
-        A participant that makes several steps in a time window has their number as a factor.
+        It is that of the preCICE configuration, in which a participant that makes several steps in a time window has
+        their number as a factor; or that of the timing files of CESM and E3SM, if all have the same.
         """
-        return None if self.coupling is None else str(self.coupling.expression(self.window_steps))
+        return agreed(self.placed)[0] if self.coupling is None else str(self.coupling.expression(self.window_steps))
+
+    @property
+    def threads(self) -> dict[str, int]:
+        """The threads of each task of the components of CESM and E3SM, where all timing files have as many."""
+        names = {name for one in self.placed for name in one.threads}
+        counts = {name: {one.threads[name] for one in self.placed if name in one.threads} for name in sorted(names)}
+        return {name: found.pop() for name, found in counts.items() if len(found) == 1}
 
     @property
     def lost(self) -> tuple[Skipped, ...]:
@@ -200,6 +212,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         window_steps=window.counts,
         iterations=iterations_in_window(steps, logged),
         substeps=substeps(steps),
+        placed=tuple(collector.placed),
         unknown=tuple(p for p in collector.walk.unknown if p not in strays.used),
         notes=(
             *collector.notes,
@@ -210,6 +223,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
             *strays.notes,
             *(() if coupling is None else coupling.notes),
             *([window.note] if window.note else []),
+            *agreed(collector.placed)[1],
         ),
         columns=tuple(columns),
     )
@@ -242,6 +256,7 @@ class _Collector:
     skipped: list[Skipped] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     columns: list[Column] = field(default_factory=list)
+    placed: list[Placed] = field(default_factory=list)
     #: What was read of runs that didn't come to their end.
     cut: list[Path] = field(default_factory=list)
     walk: Walk = field(default_factory=Walk)
@@ -290,6 +305,7 @@ class _Collector:
                 if getattr(reader, "is_cut", False):
                     self.cut.append(path)
                 self.columns.extend(getattr(reader, "columns", ()))
+                self.placed.extend(getattr(reader, "placed", ()))
                 return
         if failure is not None:
             self.skipped.append(failure)

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.cli.conftest import Evenly
+from tests.readers.test_cesm_layout import hybrid
 
 LAW = ("--method", "power-law")
 ARE = ("--cores-are", "nodes * tasks_per_node")
@@ -147,3 +148,35 @@ def test_the_layout_that_is_asked_for_has_the_iterations_that_were_logged(evenly
     asked = evenly("allocate", "run", "--cores", "8")
     assert (asked.code, "'3 * max(Inner, Outer)'" in asked.err) == (2, True)
     assert "(3 iterations of a time window were logged)" in asked.err
+
+
+def test_timing_files_of_cesm_tell_their_layout_threads_and_units(evenly: Evenly) -> None:
+    for scale in (1, 2, 4):
+        Path(f"cesm_timing.{scale}").write_text(hybrid(scale, threads=2))
+    found = evenly("allocate", ".", "--cores", "320", *LAW)
+    assert found.code == 0, found.err
+    assert "layout max(max(lnd, ice) + cpl + atm, ocn), from root_pe in the timing files" in found.err
+    assert "SYPD" in found.out
+    told = evenly("allocate", ".", "--cores", "320", *LAW, "--json").json
+    assert all(count % 2 == 0 for count in told["cores"].values())
+    assert told["simulated_years_per_day"] == pytest.approx(86400 / 365 / told["seconds"])
+    assert told["core_hours_per_simulated_year"] == pytest.approx(365 * told["core_hours"])
+    some = evenly("allocate", ".", "--cores", "320", *LAW, "--only", "atm,ocn")
+    assert (some.code, "say with --layout how these wait" in some.err) == (2, True)
+    Path("cesm_timing.1").write_text(hybrid(1, total=1200))
+    asked = evenly("allocate", ".", "--cores", "320", *LAW)
+    assert (asked.code, "how the components wait for each other is open" in asked.err) == (2, True)
+
+
+def test_files_of_components_that_differ_by_a_number_are_two_solvers(evenly: Evenly) -> None:
+    for name, work in (("comp1", 100), ("comp2", 300)):
+        pd.DataFrame([(p, work / p) for p in (1, 2, 4, 8)], columns=["nproc", "SYPD"]).to_csv(
+            f"{name}.csv", index=False
+        )
+    for at in (1, 2):
+        rows = [(p, 80 / p * (1 + 0.01 * at)) for p in (1, 2, 4, 8)]
+        pd.DataFrame(rows, columns=["cores", "seconds"]).to_csv(f"run-{at}.csv", index=False)
+    found = evenly("allocate", "comp1.csv", "comp2.csv", "--cores", "8", "--json", *LAW)
+    assert set(found.json["cores"]) == {"comp1", "comp2"}
+    told = evenly("fit", "run-1.csv", "run-2.csv", *LAW)
+    assert "run-1.csv and run-2.csv differ by a number: taken as runs of the same program" in told.err

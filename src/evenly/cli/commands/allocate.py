@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -14,6 +14,7 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import loss, note, out, print_json, silence
+from evenly.cli.layout_input import check_layout, layout_of, step_days_of, threads_of
 from evenly.cli.memory_bounds import MemoryIs, memory_bounds
 from evenly.cli.option_groups import panel
 from evenly.cli.run_input import Learned, check_parameters, known_values, learn
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from evenly.allocation.problem.objective import Objective
     from evenly.core_counts.cores import Cores
     from evenly.machine.machine import Machine
-    from evenly.readers import Measurements
     from evenly.runs.runs import Runs
     from evenly.space.space import Space
 
@@ -67,6 +67,8 @@ class LimitOptions:
         for option, key in (("--min", "minimum"), ("--max", "maximum"), ("--multiple", "multiple")):
             for name, count in parsing.assignments(_for_all(self.typed(option), fields), option).items():
                 _known(fields, name, option)[key] = count
+        for name, threads in threads_of(learned).items():  # a task's cores can't be divided
+            fields[name].setdefault("multiple", threads)
         for name, text in parsing.pairs(_for_all(self.typed("--allowed"), fields), "--allowed").items():
             _known(fields, name, "--allowed")["allowed"] = tuple(parsing.counts(text, f"--allowed {name}"))
         if self.memory is not None or self._is_memory_known(learned):
@@ -231,6 +233,7 @@ def allocate(
     question: dict[str, Any] = {
         "layout": layout_of(layout, learned), "limits": limits.by_solver(learned, models, fixed), "at": fixed,
         "objective": objective, "compare": compare, "noise": against.noise(learned, steps), "machine": limits.spent(),
+        "step_days": step_days_of(learned),
     }  # fmt: skip
     plan = decide(models, most, **question)
     _show(plan, totals, json=json)
@@ -282,68 +285,6 @@ def models_by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, An
     return models
 
 
-def layout_of(layout: str | None, learned: Learned) -> str:
-    """Return how the solvers wait for each other, and say what was assumed."""
-    found = learned.found
-    if layout is not None:
-        if found is not None and "*" not in layout:
-            _tell_substeps(found.substeps)
-        return layout
-    if found is not None and found.coupling is not None and set(found.coupling.participants) == set(learned.models):
-        note(f"layout {found.layout}, from the preCICE configuration found")
-        return str(found.layout)
-    if found is not None and found.coupling is not None and set(learned.models) < set(found.coupling.participants):
-        lacking = ", ".join(name for name in found.coupling.participants if name not in learned.models)
-        raise InputError(
-            f"the preCICE configuration couples {', '.join(found.coupling.participants)}, but nothing was measured of "
-            f"{lacking}: measure all, or say how the others wait for each other, as --layout parallel"
-        )
-    if found is not None and len(learned.models) > 1:
-        _ask_precice(found, list(learned.models))
-        _tell_substeps(found.substeps)
-    if len(learned.models) > 1:
-        note(f"the solvers are taken to run side by side, max({', '.join(learned.models)}): --layout says otherwise")
-    return "parallel"
-
-
-def _ask_precice(found: Measurements, solvers: list[str]) -> None:
-    """Ask for the layout of runs of preCICE whose coupling scheme isn't known."""
-    if not all(name.startswith("precice") for _, name in found.sources):
-        return
-    listed = ", ".join(solvers)
-    steps = found.substeps if set(found.substeps) == set(solvers) else dict.fromkeys(solvers, 1.0)
-    in_turn = ", ".join(f"{count:g} * {name}" if count != 1 else name for name, count in steps.items())
-    times = f"{found.iterations:g} * " if found.iterations is not None and found.iterations != 1 else ""
-    told = (
-        f"--layout '{times}max({in_turn})' where they run side by side, --layout '{times}sum({in_turn})' where they "
-        "take turns"
-        + (
-            f" ({found.iterations:g} iterations of a time window were logged)"
-            if times
-            else ", with the iterations of a time window before it, as in '3 * …'"
-        )
-    )
-    if found.coupling is not None:
-        raise InputError(
-            f"the preCICE configuration is for {', '.join(found.coupling.participants)}, but the runs are of {listed}: "
-            f"say how these wait for each other, {told}"
-        )
-    raise InputError(
-        f"no preCICE configuration tells how {listed} wait for each other: give its folder, too, or {told}"
-    )
-
-
-def _tell_substeps(substeps: Mapping[str, float]) -> None:
-    """Say that participants make different numbers of steps, where the layout counts one of each."""
-    if not substeps:
-        return
-    slowest = min(substeps, key=substeps.__getitem__)
-    told = " and ".join(f"{count:g} of {name}" for name, count in substeps.items() if name != slowest)
-    factors = ", ".join(f"{count:g} * {name}" for name, count in substeps.items() if count != 1)
-    counted = f"the layout counts one of each, unless it has {factors}"
-    note(f"in all runs, one step of {slowest} stands beside {told}: {counted}")
-
-
 def _for_all(items: list[str], solvers: Iterable[str]) -> list[str]:
     """Spell out items without a name, which are for all solvers."""
     return [word for item in items for word in ([item] if "=" in item else [f"{s}={item}" for s in solvers])]
@@ -371,20 +312,7 @@ def check_names(solvers: list[str], layout: str | None, limits: LimitOptions, co
                 f"add {missing[0]}=…"
             )
     if layout is not None and layout.strip() not in ("parallel", "serial"):
-        _check_layout(layout, solvers)
-
-
-def _check_layout(layout: str, solvers: list[str]) -> None:
-    from evenly.allocation.problem.layout import parse_layout
-
-    named = parse_layout(layout).names
-    missing = [name for name in solvers if name not in named]
-    if missing and set(named) < set(solvers):
-        raise InputError(
-            f"the layout names {', '.join(named)}, but {', '.join(missing)} {'was' if len(missing) == 1 else 'were'} "
-            f"measured too: leave the rest out with --only {shlex.quote(','.join(named))}, or add it to --layout"
-        )
-    parse_layout(layout, solvers)
+        check_layout(layout, solvers)
 
 
 def _show(plan: Plan, totals: list[int], *, json: bool) -> None:

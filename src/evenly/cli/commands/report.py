@@ -213,8 +213,10 @@ def _paired(runs: dict[str, Runs], models: dict[str, Any]) -> dict[str, Runs]:
 def _plan(learned: Learned, counts: Counts, layout: str | None, fixed: dict[str, Any], level: float) -> Any:
     """Share cores among coupled solvers."""
     from evenly.allocation.allocate import allocate
+    from evenly.allocation.problem.limits import Limits
     from evenly.allocation.problem.noise import Noise
-    from evenly.cli.commands.allocate import layout_of, models_by_cores
+    from evenly.cli.commands.allocate import models_by_cores
+    from evenly.cli.layout_input import layout_of, step_days_of, threads_of
 
     totals = parsing.counts(counts.cores or "", "--cores")
     if len(totals) > 1:
@@ -222,5 +224,6 @@ def _plan(learned: Learned, counts: Counts, layout: str | None, fixed: dict[str,
     models = models_by_cores(learned, counts.cores_are, fixed)
     return allocate(
         models, totals[0], layout=layout_of(layout, learned), at=fixed, noise=Noise(level=level),
-        machine=counts.described(),
+        machine=counts.described(), step_days=step_days_of(learned),
+        limits={name: Limits(multiple=count) for name, count in threads_of(learned).items()} or None,
     )  # fmt: skip

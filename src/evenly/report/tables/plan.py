@@ -83,6 +83,8 @@ def _notes(plan: Plan) -> list[str]:
         notes.append(f"with steps that vary: {expected}, {percent(plan.jitter.loss, 2)} lost to waiting")
     balance = "" if plan.imbalance is None else f"imbalance {compact(plan.imbalance, 4)}, "
     notes.append(f"{balance}{compact(plan.core_hours)} core-hours per step")
+    if plan.sypd is not None and plan.chsy is not None:
+        notes.append(f"{compact(plan.sypd)} SYPD: simulated years per day, each for {compact(plan.chsy)} core-hours")
     if plan.idle:
         notes.append(f"{plan.idle} of {plan.total} cores stay idle: {plan.idle_reason}")
     notes.extend(f"note: {text}" for text in plan.extrapolated)

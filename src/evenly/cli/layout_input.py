@@ -1,0 +1,133 @@
+"""How coupled solvers wait for each other: what the user says, what measurements tell, or what must be asked."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from evenly.cli.console import note
+from evenly.errors import InputError
+
+if TYPE_CHECKING:
+    from evenly.cli.run_input import Learned
+    from evenly.readers import Measurements
+
+__all__ = ["check_layout", "layout_of", "step_days_of", "threads_of"]
+
+
+def layout_of(layout: str | None, learned: Learned) -> str:
+    """Return how the solvers wait for each other, and say what was assumed."""
+    found = learned.found
+    if layout is not None:
+        if found is not None and "*" not in layout:
+            _tell_substeps(found.substeps)
+        return layout
+    if found is not None and found.coupling is not None and set(found.coupling.participants) == set(learned.models):
+        note(f"layout {found.layout}, from the preCICE configuration found")
+        return str(found.layout)
+    if found is not None and found.coupling is not None and set(learned.models) < set(found.coupling.participants):
+        lacking = ", ".join(name for name in found.coupling.participants if name not in learned.models)
+        raise InputError(
+            f"the preCICE configuration couples {', '.join(found.coupling.participants)}, but nothing was measured of "
+            f"{lacking}: measure all, or say how the others wait for each other, as --layout parallel"
+        )
+    if found is not None and found.placed and len(learned.models) > 1:
+        return _of_timing_files(found, list(learned.models))
+    if found is not None and len(learned.models) > 1:
+        _ask_precice(found, list(learned.models))
+        _tell_substeps(found.substeps)
+    if len(learned.models) > 1:
+        note(f"the solvers are taken to run side by side, max({', '.join(learned.models)}): --layout says otherwise")
+    return "parallel"
+
+
+def _of_timing_files(found: Measurements, solvers: list[str]) -> str:
+    """Return the layout that the timing files of CESM or E3SM have, or ask for it."""
+    from evenly.allocation.problem.layout import parse_layout
+
+    if found.layout is None:
+        raise InputError(
+            "how the components wait for each other is open (see the note above): say it with --layout, as in "
+            "--layout 'max(max(lnd, ice) + atm + cpl, ocn)', where + is one after the other on the same cores"
+        )
+    if set(parse_layout(found.layout).names) != set(solvers):
+        raise InputError(
+            f"the timing files have the layout {found.layout}, but the solvers are {', '.join(solvers)}: say with "
+            "--layout how these wait for each other, or leave out --only"
+        )
+    note(f"layout {found.layout}, from root_pe in the timing files")
+    return found.layout
+
+
+def threads_of(learned: Learned) -> dict[str, int]:
+    """Return the threads of each task of the components of CESM or E3SM that had several in all runs, and say so."""
+    found = {} if learned.found is None else learned.found.threads
+    several = {name: count for name, count in found.items() if count > 1 and name in learned.models}
+    if several:
+        told = ", ".join(f"{name} {count}" for name, count in several.items())
+        note(f"cores are multiples of the threads that each task had in the timing files: {told}")
+    return several
+
+
+def step_days_of(learned: Learned) -> float | None:
+    """Return the days that a step simulates: those of timing files, and of tables of simulated years per day."""
+    found = learned.found
+    if found is None:
+        return None
+    if found.placed:
+        return 1.0
+    times = [column.unit for column in found.columns if column.role == "time"]
+    return 365.0 if times and set(times) == {"SYPD"} else None
+
+
+def _ask_precice(found: Measurements, solvers: list[str]) -> None:
+    """Ask for the layout of runs of preCICE whose coupling scheme isn't known."""
+    if not all(name.startswith("precice") for _, name in found.sources):
+        return
+    listed = ", ".join(solvers)
+    steps = found.substeps if set(found.substeps) == set(solvers) else dict.fromkeys(solvers, 1.0)
+    in_turn = ", ".join(f"{count:g} * {name}" if count != 1 else name for name, count in steps.items())
+    times = f"{found.iterations:g} * " if found.iterations is not None and found.iterations != 1 else ""
+    told = (
+        f"--layout '{times}max({in_turn})' where they run side by side, --layout '{times}sum({in_turn})' where they "
+        "take turns"
+        + (
+            f" ({found.iterations:g} iterations of a time window were logged)"
+            if times
+            else ", with the iterations of a time window before it, as in '3 * …'"
+        )
+    )
+    if found.coupling is not None:
+        raise InputError(
+            f"the preCICE configuration is for {', '.join(found.coupling.participants)}, but the runs are of {listed}: "
+            f"say how these wait for each other, {told}"
+        )
+    raise InputError(
+        f"no preCICE configuration tells how {listed} wait for each other: give its folder, too, or {told}"
+    )
+
+
+def _tell_substeps(substeps: Mapping[str, float]) -> None:
+    """Say that participants make different numbers of steps, where the layout counts one of each."""
+    if not substeps:
+        return
+    slowest = min(substeps, key=substeps.__getitem__)
+    told = " and ".join(f"{count:g} of {name}" for name, count in substeps.items() if name != slowest)
+    factors = ", ".join(f"{count:g} * {name}" for name, count in substeps.items() if count != 1)
+    counted = f"the layout counts one of each, unless it has {factors}"
+    note(f"in all runs, one step of {slowest} stands beside {told}: {counted}")
+
+
+def check_layout(layout: str, solvers: list[str]) -> None:
+    """Refuse a layout that leaves solvers out, or names others."""
+    from evenly.allocation.problem.layout import parse_layout
+
+    named = parse_layout(layout).names
+    missing = [name for name in solvers if name not in named]
+    if missing and set(named) < set(solvers):
+        raise InputError(
+            f"the layout names {', '.join(named)}, but {', '.join(missing)} {'was' if len(missing) == 1 else 'were'} "
+            f"measured too: leave the rest out with --only {shlex.quote(','.join(named))}, or add it to --layout"
+        )
+    parse_layout(layout, solvers)

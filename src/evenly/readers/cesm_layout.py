@@ -1,0 +1,117 @@
+"""Who shares cores with whom in a run of CESM or E3SM, from the first task and the number of tasks of each component.
+
+Components whose tasks overlap run one after the other; the others run side by side. Each file tells the time of the
+whole run, too (``TOT Run Time``), so that the layout is checked against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Placed", "agreed", "layout_of"]
+
+#: The layout must make so much of the whole run's time; the rest is the coupler's exchange of data, and imbalance.
+_LEAST, _MOST = 0.8, 1.05
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The layout of the run of one timing file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    layout : str or None
+        An expression for `evenly.allocate`; None where tasks overlap in a way that no expression describes.
+    share : float or None
+        The time that the layout makes of the components' times, over that of the whole run, where it is known.
+    threads : mapping of str to int
+        Threads of each task, by component.
+    """
+
+    path: Path
+    layout: str | None
+    share: float | None
+    threads: Mapping[str, int]
+
+    @property
+    def fits(self) -> bool:
+        """Whether the layout explains the time of the whole run."""
+        return self.layout is not None and (self.share is None or _LEAST <= self.share <= _MOST)
+
+
+def layout_of(tasks: Mapping[str, range], seconds: Mapping[str, float]) -> tuple[str, float] | None:
+    """Return the layout of components that run on these MPI tasks, and the time that it makes of theirs.
+
+    A component that overlaps with all others of a group takes its turn with the rest of the group. Where groups remain
+    that don't overlap, they run side by side. None where neither is so.
+
+    Examples
+    --------
+    >>> tasks = {"atm": range(0, 32), "lnd": range(0, 16), "ice": range(16, 32), "ocn": range(32, 40)}
+    >>> layout_of(tasks, {"atm": 5.0, "lnd": 1.0, "ice": 2.0, "ocn": 6.5})
+    ('max(max(lnd, ice) + atm, ocn)', 7.0)
+    >>> layout_of({"a": range(0, 4), "b": range(2, 8), "c": range(6, 12), "d": range(10, 14)}, {}) is None
+    True
+    """
+    names = list(tasks)
+    if len(names) == 1:
+        return names[0], seconds.get(names[0], 0.0)
+    groups = _apart(tasks)
+    if len(groups) > 1:
+        side = [layout_of({name: tasks[name] for name in group}, seconds) for group in groups]
+        if None in side:
+            return None
+        parts = [part for part in side if part is not None]
+        return f"max({', '.join(text for text, _ in parts)})", max(time for _, time in parts)
+    turns = [name for name in names if all(_overlap(tasks[name], tasks[other]) for other in names)]
+    if not turns:
+        return None
+    rest = {name: span for name, span in tasks.items() if name not in turns}
+    inner = layout_of(rest, seconds) if rest else ("", 0.0)
+    if inner is None:
+        return None
+    texts = [text for text in (inner[0], *turns) if text]
+    return " + ".join(texts), inner[1] + sum(seconds.get(name, 0.0) for name in turns)
+
+
+def agreed(files: Sequence[Placed]) -> tuple[str | None, list[str]]:
+    """Return the layout that all timing files have, and what is said about it; None where they have none in common."""
+    if not files:
+        return None, []
+    layouts: dict[str | None, Path] = {}
+    for one in files:
+        layouts.setdefault(one.layout, one.path)
+    if len(layouts) > 1:
+        listed = "; ".join(f"{layout or 'another'} in {path}" for layout, path in list(layouts.items())[:3])
+        return None, [f"the timing files have different layouts by root_pe, so none is taken: {listed}"]
+    layout = files[0].layout
+    if layout is None:
+        return None, [f"the tasks of components overlap by root_pe in a way that no layout describes ({files[0].path})"]
+    shares = [one.share for one in files if one.share is not None]
+    if not shares:
+        return layout, []
+    low, high = min(shares), max(shares)
+    told = " to ".join(dict.fromkeys(f"{100 * share:.0f}" for share in (low, high))) + " %"
+    if not all(one.fits for one in files):
+        return None, [f"the layout by root_pe, {layout}, makes {told} of TOT Run Time, so that it isn't taken"]
+    return layout, [f"the layout by root_pe, {layout}, makes {told} of TOT Run Time"]
+
+
+def _apart(tasks: Mapping[str, range]) -> list[list[str]]:
+    """Return the names in groups that share no task, in the order of their names."""
+    groups: list[list[str]] = []
+    for name, span in tasks.items():
+        touched = [group for group in groups if any(_overlap(span, tasks[other]) for other in group)]
+        merged = [*(other for group in touched for other in group), name]
+        groups = [group for group in groups if group not in touched]
+        groups.append(merged)
+    order = list(tasks)
+    return sorted((sorted(group, key=order.index) for group in groups), key=lambda group: order.index(group[0]))
+
+
+def _overlap(one: range, other: range) -> bool:
+    return one[0] <= other[-1] and other[0] <= one[-1]
