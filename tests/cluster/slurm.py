@@ -24,16 +24,18 @@ def missing() -> str:
 
 
 class Cluster:
-    """A cluster of one node that says it has more CPUs than this machine."""
+    """A cluster of nodes, all on this machine, that say they have more CPUs than it has."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, nodes: int = 1) -> None:
         self.folder, self.conf = folder, folder / "slurm.conf"
-        for name in ("munge", "state", "spool"):
+        host = socket.gethostname().partition(".")[0]
+        self.nodes = [host] if nodes == 1 else [f"{host}-{at}" for at in range(nodes)]
+        for name in ("munge", "state", "spool", *(f"spool/{node}" for node in self.nodes)):
             (folder / name).mkdir(parents=True, mode=0o755)
         key = folder / "munge" / "key"
         key.write_bytes(secrets.token_bytes(1024))
         key.chmod(0o600)
-        self.conf.write_text(_configuration(folder))
+        self.conf.write_text(_configuration(folder, self.nodes))
 
     @property
     def environment(self) -> dict[str, str]:
@@ -44,7 +46,8 @@ class Cluster:
         files = {"key-file": "key", "socket": "socket", "pid-file": "pid", "log-file": "log", "seed-file": "seed"}
         self._do("munged", "--force", *(f"--{option}={munge / name}" for option, name in files.items()))
         self.start_controller()
-        self._do(_real("slurmd"))
+        for node in self.nodes:
+            self._do(_real("slurmd"), "-N", node)
         self.wait_for("idle")
 
     def start_controller(self) -> None:
@@ -56,7 +59,7 @@ class Cluster:
     def stop(self) -> None:
         with suppress(subprocess.CalledProcessError):
             self._do("scancel", "--user=root", check=False)
-        for name in ("slurmctld", "slurmd"):
+        for name in ("slurmctld", *(f"slurmd.{node}" for node in self.nodes)):
             self._kill(name)
         _end(self.folder / "munge" / "pid")
 
@@ -102,23 +105,27 @@ def _free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def _configuration(folder: Path) -> str:
+def _configuration(folder: Path, nodes: list[str]) -> str:
     host = socket.gethostname().partition(".")[0]
+    rows = "\n".join(
+        f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={_free_port()} CPUs={CPUS} RealMemory=4000 "
+        "State=UNKNOWN"
+        for node in nodes
+    )
     return f"""
 ClusterName=evenly
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={_free_port()}
-SlurmdPort={_free_port()}
 AuthType=auth/munge
 AuthInfo=socket={folder}/munge/socket
 SlurmUser=root
 SlurmdUser=root
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/spool/%n
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/slurmd.%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
+SlurmdLogFile={folder}/slurmd.%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/cons_tres
@@ -129,10 +136,10 @@ JobAcctGatherType=jobacct_gather/linux
 JobAcctGatherFrequency=1
 JobAcctGatherParams=OverMemoryKill
 MpiDefault=none
-SchedulerParameters=sched_interval=1
+SchedulerParameters=sched_interval=1,bf_interval=1,bf_hetjob_immediate
 KillWait=3
 MinJobAge=60
 DefMemPerCPU=200
-NodeName={host} NodeAddr=127.0.0.1 CPUs={CPUS} RealMemory=4000 State=UNKNOWN
-PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
+{rows}
+PartitionName=main Nodes={",".join(nodes)} Default=YES MaxTime=INFINITE State=UP
 """

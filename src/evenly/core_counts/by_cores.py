@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +22,7 @@ from evenly.arguments import explained
 from evenly.core_counts.cores import Cores, constants, find_cores
 from evenly.errors import InputError
 from evenly.models.base import Model
+from evenly.runs.count_names import kind_of
 from evenly.space.configurations import as_table
 from evenly.space.parameters import Categorical, Integer
 from evenly.space.ranges import ends
@@ -84,6 +86,26 @@ class ByCores:
     def counts(self, most: int) -> Ints | None:
         """Return the core counts up to `most` that the varied parameter can make; None if it makes all."""
         return None if self.cores.is_one_parameter else np.unique(ways(self.cores, self.varied, self.fixed, most)[1])
+
+    @property
+    def cores_per_task(self) -> int:
+        """The cores, or threads, of each task.
+
+        Raises
+        ------
+        InputError
+            If it isn't known which parameters are the tasks.
+        """
+        if self.cores.is_one_parameter:
+            return 1
+        kind, made = kind_of(self.varied), float(self.cores.of({self.varied: 1, **self.fixed}, 1)[0])
+        per_node = math.prod(int(value) for name, value in self.fixed.items() if kind_of(name) == "per node")
+        each = {"ranks": made, "nodes": made / per_node if per_node > 1 else math.nan}.get(kind or "", math.nan)
+        if not each.is_integer():
+            raise InputError(
+                f"the cores are {self.cores_name_}, which doesn't tell how many tasks (MPI ranks) they have"
+            )
+        return int(each)
 
     def _inner(self, X: Configurations) -> pd.DataFrame:
         table = as_table(X).copy()

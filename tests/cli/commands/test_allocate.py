@@ -180,3 +180,21 @@ def test_files_of_components_that_differ_by_a_number_are_two_solvers(evenly: Eve
     assert set(found.json["cores"]) == {"comp1", "comp2"}
     told = evenly("fit", "run-1.csv", "run-2.csv", *LAW)
     assert "run-1.csv and run-2.csv differ by a number: taken as runs of the same program" in told.err
+
+
+def test_what_starts_the_plan_is_printed(evenly: Evenly) -> None:
+    for name, work in (("fluid", 300), ("solid", 100)):
+        rows = [(p, work / p) for p in (1, 2, 4, 8)]
+        pd.DataFrame(rows, columns=["ranks", "seconds"]).to_csv(f"{name}.csv", index=False)
+    asked = ("allocate", "fluid.csv", "solid.csv", *LAW, "--cores", "8", "--write", "mpirun")
+    open_ = evenly(*asked)
+    assert (open_.code, "--program 'fluid=./fluid input'" in open_.err) == (2, True)
+    programs = ("--program", "fluid=./fluid a b", "--program", "solid=./solid")
+    found = evenly(*asked, *programs)
+    assert found.out.splitlines()[-1] == "mpirun -n 6 ./fluid a b : -n 2 ./solid"
+    told = evenly(*asked, *programs, "--json").json
+    assert (told["cores"], told["script"].splitlines()[-1]) == ({"fluid": 6, "solid": 2}, found.out.splitlines()[-1])
+    several = tuple("4,8" if word == "8" else word for word in asked)
+    for words, reason in ((asked[:-2], "--program is for --write"), (several, "--write is for one plan")):
+        refused = evenly(*words, *programs)
+        assert (refused.code, reason in refused.err) == (2, True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from evenly.allocation.problem.limits import Limits
     from evenly.allocation.problem.noise import Compare, Noise
     from evenly.allocation.problem.objective import Objective
+    from evenly.core_counts.by_cores import ByCores
     from evenly.core_counts.cores import Cores
     from evenly.machine.machine import Machine
     from evenly.runs.runs import Runs
     from evenly.space.space import Space
 
 
-_limits, _goal, _compare = panel("Limits"), panel("Goal"), panel("Comparison and noise")
+_limits, _goal, _compare, _start = panel("Limits"), panel("Goal"), panel("Comparison and noise"), panel("Start")
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,40 @@ class CompareOptions:
         return Noise(level=self.level, samples=samples or None, optimise=self.jitter)
 
 
+@dataclass(frozen=True)
+class StartOptions:
+    """What starts the plan."""
+
+    write: Annotated[
+        Literal["slurm", "mpirun", "precice", "cesm"] | None,
+        _start("--write", help="Print, instead of the plan, what starts it: a job script, a line, or ./xmlchange."),
+    ] = None
+    program: Annotated[
+        list[str] | None, _start("--program", help="The command of a solver, for --write: 'fluid=./fluid case.xml'.")
+    ] = None
+
+    def programs(self, totals: list[int]) -> dict[str, str]:
+        """Return the commands; refuse what doesn't fit together."""
+        if self.program and self.write is None:
+            raise InputError("--program is for --write, which says how the plan is started")
+        if self.write is not None and len(totals) > 1:
+            raise InputError("--write is for one plan: give --cores one number")
+        return parsing.pairs(self.program or [], "--program")
+
+    def script(
+        self, plan: Plan, learned: Learned, models: Mapping[str, ByCores], programs: dict[str, str]
+    ) -> str | None:
+        """Return the text that starts a plan, if it is asked for."""
+        from evenly.allocation.start_script import start_script
+
+        if self.write is None:
+            return None
+        threads = {name: model.cores_per_task for name, model in models.items()}
+        return start_script(
+            plan, self.write, programs, threads | ({} if learned.found is None else learned.found.threads)
+        )
+
+
 def allocate(
     path: opt.Paths,
     cores: Annotated[
@@ -196,6 +231,7 @@ def allocate(
     limits: LimitOptions = LimitOptions(),
     goal: GoalOptions = GoalOptions(),
     against: CompareOptions = CompareOptions(),
+    start: StartOptions = StartOptions(),
     pictures: opt.Pictures = opt.Pictures(),
     learning: opt.Learning = opt.Learning(),
     reading: opt.Reading = opt.Reading(),
@@ -210,6 +246,7 @@ def allocate(
     totals = parsing.counts(cores, "--cores") if cores else []
     fixed, objective, compare = opt.one_value_each(at), goal.objective(), against.compare()
     pictures.check()
+    programs = start.programs(totals)
     limits.spent()  # what can't be read is refused before anything is learned
     silence(ExtrapolationWarning)  # the plan says it
     if len(totals) > 1 and not objective.is_fastest:
@@ -236,7 +273,7 @@ def allocate(
         "step_days": step_days_of(learned),
     }  # fmt: skip
     plan = decide(models, most, **question)
-    _show(plan, totals, json=json)
+    _show(plan, totals, start.script(plan, learned, models, programs), json=json)
     if pictures.plot is not None:
         _save_pictures(learned, plan, pictures)
 
@@ -315,9 +352,12 @@ def check_names(solvers: list[str], layout: str | None, limits: LimitOptions, co
         check_layout(layout, solvers)
 
 
-def _show(plan: Plan, totals: list[int], *, json: bool) -> None:
+def _show(plan: Plan, totals: list[int], script: str | None, *, json: bool) -> None:
     from evenly.report.tables import plan as tables
 
+    if script is not None and not json:
+        out.print(script, soft_wrap=True, markup=False, highlight=False)  # as it is: it may be written into a file
+        return
     if len(totals) > 1:
         enough = [total for total in totals if _is_enough(plan, total)]
         if json:
@@ -325,7 +365,7 @@ def _show(plan: Plan, totals: list[int], *, json: bool) -> None:
         else:
             out.print(tables.curve_table(plan, enough))
     elif json:
-        print_json(tables.plan_as_dict(plan))
+        print_json(tables.plan_as_dict(plan) | ({} if script is None else {"script": script}))
     else:
         out.print(tables.plan_table(plan))
         if plan.versus or plan.runner_up:

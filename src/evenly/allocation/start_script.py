@@ -1,0 +1,198 @@
+"""How a plan is started: a job script of Slurm, a line of mpirun, a script for preCICE, or CESM's own settings.
+
+Programs of one coupled run share ``MPI_COMM_WORLD``, as OASIS expects it: ``srun`` and ``mpirun`` start them together.
+preCICE's participants have worlds of their own, so each has an ``mpirun`` of its own, on cores of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal, get_args
+
+from evenly.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    from evenly.allocation.plan import Plan
+
+__all__ = ["Start", "start_script"]
+
+Start = Literal["slurm", "mpirun", "precice", "cesm"]
+
+#: Starts one participant on the next cores, and ends all if one fails.
+_PRECICE = """\
+set -eu
+hosts=$(mktemp -d)
+trap 'kill $(jobs -p) 2> /dev/null || true; rm -rf "$hosts"' EXIT
+if [ -n "${SLURM_JOB_ID:-}" ]; then
+    srun hostname | sort > "$hosts/all"
+elif [ -n "${PBS_NODEFILE:-}" ]; then
+    sort "$PBS_NODEFILE" > "$hosts/all"
+else
+    for _ in $(seq TASKS); do hostname; done > "$hosts/all"
+fi
+[ "$(wc -l < "$hosts/all")" -ge TASKS ] || { echo "this job has fewer than TASKS tasks" >&2; exit 1; }
+"""
+
+
+def start_script(
+    plan: Plan, start: Start, programs: Mapping[str, str] | None = None, threads: Mapping[str, int] | None = None
+) -> str:
+    r"""Return the text that starts a plan.
+
+    Parameters
+    ----------
+    plan : Plan
+        From `evenly.allocate`.
+    start : {"slurm", "mpirun", "precice", "cesm"}
+        A job script of Slurm, a line for Open MPI or MPICH, a script that starts preCICE's participants, or lines of
+        CESM's ``xmlchange``.
+    programs : mapping of str to str, optional
+        The command of each solver, as a shell takes it; not for ``"cesm"``.
+    threads : mapping of str to int, optional
+        Threads of each task, by solver; by default one.
+
+    Raises
+    ------
+    InputError
+        If a command is missing, a solver's cores are no multiple of its threads, or solvers that are programs of their
+        own would have to share cores.
+
+    Examples
+    --------
+    >>> import evenly
+    >>> plan = evenly.allocate({"inner": lambda p: 60 / p, "outer": lambda p: 30 / p}, cores=90)
+    >>> print(start_script(plan, "mpirun", {"inner": "./inner case.xml", "outer": "./outer"}))
+    # evenly allocate: inner 60 cores, outer 30 cores; a step takes 1 s
+    mpirun -n 60 ./inner case.xml : -n 30 ./outer
+    """
+    if start not in get_args(Start):
+        raise InputError(f"start must be one of {', '.join(get_args(Start))}, but got {start!r}")
+    each = {name: (threads or {}).get(name, 1) for name in plan.cores}
+    for name, cores in plan.cores.items():
+        if cores % each[name]:
+            raise InputError(
+                f"{name} has {cores} cores, which is no multiple of the {each[name]} threads of its tasks: limit it to "
+                f"multiples (--multiple {name}={each[name]})"
+            )
+    tasks = {name: cores // each[name] for name, cores in plan.cores.items()}
+    head = f"# evenly allocate: {_listed(plan)}; a step takes {plan.seconds:.4g} s"
+    if start == "cesm":
+        return "\n".join([head, *_cesm(plan, tasks, each)])
+    commands = _commands(plan, programs or {}, each)
+    _check_apart(plan)
+    if start == "mpirun":
+        return f"{head}\nmpirun {' : '.join(f'-n {tasks[name]} {command}' for name, command in commands.items())}"
+    shell = ["#!/bin/bash", head]
+    if start == "slurm":
+        return "\n".join([*shell, *_slurm(plan, tasks, each, commands)])
+    return "\n".join([*shell, *_precice(plan, tasks, each, commands)])
+
+
+def _listed(plan: Plan) -> str:
+    """Return the cores of each solver, in one line whatever the names hold."""
+    return ", ".join(f"{' '.join(name.split())} {n} core{'s' * (n != 1)}" for name, n in plan.cores.items())
+
+
+def _commands(plan: Plan, programs: Mapping[str, str], threads: Mapping[str, int]) -> dict[str, str]:
+    """Return the command of each solver, with its threads."""
+    if strange := [name for name in programs if name not in plan.cores]:
+        hint = did_you_mean(strange[0], plan.cores)
+        raise InputError(f"a program is given for {strange[0]!r}, but the solvers are {', '.join(plan.cores)}{hint}")
+    if missing := [name for name in plan.cores if not programs.get(name, "").strip()]:
+        raise InputError(
+            f"the program of {missing[0]} isn't known: give the command that starts it, without mpirun, as in "
+            f"--program '{missing[0]}=./{missing[0]} input'"
+        )
+    return {
+        name: programs[name] if threads[name] == 1 else f"env OMP_NUM_THREADS={threads[name]} {programs[name]}"
+        for name in plan.cores
+    }
+
+
+def _check_apart(plan: Plan) -> None:
+    """Refuse solvers that take turns on the same cores: those are parts of one program."""
+    places = plan.problem.footprint.places(plan.cores)
+    ends = {name: (first, first + plan.cores[name]) for name, first in places.items()}
+    for name, (first, last) in ends.items():
+        for other, (begin, end) in ends.items():
+            if name < other and first < end and begin < last:
+                raise InputError(
+                    f"{name} and {other} take turns on the same cores, so they are parts of one program, which places "
+                    "them itself; --write cesm prints their tasks for CESM"
+                )
+
+
+def _resources(plan: Plan, tasks: int, threads: int) -> str:
+    """Return what a job, or a part of one, asks Slurm for; on whole nodes where their cores are known."""
+    asked = f"--ntasks={tasks}" + (f" --cpus-per-task={threads}" if threads > 1 else "")
+    node = plan.machine.cores_per_node
+    if node is None:
+        return asked
+    nodes = math.ceil(tasks / max(1, node // threads))
+    each = f" --ntasks-per-node={tasks // nodes}" if tasks % nodes == 0 else ""
+    return f"--nodes={nodes} {asked}{each}{' --exclusive' if plan.machine.whole_nodes else ''}"
+
+
+def _slurm(plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int], commands: Mapping[str, str]) -> list[str]:
+    """Return the lines that start all programs as one step; as a job of several parts where threads differ.
+
+    Slurm gives the parts of such a heterogeneous job nodes of their own, and starts them when all are free.
+    """
+    if len(set(threads.values())) > 1:
+        parts = "\n#SBATCH hetjob\n".join(f"#SBATCH {_resources(plan, tasks[n], threads[n])}" for n in commands)
+        steps = (f"--het-group={at} --ntasks={tasks[n]} {command}" for at, (n, command) in enumerate(commands.items()))
+        return [parts, f"srun {' : '.join(steps)}"]
+    each, total = next(iter(threads.values())), sum(tasks.values())
+    last, rows = -1, []
+    for name, command in commands.items():
+        first, last = last + 1, last + tasks[name]
+        rows.append(f"{first}-{last} {command}" if last > first else f"{first} {command}")
+    more = f" --cpus-per-task={each}" if each > 1 else ""
+    return [
+        f"#SBATCH {_resources(plan, total, each)}",
+        "programs=$(mktemp)",
+        "cat > \"$programs\" << 'END'",
+        *rows,
+        "END",
+        f'srun --ntasks={total}{more} --multi-prog "$programs"',
+    ]
+
+
+def _precice(
+    plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int], commands: Mapping[str, str]
+) -> list[str]:
+    """Return the lines that give each participant the next tasks' hosts, and start it there."""
+    most, total = max(threads.values()), sum(tasks.values())
+    if set(threads.values()) != {most}:
+        raise InputError(
+            f"participants have different numbers of threads ({', '.join(f'{n} {t}' for n, t in threads.items())}), "
+            "which one job of Slurm can't give to their tasks: --write slurm has a part for each"
+        )
+    lines = [f"#SBATCH {_resources(plan, total, most)}", *_PRECICE.replace("TASKS", str(total)).splitlines()]
+    first = 1
+    for at, (name, command) in enumerate(commands.items()):
+        last = first + tasks[name] - 1
+        lines.append(f'sed -n "{first},{last}p" "$hosts/all" > "$hosts/{at}"  # {" ".join(name.split())}')
+        lines.append(f'mpirun -n {tasks[name]} --hostfile "$hosts/{at}" {command} &')
+        first = last + 1
+    return [*lines, *("wait -n" for _ in commands)]
+
+
+def _cesm(plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int]) -> list[str]:
+    """Return the lines that set tasks, threads and the first task of each component."""
+    if odd := [name for name in tasks if not name.isidentifier()]:
+        raise InputError(f"{odd[0]!r} is no component of CESM by its name: --write cesm is for plans of timing files")
+    first = plan.problem.footprint.places(tasks)
+    last = max(first[name] + tasks[name] for name in tasks)
+    used = [max((threads[n] for n in tasks if first[n] <= at < first[n] + tasks[n]), default=1) for at in range(last)]
+    if sum(used) > plan.total:
+        raise InputError(
+            f"components that share tasks have different threads, so that the plan needs {sum(used)} cores and not "
+            f"{plan.total}: give all the same threads, or fewer --cores"
+        )
+    return [
+        f"./xmlchange NTASKS_{name.upper()}={tasks[name]},NTHRDS_{name.upper()}={threads[name]},"
+        f"ROOTPE_{name.upper()}={first[name]}"
+        for name in tasks
+    ]
