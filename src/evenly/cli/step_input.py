@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Steps", "check_steps", "measured_steps", "steps_in"]
+    from evenly.allocation.problem.noise import Statistic
+
+__all__ = ["Steps", "check_steps", "measured_steps", "statistics_of", "steps_in"]
 
 Steps = Mapping[str, "NDArray[np.float64]"]
 
@@ -85,6 +87,23 @@ def check_steps(steps: Steps | None, solvers: Iterable[str]) -> None:
             raise InputError(
                 f"--step-times must hold at least two steps of every solver, but has {len(steps[name])} of {name}"
             )
+
+
+def statistics_of(learned: Learned, steps: Steps | None) -> dict[str, Statistic]:
+    """Return what each solver's model tells of its steps, and say so where separate files hold them.
+
+    A model that was learned from single steps tells their median; one of whole runs tells the mean.
+    """
+    if steps is None:
+        return dict.fromkeys(learned.models, "median")
+    single = [name for name, runs in learned.runs.items() if len(runs.steps()) > 1]
+    means = [name for name in learned.models if name not in single]
+    if means:
+        note(
+            f"the times of {', '.join(means)} are taken as the means of many steps, as those of whole runs are: "
+            "--step-times tells how steps vary around them"
+        )
+    return {name: "median" if name in single else "mean" for name in learned.models}
 
 
 def measured_steps(learned: Learned, steps: Steps | None) -> dict[str, NDArray[np.float64]]:

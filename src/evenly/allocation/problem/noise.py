@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,9 +22,10 @@ from evenly.allocation.problem.limits import is_count
 from evenly.arguments import check_seed, explained
 from evenly.errors import InputError
 
-__all__ = ["Alternative", "Compare", "Comparison", "Draws", "Noise"]
+__all__ = ["Alternative", "Compare", "Comparison", "Draws", "Noise", "Statistic"]
 
 Floats = NDArray[np.float64]
+Statistic = Literal["median", "mean"]
 
 #: Number of steps to simulate in all (draws times steps) for the interval of the mean step, and the fewest draws.
 _STEPS_DRAWN, _FEWEST_DRAWS = 4_000_000, 200
@@ -40,8 +41,11 @@ class Noise:
     level : float
         Probability with which an interval contains the step's time.
     samples : mapping of str to array_like (n_steps,), optional
-        Measured times per step of each solver, at any one core count: only the ratios to their median are used. If all
-        series have the same length, they are taken as the same steps of one run; otherwise they are independent.
+        Measured times per step of each solver, at any one core count: only the ratios to their `statistic` are used. If
+        all series have the same length, they are taken as the same steps of one run; otherwise they are independent.
+    statistic : {"median", "mean"}, or mapping of str to it
+        What the solvers' models tell of their steps: the median, if they were learned from single steps; the mean, if
+        they were learned from the times of whole runs, as simulated years per day are.
     optimise : bool
         Minimise the expected time of a step, including the waiting by jitter, instead of the time of a typical step.
     draws : int
@@ -52,6 +56,7 @@ class Noise:
 
     level: float = 0.9
     samples: Mapping[str, ArrayLike] | None = None
+    statistic: Statistic | Mapping[str, Statistic] = "median"
     optimise: bool = False
     draws: int = 4000
     seed: int = 0
@@ -64,6 +69,13 @@ class Noise:
         check_seed(self.seed)
         if self.optimise and not self.samples:
             raise InputError("minimising the expected time of a step needs times per step: give samples")
+        told = self.statistic.values() if isinstance(self.statistic, Mapping) else [self.statistic]
+        if wrong := [one for one in told if one not in get_args(Statistic)]:
+            raise InputError(f"statistic must be median or mean, but got {wrong[0]!r}")
+
+    def statistic_of(self, solver: str) -> Statistic:
+        """Return what the model of a solver tells of its steps."""
+        return self.statistic.get(solver, "median") if isinstance(self.statistic, Mapping) else self.statistic
 
 
 @explained
@@ -252,14 +264,14 @@ def _factors(normal: Floats, width: tuple[float, float] | None) -> Floats:
     return np.asarray(np.exp(np.where(normal < 0, below, above) * normal), dtype=np.float64)
 
 
-def check_samples(samples: Mapping[str, Any], names: Sequence[str]) -> dict[str, Floats]:
-    """Return the times per step divided by their median, (n_steps,) per solver; raise `InputError` if invalid."""
+def check_samples(noise: Noise, names: Sequence[str]) -> dict[str, Floats]:
+    """Return the times per step over their statistic, (n_steps,) per solver; raise `InputError` if invalid."""
     out = {}
-    for name, values in samples.items():
+    for name, values in (noise.samples or {}).items():
         if name not in names:
             raise InputError(f"samples name {name!r}, but the solvers are {', '.join(names)}")
         steps = np.asarray(values, dtype=np.float64).ravel()
         if len(steps) < 2 or not np.all(np.isfinite(steps) & (steps >= 0)) or not np.median(steps) > 0:
             raise InputError(f"times per step of {name!r} must be at least two finite numbers, typically above zero")
-        out[name] = steps / np.median(steps)
+        out[name] = steps / (np.mean(steps) if noise.statistic_of(name) == "mean" else np.median(steps))
     return out

@@ -2,8 +2,8 @@
 
 The expected maximum is at least the maximum of the means (Jensen's inequality). So solvers that are balanced on average
 still wait for each other. Each solver's predicted time is multiplied by its pattern: the measured times per step over
-their median. Patterns of one length are combined step by step, as they come from the same steps of one run. Patterns of
-different lengths are drawn independently.
+their median, or over their mean where the prediction is one of means. Patterns of one length are combined step by step,
+as they come from the same steps of one run. Patterns of different lengths are drawn independently.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Jitter:
 
 
 def patterns(noise: Noise, names: tuple[str, ...]) -> dict[str, Floats]:
-    """Return each solver's time per step over its median, all of one length (n,); ones where it has no samples.
+    """Return each solver's time per step over its statistic, all of one length (n,); ones where it has no samples.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def patterns(noise: Noise, names: tuple[str, ...]) -> dict[str, Floats]:
     >>> found["a"], found["b"], found["c"]
     (array([1., 1., 4.]), array([0.5, 1. , 1. ]), array([1., 1., 1.]))
     """
-    ratios = check_samples(noise.samples or {}, names)
+    ratios = check_samples(noise, names)
     lengths = {len(values) for values in ratios.values()}
     if len(lengths) > 1:
         random = np.random.default_rng(noise.seed)

@@ -18,7 +18,7 @@ from evenly.cli.layout_input import check_layout, layout_of, step_days_of, threa
 from evenly.cli.memory_bounds import MemoryIs, memory_bounds
 from evenly.cli.option_groups import panel
 from evenly.cli.run_input import Learned, check_parameters, known_values, learn
-from evenly.cli.step_input import Steps, check_steps, measured_steps, steps_in
+from evenly.cli.step_input import Steps, check_steps, measured_steps, statistics_of, steps_in
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 
 if TYPE_CHECKING:
@@ -175,7 +175,8 @@ class CompareOptions:
                 "--jitter needs the times of several steps of every solver, which these measurements lack: "
                 "give files of steps with --step-times"
             )
-        return Noise(level=self.level, samples=samples or None, optimise=self.jitter)
+        of = statistics_of(learned, steps)
+        return Noise(level=self.level, samples=samples or None, statistic=of, optimise=self.jitter)
 
 
 @dataclass(frozen=True)

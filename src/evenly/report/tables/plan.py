@@ -64,17 +64,22 @@ def plan_table(plan: Plan, *, title: str = "") -> Table:
     table.add_section()
     steps = {"step": plan.seconds}
     if plan.jitter is not None:
-        steps = {"typical step": plan.seconds, "mean step": plan.expected_seconds}
+        steps = {f"{_steady(plan)} step": plan.seconds, "mean step": plan.expected_seconds}
     for name, seconds in steps.items():
         add_row(table, name, str(plan.used), *([""] if alike else []), f"{compact(seconds / factor)} {prefix}", "")
     return table
+
+
+def _steady(plan: Plan) -> str:
+    """Return what the step is called in which each solver takes the time that its model tells."""
+    return "typical" if any(plan.noise.statistic_of(name) == "median" for name in plan.cores) else "steady"
 
 
 def _notes(plan: Plan) -> list[str]:
     notes = []
     if plan.interval is not None:
         between = _between(plan.interval)
-        which = "a step" if plan.jitter is None else "a typical step"
+        which = "a step" if plan.jitter is None else f"a {_steady(plan)} step"
         notes.append(f"{percent(plan.noise.level)} interval of {which}: {between}{_remark(plan, between)}")
     if plan.jitter is not None:
         bounds = plan.expected_interval
