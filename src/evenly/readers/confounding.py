@@ -93,19 +93,24 @@ def _multiples(runs: Runs) -> dict[str, str]:
                 found[str(name)] = str(other) if ratios[0] == 1 else f"{other} / {ratios[0]:.6g}"
                 break
     for name in counts:
-        if kind_of(str(name)) != "nodes" or name in found:
+        kind = kind_of(str(name))
+        if kind not in ("nodes", "ranks") or name in found:
             continue
-        if why := _quotient(table, str(name)) or _full_nodes(table, str(name)):
+        if why := _quotient(table, str(name)) or (_full_nodes(table, str(name)) if kind == "nodes" else ""):
             found[str(name)] = why
     return found
 
 
-def _quotient(table: pd.DataFrame, nodes: str) -> str:
-    """Return which count by which count per node the nodes are in all runs; "" if they are none."""
+def _quotient(table: pd.DataFrame, count: str) -> str:
+    """Return which count by which count of each nodes, or ranks, are in all runs; "" if they are none."""
     kinds = {str(name): kind_of(str(name)) for name in table.columns if table[name].dtype != object}
-    for whole in (name for name, kind in kinds.items() if kind in ("cores", "ranks")):
-        for each in (name for name, kind in kinds.items() if kind == "per node"):
-            if np.array_equal(table[whole], table[nodes] * table[each]):
+    wholes, each_is = (
+        ("cores", "ranks", "gpus"),
+        {"nodes": ("per node", "gpus"), "ranks": ("per rank",)}[kind_of(count)],
+    )
+    for whole in (name for name, kind in kinds.items() if kind in wholes and name != count):
+        for each in (name for name, kind in kinds.items() if kind in each_is and name != whole):
+            if table[each].nunique() > 1 and np.array_equal(table[whole], table[count] * table[each]):
                 return f"{whole} / {each}"
     return ""
 

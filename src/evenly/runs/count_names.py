@@ -10,14 +10,16 @@ __all__ = ["COUNT_KINDS", "kind_of"]
 COUNT_KINDS: dict[str, tuple[str, ...]] = {
     "cores": (
         "cores", "ncores", "ncore", "numcores", "nrcores", "numberofcores", "totalcores", "corestotal", "corecount",
+        "kerne", "anzahlkerne", "anzahlderkerne", "rechenkerne", "coeurs", "nombredecoeurs", "nbcoeurs",
         "cpus", "ncpus", "ncpu", "numcpus", "numberofcpus", "totalcpus", "cpucount", "cpucores", "alloccpus",
     ),
-    "nodes": ("nodes", "nnodes", "nnode", "numnodes", "nodecount", "numberofnodes", "allocnodes", "hosts"),
+    "nodes": ("nodes", "nnodes", "nnode", "numnodes", "nodecount", "numberofnodes", "allocnodes", "hosts",
+              "knoten", "anzahlknoten", "noeuds", "nombredenoeuds"),
     "ranks": (
         "ranks", "nranks", "numranks", "mpiranks", "numberofranks", "np", "nproc", "nprocs", "procs", "numprocs",
         "mpiprocs", "mpinp", "processes", "nprocesses", "numprocesses", "numberofprocesses", "mpiprocesses",
         "processors", "nprocessors", "numprocessors", "numberofprocessors", "tasks", "ntasks", "mpitasks", "numtasks",
-        "pes", "npes",
+        "pes", "npes", "prozesse", "anzahlprozesse", "processus", "nombredeprocessus",
     ),
     "per node": (
         "taskspernode", "ntaskspernode", "rankspernode", "procspernode", "processespernode", "mpipernode", "ppn", "tpn",
@@ -28,7 +30,7 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
         "threads", "nthreads", "numthreads", "ompthreads", "ompnumthreads", "threadsperrank", "threadsperprocess",
         "threadspertask", "cpuspertask", "corespertask", "coresperrank", "cpusperrank", "coresperprocess",
     ),
-    "gpus": ("gpus", "ngpus", "numgpus", "gpuspernode", "gpuspertask", "accelerators"),
+    "gpus": ("gpus", "ngpus", "numgpus", "totalgpus", "gpuspernode", "gpuspertask", "accelerators"),
 }  # fmt: skip
 _KIND_OF = {name: kind for kind, names in COUNT_KINDS.items() for name in names}
 
@@ -41,7 +43,7 @@ def kind_of(name: str) -> str:
     >>> [kind_of(name) for name in ("n_cores", "MPI ranks", "tasks-per-node", "OMP_NUM_THREADS", "grid")]
     ['cores', 'ranks', 'per node', 'per rank', '']
     """
-    plain = re.sub(r"[^a-z]", "", name.lower())
+    plain = re.sub(r"[^a-z]", "", name.lower().replace("œ", "oe"))
     return _KIND_OF.get(plain) or (
         "per rank" if re.fullmatch(r"(open)?mp.*threads|threads.*(rank|task)s?", plain) else ""
     )

@@ -217,3 +217,141 @@ def test_core_hours_are_no_time_of_a_run(tmp_path: Path, name: str) -> None:
     (tmp_path / "runs.csv").write_text(f"cores,{name}\n8,16\n16,17\n")
     with pytest.raises(ReadError, match="the time of all cores together"):
         scan(tmp_path / "runs.csv", time=name, unit="h")
+
+
+CRASHED = "cores,time_s,{name}\n16,412,\n32,212,\n64,3.1,{word}\n128,62,\n256,37,new switch\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("comment", "segfault"), ("note", "extrapolated from 32"), ("Bemerkung", "abgestürzt"), ("error", "segv"),
+        ("remarks", "crashed (OOM)"), ("comment", "do not use: shared node"), ("outlier", "x"),
+    ],
+)  # fmt: skip
+def test_a_remark_that_a_run_is_none_is_asked_about(tmp_path: Path, name: str, word: str) -> None:
+    with pytest.raises(ReadError, match=f"line 4: .*in column '{name}' says that this is no run") as asked:
+        _read(tmp_path, CRASHED.format(name=name, word=word))
+    proposed = str(asked.value).split('--where "')[1].split('"')[0]
+    assert len(scan(tmp_path / "runs.csv", where=proposed).runs[""]) == 4
+    assert len(scan(tmp_path / "runs.csv", parameters="cores").runs[""]) == 5
+
+
+@pytest.mark.parametrize("name", ["source", "kind", "how", "Quelle"])
+def test_rows_that_were_not_measured_are_asked_about(tmp_path: Path, name: str) -> None:
+    rows = "".join(f"{c},{400 / c},{'measured' if c < 64 else 'extrapolated'}\n" for c in (8, 16, 32, 64, 128))
+    with pytest.raises(ReadError, match="'extrapolated' in column"):
+        _read(tmp_path, f"cores,time_s,{name}\n{rows}")
+
+
+def test_remarks_on_all_rows_alike_say_nothing(tmp_path: Path) -> None:
+    text = "cores,time_s,comment\n16,412,new compiler\n32,212,\n64,111,the coarse model\n"
+    assert _read(tmp_path, text).runs[""].parameters == ["cores"]
+    both = "cores,time_s,kind\n16,412,predicted\n32,212,predicted\n64,111,predicted\n"
+    assert len(_read(tmp_path, both).runs[""]) == 3
+
+
+def test_the_least_of_several_times_is_no_time_in_minutes(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="'time_min' may be minutes, or the least of several times, as 'time_avg'"):
+        _read(tmp_path, "ranks,time_min,time_avg,time_max\n16,400,410,421\n32,210,217,225\n")
+    assert scan(tmp_path / "runs.csv", time="time_avg", unit="s").runs[""].values.tolist() == [410, 217]
+    assert _read(tmp_path, "ranks,time_min\n16,4\n32,2\n").runs[""].values.tolist() == [240, 120]
+
+
+@pytest.mark.parametrize(
+    ("names", "kept"),
+    [
+        (("ranks", "threads", "cores"), ["threads", "cores"]),
+        (("nodes", "gpus_per_node", "total_gpus"), ["gpus_per_node", "total_gpus"]),
+        (("nodes", "ppn", "cores"), ["ppn", "cores"]),
+    ],
+)
+def test_a_count_that_is_the_product_of_others_leaves_one_out(
+    tmp_path: Path, names: tuple[str, ...], kept: list[str]
+) -> None:
+    rows = "".join(f"{a},{b},{a * b},{800 / a / b + b}\n" for a in (4, 8, 16) for b in (1, 2, 4))
+    assert _read(tmp_path, f"{','.join(names)},time_s\n{rows}").runs[""].parameters == kept
+
+
+@pytest.mark.parametrize("name", ["Lauf", "Wiederholung", "Messung Nr.", "N° essai", "Répétition"])
+def test_numbers_of_runs_in_other_languages(tmp_path: Path, name: str) -> None:
+    text = f"{name};Kerne;Zeit [s]\n1;16;410\n2;16;413\n1;32;212\n2;32;211\n"
+    assert _read(tmp_path, text).runs[""].parameters == ["Kerne"]
+    with pytest.raises(ReadError, match=r"'Mittelwert' in column '.*' is no run"):
+        _read(tmp_path, text + "Mittelwert;32;211.5\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("Result", "pass", "fail"), ("done", "✓", "✗"), ("Fehler", "nein", "ja"), ("Erfolg", "ja", "nein"),
+        ("Statut", "terminé", "échec"), ("use", "y", "n"), ("Status", "fertig", "abgebrochen"),
+    ],
+)  # fmt: skip
+def test_states_in_other_words(tmp_path: Path, name: str, good: str, bad: str) -> None:
+    rows = [(16, 412, good), (32, 212, good), (64, 2.1, bad), (128, 62, good)]
+    text = f"cores,time_s,{name}\n" + "".join(f"{','.join(map(str, row))}\n" for row in rows)
+    assert _read(tmp_path, text).runs[""].to_frame()["status"].tolist() == ["ok", "ok", "failed", "ok"]
+
+
+@pytest.mark.parametrize(
+    ("name", "seconds"),
+    [
+        ("Wallclock (hrs)", 3600), ("Rechenzeit in Minuten", 60), ("Rechenzeit [d]", 86400), ("Laufzeit [Std]", 3600),
+        ("Zeit (Tage)", 86400), ("temps (jours)", 86400), ("Dauer_s", 1), ("temps en heures (heures)", 3600),
+    ],
+)  # fmt: skip
+def test_units_in_words(tmp_path: Path, name: str, seconds: float) -> None:
+    assert _read(tmp_path, f"cores,{name}\n16,2\n32,1\n").runs[""].values.tolist() == [2 * seconds, seconds]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "val_acc", "top-1", "power_W", "Kernstunden", "Kosten [EUR]", "Heures.cœur", "Speicher (GB)",
+        "Maximum resident set size (kbytes)",
+    ],
+)  # fmt: skip
+def test_results_of_other_fields_are_no_parameters(tmp_path: Path, name: str) -> None:
+    measured = (71.37, 71.93, 72.41, 73.17)
+    rows = "".join(f"{c},{800 / c + 3},{x}\n" for c, x in zip((8, 16, 32, 64), measured, strict=True))
+    assert _read(tmp_path, f"cores,time_s,{name}\n{rows}").runs[""].parameters == ["cores"]
+
+
+def test_a_column_of_units_holds_those_of_the_time(tmp_path: Path) -> None:
+    found = _read(tmp_path, "cores,time,unit\n16,1.5,h\n32,45,min\n64,1400,s\n")
+    assert found.runs[""].values.tolist() == [5400, 2700, 1400]
+    assert "'unit' holds the unit of 'time'" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("cell", "seconds"), [("3'962.5", 3962.5), ("3'962", 3962), ('"39,830.5 s"', 39830.5), ("3’962.5", 3962.5)]
+)
+def test_thousands_that_are_unmistakable(tmp_path: Path, cell: str, seconds: float) -> None:
+    assert _read(tmp_path, f"cores,time\n16,{cell}\n32,800 s\n").runs[""].values[0] == seconds
+
+
+def test_a_title_above_a_table_from_a_spreadsheet(tmp_path: Path) -> None:
+    found = _read(tmp_path, "Scaling of ALYA,,\n,,\nCores,Time (s),Efficiency\n16,410,1\n32,212,0.97\n")
+    assert found.runs[""].values.tolist() == [410, 212]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"cores": 16, "time_s": 410}, {"cores": 32, "time_s": 212}]',
+        '{"cores": [16, 32], "time_s": [410, 212]}',
+        '{"cores": 16, "time_s": 410}\n{"cores": 32, "time_s": 212}\n',
+        '{"machine": "m", "runs": [{"cores": 16, "time_s": 410}, {"cores": 32, "time_s": 212}]}',
+    ],
+)
+def test_tables_in_json(tmp_path: Path, text: str) -> None:
+    (tmp_path / "runs.json").write_text(text)
+    runs = scan(tmp_path / "runs.json").runs[""]
+    assert (runs.parameters, runs.values.tolist()) == (["cores"], [410, 212])
+
+
+def test_start_and_end_in_other_words(tmp_path: Path) -> None:
+    for names in ("start_ts,end_ts", "Beginn,Ende"):
+        text = f"cores,{names}\n16,1710000000,1710000412\n32,1710005000,1710005212\n"
+        assert _read(tmp_path, text).runs[""].values.tolist() == [412, 212]

@@ -19,10 +19,11 @@ from evenly.readers.tables.states import name_key
 
 __all__ = ["Between", "between", "is_date"]
 
-_STARTS = ("start", "started", "start_time", "starttime", "started_at", "start_date", "begin", "begin_time", "began")
+_STARTS = ("start", "started", "start_time", "starttime", "started_at", "start_date", "begin", "begin_time", "began",
+           "start_ts", "t_start", "beginn", "startzeit", "début", "debut")  # fmt: skip
 _ENDS = (
     "end", "ended", "end_time", "endtime", "ended_at", "end_date", "finish", "finished", "finish_time", "finished_at",
-    "stop", "stopped", "stop_time", "completed_at", "completion_time",
+    "stop", "stopped", "stop_time", "completed_at", "completion_time", "end_ts", "t_end", "ende", "endzeit", "fin",
 )  # fmt: skip
 _DOTTED = re.compile(r"(?P<day>\d\d?)\.(?P<month>\d\d?)\.(?P<year>\d{4})(?P<rest>[ T]\d\d:\d\d.*)?")
 _NOT_YET = frozenset({"", "-", "unknown", "none", "n/a", "na", "null"})

@@ -33,6 +33,9 @@ ALIASES: dict[str, str] = {
     "repetition": "repetition", "rep": "repetition", "repeat": "repetition", "trial": "repetition",
     "step": "step", "iteration": "step", "timestep": "step", "time_step": "step", "window": "step",
     "machine": "machine", "host": "machine", "hostname": "machine", "cluster": "machine",
+    "replicate": "repetition", "lauf": "run", "durchlauf": "run", "wiederholung": "repetition", "messung": "repetition",
+    "messung_nr": "repetition", "lauf_nr": "run", "versuch": "repetition", "essai": "repetition",
+    "n°_essai": "repetition", "répétition": "repetition",
     "when": "when", "date": "when", "datetime": "when", "timestamp": "when", "started": "when",
     "source": "source",
 }  # fmt: skip
@@ -47,7 +50,7 @@ STATISTICS = frozenset(
 NO_TIME = frozenset({"", "-", "--", "na", "n/a", "nan", "none", "null", "inf", "infinity"})
 
 _TIME_NAMES = frozenset({
-    "zeit", "laufzeit", "rechenzeit", "temps", "tiempo", "tempo",
+    "zeit", "laufzeit", "rechenzeit", "gesamtzeit", "dauer", "temps", "durée", "tiempo", "tempo",
     "seconds", "time", "times", "runtime", "run_time", "walltime", "wall_time", "wall", "wallclock", "wallclock_time",
     "wall_clock_time", "elapsed", "elapsed_time", "duration", "time_to_solution", "total_time", "time_total",
     "median", "median_time", "mean_time", "avg_time", "average_time", "min_time",
@@ -73,8 +76,12 @@ _PARTS = frozenset({
 _UNIT_NAMES = {
     "s": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "ms": "ms", "msec": "ms", "milliseconds": "ms",
     "us": "us", "µs": "us", "μs": "us", "usec": "us", "microseconds": "us", "ns": "ns", "nanoseconds": "ns",
-    "min": "min", "mins": "min", "minutes": "min", "h": "h", "hours": "h", "days": "d", "sypd": "SYPD", "sdpd": "SDPD",
+    "min": "min", "mins": "min", "minutes": "min", "h": "h", "hours": "h", "days": "d",
+    "hr": "h", "hrs": "h", "stunden": "h", "heures": "h", "minuten": "min", "sekunden": "s", "secondes": "s",
+    "tage": "d", "jours": "d", "sypd": "SYPD", "sdpd": "SDPD",
 }  # fmt: skip
+#: Units in brackets only: elsewhere, ``std`` is a deviation.
+_IN_BRACKETS = {"d": "d", "std": "h", "std.": "h", "day": "d"}
 _WHOLE_NAME_UNITS = frozenset({"seconds", "milliseconds", "microseconds", "nanoseconds", "ms", "us", "µs", "μs", "ns",
                                "minutes", "hours", "sypd", "sdpd"})  # fmt: skip
 _OTHER_UNITS = ("B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "J", "kJ", "MJ", "Wh", "kWh")
@@ -256,7 +263,7 @@ def _split_unit(name: str) -> tuple[str, str]:
             continue
         groups = match.groupdict()
         text = (groups.get("unit") or groups.get("a") or groups.get("b") or "").strip()
-        unit = _known_unit(text)
+        unit = _known_unit(text) or (_IN_BRACKETS.get(text.lower(), "") if pattern is _BRACKETS else "")
         if unit:
             return match["base"].strip(), unit
     return name, ""

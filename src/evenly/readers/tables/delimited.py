@@ -43,6 +43,10 @@ _GROUPED = {
     ".": re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?"),
 }
 _SPACED = re.compile(r"[+-]?[1-9]\d{0,2}(\s\d{3})+([.,]\d+)?")
+#: As in Switzerland.
+_APOSTROPHES = re.compile(r"[+-]?[1-9]\d{0,2}(['’]\d{3})+(\.\d+)?")
+#: Both marks stand in it, so that the first one is no decimal mark.
+_WITH_UNIT = re.compile(r"(?P<number>[1-9]\d{0,2}(?:,\d{3})+\.\d+) ?(?P<unit>[a-zµ]+)")
 _ONE_GROUP = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 _SUFFIXED = re.compile(r"(?P<number>[+-]?\d+(?:\.\d+)?) ?(?P<suffix>[kKMG])")
 #: ``97.7%``, and a speed-up of ``1.93x``.
@@ -96,7 +100,7 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     if told is not None:  # spreadsheets write it
         content = content[1:] or content
     delimiter = told["mark"] if told is not None else _find_delimiter([line for _, line in content[:_SAMPLE]])
-    rows = [(number, [_unmarked(cell) for cell in _cells(line, delimiter)]) for number, line in content]
+    rows = _without_title([(number, [_unmarked(cell) for cell in _cells(line, delimiter)]) for number, line in content])
     header_line, header = rows[0]
     names = _check_header(path, header, header_line)
     cut = _cut(text_lines, rows[1:], len(names))
@@ -292,6 +296,13 @@ def _is_header_of(comment: str, first: str) -> bool:
     return len(names) == len(cells) > 1 and 2 * numeric > len(cells) and not any(map(_is_number, names))
 
 
+def _without_title(rows: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
+    """Leave out titles above the header, as spreadsheets export them: one cell, and delimiters for the others."""
+    first = next((at for at, (_, cells) in enumerate(rows) if sum(map(bool, cells)) > 1), 0)
+    titles, wide = rows[:first], len(rows[first][1])
+    return rows[first:] if titles and wide > 1 and all(len(cells) == wide for _, cells in titles) else rows
+
+
 def _find_delimiter(sample: Sequence[str]) -> str:
     scores: dict[str, tuple[bool, int]] = {}
     for delimiter in _DELIMITERS:
@@ -341,6 +352,10 @@ def _unmarked(cell: str) -> str:
     """Leave out the spaces between groups of three digits, and the apostrophe before what would be a formula."""
     if _SPACED.fullmatch(cell):
         return re.sub(r"\s", "", cell)
+    if _APOSTROPHES.fullmatch(cell):
+        return cell.replace("'", "").replace("’", "")
+    if (grouped := _WITH_UNIT.fullmatch(cell)) is not None:
+        return f"{grouped['number'].replace(',', '')} {grouped['unit']}"
     return cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell
 
 

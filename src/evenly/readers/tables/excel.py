@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time, timedelta
@@ -19,6 +20,7 @@ __all__ = ["read_sheet"]
 
 #: Memory that a sheet takes, over its size in the file, unpacked.
 _CELLS_TO_MEMORY = 10.0
+_TYPED = re.compile(r"h{1,2}:mm(;@)?", re.IGNORECASE)
 
 
 def read_sheet(path: Path, sheet: str | None = None) -> tuple[pd.DataFrame, NDArray[np.int64]]:
@@ -48,7 +50,7 @@ def read_sheet(path: Path, sheet: str | None = None) -> tuple[pd.DataFrame, NDAr
             unpacked = sum(one.file_size for one in packed.infolist())
         check_room(f"reading {path}", _CELLS_TO_MEMORY * unpacked, "save the sheet as CSV")
         book = load_workbook(path, read_only=True, data_only=True)
-        tables = {one.title: _table(one.iter_rows(values_only=True)) for one in book.worksheets}
+        tables = {one.title: _table(one.iter_rows()) for one in book.worksheets}
         book.close()
     except ReadError:
         raise
@@ -73,7 +75,7 @@ def _table(rows: Iterator[Sequence[Any]]) -> list[tuple[int, list[str]]]:
     """Return the rows of a sheet from its header on, as text, without empty ones."""
     found: list[tuple[int, list[str]]] = []
     for number, row in enumerate(rows, 1):
-        cells = [_text(value) for value in row]
+        cells = [_text(cell.value, cell.number_format) for cell in row]
         if (not found and sum(map(bool, cells)) < 2) or not any(cells):
             continue
         found.append((number, cells))
@@ -90,8 +92,11 @@ def _framed(path: Path, rows: Sequence[tuple[int, list[str]]]) -> tuple[pd.DataF
     return pd.DataFrame(body, columns=names, dtype=object), np.array([number for number, _ in rows[1:]], dtype=np.int64)
 
 
-def _text(value: Any) -> str:
-    """Return a cell as a person reads it: numbers with all their digits, durations as clocks."""
+def _text(value: Any, shown_as: str = "") -> str:
+    """Return a cell as a person reads it: numbers with all their digits, durations as clocks.
+
+    A time of day that is shown as ``h:mm`` is what somebody typed as ``23:30``, which may be minutes and seconds.
+    """
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -101,6 +106,8 @@ def _text(value: Any) -> str:
     if isinstance(value, timedelta):
         seconds = value.total_seconds()
         return f"{int(seconds // 3600)}:{int(seconds % 3600 // 60):02}:{seconds % 60:09.6f}".rstrip("0").rstrip(".")
+    if isinstance(value, time) and _TYPED.fullmatch(shown_as) and not value.second:
+        return f"{value.hour}:{value.minute:02}"
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     return " ".join(str(value).split())

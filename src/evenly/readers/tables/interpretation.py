@@ -18,6 +18,7 @@ from evenly.errors import ReadError, did_you_mean
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
 from evenly.readers.tables.options import TableOptions
+from evenly.readers.tables.remarks import not_a_run, not_measured
 from evenly.readers.tables.repetitions import NUMBERS, are_whole, is_running_clock
 from evenly.readers.tables.roles import (
     NAMED,
@@ -44,7 +45,11 @@ __all__ = ["Interpretation"]
 
 #: What begins with a number, also with one that is about so much.
 #: What a row is called that sums up others.
-_SUMMARIES = frozenset({"mean", "avg", "average", "median", "min", "max", "sum", "total", "all", "std", "best"})
+_SUMMARIES = frozenset({
+    "mean", "avg", "average", "median", "min", "max", "sum", "total", "all", "std", "stdev", "best", "mittelwert",
+    "mittel", "summe", "gesamt", "standardabweichung", "moyenne", "somme", "écart-type", "ecart-type", "warm-up",
+    "warmup", "warm up",
+})  # fmt: skip
 _NUMBER = re.compile(r"\W*\d")
 
 
@@ -131,6 +136,7 @@ class Interpretation:
         quantities = self._quantities(unit)
         solver = self._solver()
         parameters = self._parameters(seconds, seconds / SECONDS_PER.get(unit, 1.0))
+        self._refuse_remarks(parameters)
         self.notes += self.values.said_of(parameters)
         for name in parameters:
             self.values.check_counts(name)
@@ -260,7 +266,7 @@ class Interpretation:
             word = self.values.texts(column)[summaries[0]]
             raise self.values.at(
                 summaries[0],
-                f"{word!r} in column {column!r} is no run, but sums up others: leave such rows out with where= "
+                f"{word!r} in column {column!r} is no run like the others: leave such rows out with where= "
                 f"(--where), as --where \"{column} != '{word}'\"",
             )
 
@@ -276,6 +282,29 @@ class Interpretation:
             self._take(used, "left out", "the time is taken from it")
         self._take(found.name, "time", found.why, found.shown_unit)
         return found.name, found.unit
+
+    def _refuse_remarks(self, parameters: Sequence[str]) -> None:
+        """Refuse rows of which a remark says that they are no runs, unless the user chose columns or rows by it."""
+        if self.options.parameters:
+            return
+        for column in self.cells.columns:
+            if column in (self.options.where or "") or (column not in parameters and not self._is_remark(column)):
+                continue
+            cells = self.values.texts(column)
+            row = not_measured(cells) if column in parameters else not_a_run(name_key(column), cells)
+            if row is not None:
+                quoted = column if column.isidentifier() else f"`{column}`"
+                raise self.values.at(
+                    row,
+                    f"{cells[row]!r} in column {column!r} says that this is no run to learn from: leave such rows out "
+                    f"with where= (--where), as --where \"{quoted} != '{cells[row]}'\"; or learn from all, with the "
+                    f"columns that were varied named in parameters= (--parameters {','.join(parameters)})",
+                )
+
+    def _is_remark(self, column: str) -> bool:
+        """Tell whether a column holds text that is nothing else."""
+        role = self._roles[column].role if column in self._roles else "left out"
+        return role in ("identifier", "left out", "outcome") and not self.values.is_numeric(column)
 
     def _stopped(self, seconds: NDArray[np.float64], time: str, unit: str) -> NDArray[np.bool_]:
         """Return which runs a limit stopped; its column is nothing else then, unless the user names it."""

@@ -82,6 +82,7 @@ ENOUGH = 6
 _NEARLY_EACH = 0.9
 #: Words of names that only a result has.
 _OUTCOMES = frozenset({
+    "kernstunden", "kernh", "acc", "wer", "bleu", "perplexity", "kosten", "coût", "eur", "usd",
     "effizienz", "beschleunigung", "efficacité", "efficacite", "accélération", "eficiencia", "aceleración",
     "efficienza",
     "speedup", "speedups", "efficiency", "eff", "gflops", "mflops", "tflops", "pflops", "gflop", "mflop", "tflop",
@@ -92,6 +93,7 @@ _OUTCOMES = frozenset({
     "normalised",
 })  # fmt: skip
 _OUTCOME_NAMES = frozenset({
+    "top_1", "top_5", "top1", "top5", "power_w", "heures_cœur", "heures_coeur", "temps_cpu", "cpu_zeit",
     "speed_up", "parallel_eff", "core_hours", "cpu_hours", "node_hours", "gpu_hours", "corehours", "cpuhours",
     "nodehours", "gpuhours", "core_h",
     "cpu_h", "node_h", "core_seconds", "cpu_seconds", "core_sec", "ns_day", "ns_per_day", "queue_time", "queuetime",
@@ -104,9 +106,9 @@ _OUTCOME_NAMES = frozenset({
 _MAYBE_OUTCOMES = frozenset({
     "error", "err", "cost", "costs", "energy", "power", "watts", "watt", "joules", "rate", "throughput", "bandwidth",
     "wait", "overhead", "loss", "performance", "perf", "speed", "gain", "ratio", "percent", "ideal", "latency", "fps",
-    "ops", "usage", "load",
+    "ops", "usage", "load", "drag", "lift", "scf", "leistung", "verbrauch", "énergie", "puissance",
 })  # fmt: skip
-_MEMORY = frozenset({"memory", "mem", "rss", "footprint"})
+_MEMORY = frozenset({"memory", "mem", "rss", "footprint", "resident", "speicher", "arbeitsspeicher", "mémoire"})
 #: Statistics of a time beside a time.
 _STATISTIC_NAMES = frozenset({
     "mean", "avg", "average", "median", "min", "max", "minimum", "maximum", "sd", "iqr", "cv", "var", "sigma", "p50",

@@ -17,12 +17,15 @@ State = Literal["ok", "failed", "timed out", "running"]
 
 #: Words that can mean nothing else, in lower case.
 _WORDS: dict[str, State] = {
-    **dict.fromkeys(("ok", "success", "succeeded", "successful", "done", "completed", "passed", "finished"), "ok"),
+    **dict.fromkeys((
+        "ok", "success", "succeeded", "successful", "done", "completed", "passed", "pass", "finished", "erfolgreich",
+        "fertig", "beendet", "terminé", "réussi",
+    ), "ok"),
     **dict.fromkeys((
         "failed", "fail", "failure", "error", "crashed", "crash", "oom", "killed", "aborted", "invalid", "cancelled",
         "canceled", "node_fail", "out_of_memory", "out_of_me", "preempted", "boot_fail", "revoked", "special_exit",
         "stopped", "launch_failed", "out of memory", "node fail", "node failure", "diverged", "segfault",
-        "segmentation fault",
+        "segmentation fault", "fehlgeschlagen", "abgebrochen", "abgestürzt", "fehler", "échec", "échoué", "erreur",
     ), "failed"),
     **dict.fromkeys((
         "timed out", "timeout", "timed_out", "time limit", "deadline", "walltime", "hit walltime", "walltime exceeded",
@@ -44,14 +47,20 @@ _SLURM_ONLY = frozenset({"cd", "ca", "nf", "pr", "bf", "to", "dl", "pd", "rq", "
 #: Names of columns of states, as `name_key` writes them.
 STATE_NAMES = frozenset({"status", "state", "job_state", "jobstate", "job_status", "run_status"})
 #: Names of columns that hold states or anything else: its words decide.
-_PERHAPS_STATES = frozenset({"result", "outcome", "verdict", "job_result", "run_result", "exit_reason", "end", "ended"})
+_PERHAPS_STATES = frozenset({"result", "outcome", "verdict", "job_result", "run_result", "exit_reason", "end", "ended",
+                            "statut", "ergebnis", "zustand", "résultat", "état"})  # fmt: skip
 _EXIT_NAMES = frozenset({
     "exit", "exit_code", "exitcode", "exit_status", "exitstatus", "rc", "ret", "retcode", "ret_code", "returncode",
     "return_code", "error_code", "errorcode", "derived_exit_code", "derivedexitcode", "failed", "crashed",
+    "fehler", "erreur", "échec",
 })  # fmt: skip
-_SUCCESS_NAMES = frozenset({"ok", "success", "succeeded", "successful", "passed", "completed", "finished", "valid"})
+_SUCCESS_NAMES = frozenset({"ok", "success", "succeeded", "successful", "passed", "completed", "finished", "valid",
+                            "done", "use", "usable", "erfolg", "fertig", "gültig", "réussi", "valide"})  # fmt: skip
 _TIMEOUT_NAMES = frozenset({"timed_out", "timeout", "timedout"})
-_TRUTH = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+_TRUTH = {
+    **dict.fromkeys(("1", "true", "yes", "y", "ja", "j", "oui", "o", "✓", "✔", "wahr", "vrai"), True),
+    **dict.fromkeys(("0", "false", "no", "n", "nein", "non", "✗", "✘", "falsch", "faux"), False),
+}
 _EXIT = re.compile(r"\d{1,3}(:\d{1,3})?")
 
 

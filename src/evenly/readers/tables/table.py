@@ -1,4 +1,4 @@
-"""Tables: CSV, TSV and other delimited text, Excel, Parquet, and evenly's own runs files.
+"""Tables: CSV, TSV and other delimited text, Excel, JSON, Parquet, and evenly's own runs files.
 
 Without options, the meaning of a column is inferred from its name: a time (``seconds``, ``time_ms``, ``wall [s]``) or
 rate (``SYPD``), the solver (``domain``, ``participant``, …), bookkeeping (``status``, ``machine``, …), or another
@@ -29,10 +29,11 @@ from evenly.readers.tables.delimited import Decimal, numbers, parse
 from evenly.readers.tables.doubts import without_doubts
 from evenly.readers.tables.excel import read_sheet
 from evenly.readers.tables.interpretation import Interpretation
+from evenly.readers.tables.json_rows import is_rows, read_rows
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.roles import Column
 from evenly.readers.tables.side_by_side import stacked
-from evenly.readers.tables.unit_row import with_cell_units, with_units
+from evenly.readers.tables.unit_row import with_cell_units, with_unit_column, with_units
 from evenly.readers.tables.wide import narrowed
 from evenly.runs.files import check_parquet
 from evenly.runs.runs import Runs
@@ -44,6 +45,7 @@ _TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".psv")
 _LOOSE_SUFFIXES = (".txt", ".dat")
 _PARQUET_SUFFIXES = (".parquet", ".pq")
 _EXCEL_SUFFIXES = (".xlsx", ".xlsm")
+_JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 _TEXT_WITH_TABLES = (".md", ".markdown")
 #: What marks text in Markdown, and is no part of a cell: bold, code, and the backslash before a mark.
 _MARKS = re.compile(r"\*\*|`|\\(?=[~*_|<>#%-])")
@@ -92,7 +94,7 @@ class TableReader(Reader):
     """
 
     name: ClassVar[str] = "table"
-    summary: ClassVar[str] = "CSV, TSV, other delimited text, Excel, Parquet, and evenly's own runs files"
+    summary: ClassVar[str] = "CSV, TSV, other delimited text, Excel, JSON, Parquet, and evenly's own runs files"
     #: Asked after all readers of a particular format.
     generic: ClassVar[bool] = True
 
@@ -132,6 +134,8 @@ class TableReader(Reader):
 
     def recognises(self, path: Path) -> bool:
         suffix = plain_suffix(path)
+        if suffix in _JSON_SUFFIXES:
+            return is_rows(path)
         if suffix in (*_PARQUET_SUFFIXES, *_TEXT_SUFFIXES, *_EXCEL_SUFFIXES):
             return is_file(path)
         return suffix in _LOOSE_SUFFIXES and _looks_like_table(path)
@@ -143,6 +147,8 @@ class TableReader(Reader):
                 return self._read_parquet(path)
             if plain_suffix(path) in _EXCEL_SUFFIXES:
                 return self._interpret(path, *read_sheet(path, self._options.sheet))
+            if plain_suffix(path) in _JSON_SUFFIXES:
+                return self._interpret(path, *read_rows(path))
             if head(path).startswith(_RUNS_HEADER):
                 return {"": _load_runs(path)}
             content = lines(path)
@@ -185,9 +191,10 @@ class TableReader(Reader):
     def _interpret(self, path: Path, cells: pd.DataFrame, rows: NDArray[np.int64]) -> dict[str, Runs]:
         options = self._options
         cells, rows = with_units(cells, rows)
+        cells, unit_told = with_unit_column(cells)
         cells, doubts = without_doubts(cells)
         cells, units = with_cell_units(cells)
-        told = (*doubts, *(f"the numbers in {name!r} are in {unit}" for name, unit in units.items()))
+        told = (*unit_told, *doubts, *(f"the numbers in {name!r} are in {unit}" for name, unit in units.items()))
         why_time = ""
         free = not (options.time or options.solver or options.parameters or options.quantities)
         if free and (wide := narrowed(cells, rows) or stacked(cells, rows)) is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,6 +85,12 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
             f"{column!r} is the time of all cores together by its name, and no unit makes it that of a run: give the "
             "time itself in a column, which is this divided by the number of cores",
         )
+    if options.unit is None and (beside := _statistics_beside(column, values.cells.columns)):
+        raise ReadError(
+            values.path,
+            f"{column!r} may be minutes, or the least of several times, as {beside!r} beside it: pass time= (--time) "
+            "with the column to learn, and unit= (--unit)",
+        )
     known = words.measured(column)
     told = (known.unit if known else "") or words.unit_of_time(column)
     unit = words.canonical_unit(options.unit or "") or told or "s"
@@ -127,6 +133,15 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     why += ", in seconds (assumed: --unit)" if assumed else ""
     spans = () if span is None else (span.start, span.end)
     return TimeColumn(column, unit, why, (note,), "" if in_cells else unit, spans)
+
+
+def _statistics_beside(column: str, columns: Iterable[str]) -> str:
+    """Return a column that is another statistic of the same times, if this one ends in ``min``; else ""."""
+    stem = re.fullmatch(r"(.*?)[\s_.-]*min", column.strip(), re.IGNORECASE)
+    if stem is None:
+        return ""
+    others = re.compile(re.escape(stem[1]) + r"[\s_.-]*(max|avg|mean|median|std|stddev)", re.IGNORECASE)
+    return next((name for name in columns if others.fullmatch(name.strip())), "")
 
 
 def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, Between | None]:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from evenly.readers.tables.columns import NO_TIME, canonical_unit, measured, time_candidates
 from evenly.runs.units import SECONDS_PER, base_unit, to_base
 
-__all__ = ["with_cell_units", "with_units"]
+__all__ = ["with_cell_units", "with_unit_column", "with_units"]
 
+_UNIT_COLUMNS = frozenset({"unit", "units", "time_unit", "time unit", "einheit", "unité"})
 _NONE = frozenset({"", "-", "--", "1", "none", "n/a"})
 
 #: A number and its unit, of memory, energy or time.
@@ -68,6 +69,29 @@ def _in_unit(cell: str, unit: str) -> str:
         return cell
     own, number = canonical_unit(match["unit"]), np.array([float(match["number"])])
     return match["number"] if own == unit else f"{(to_base(number, own) / to_base(np.ones(1), unit))[0]:.12g}"
+
+
+def with_unit_column(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Return a table with the units of a column ``unit`` in the cells of the time, and a note.
+
+    Nothing changes where another column may be the time, too, or the cells hold other units.
+
+    Examples
+    --------
+    >>> cells, notes = with_unit_column(pd.DataFrame({"cores": ["8", "16"], "time": ["2", "58"], "unit": ["h", "min"]}))
+    >>> cells["time"].tolist(), notes
+    (['2 h', '58 min'], ["'unit' holds the unit of 'time'"])
+    """
+    named = [name for name in cells if str(name).strip().lower() in _UNIT_COLUMNS]
+    times = time_candidates([str(name) for name in cells if name not in named])
+    if len(named) != 1 or len(times) != 1 or times[0].unit:
+        return cells, []
+    units = [canonical_unit(cell) for cell in cells[named[0]]]
+    if not all(unit in SECONDS_PER for unit in units):
+        return cells, []
+    joined = [f"{cell} {unit}" if cell else cell for cell, unit in zip(cells[times[0].column], units, strict=True)]
+    changed = cells.assign(**{times[0].column: joined}).drop(columns=named)
+    return changed, [f"{named[0]!r} holds the unit of {times[0].column!r}"]
 
 
 def with_units(cells: pd.DataFrame, lines: NDArray[np.int64]) -> tuple[pd.DataFrame, NDArray[np.int64]]:

@@ -1,0 +1,92 @@
+"""Tables as JSON: a list of records, an object of columns, or a record in each line (JSON Lines)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import EvenlyError, ReadError
+from evenly.readers.files import head, lines
+from evenly.readers.tables.columns import time_candidates
+
+__all__ = ["is_rows", "read_rows"]
+
+
+def is_rows(path: Path) -> bool:
+    """Tell whether a file of JSON holds a table with a time, by the names of its columns."""
+    if not head(path).lstrip().startswith(("[", "{")):
+        return False
+    try:
+        records = _records("\n".join(lines(path)))
+    except (ValueError, EvenlyError):
+        return False
+    return bool(time_candidates({str(name) for record in records for name in record}))
+
+
+def read_rows(path: Path) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+    """Return the cells of a table (n_rows, n_columns) as text, and the number of each row (n_rows,).
+
+    Raises
+    ------
+    ReadError
+        If the file holds no records of plain values.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "runs.json"
+    >>> _ = path.write_text('[{"cores": 8, "time_s": 1.5}, {"cores": 16, "time_s": null}]')
+    >>> read_rows(path)[0].to_dict("list")
+    {'cores': ['8', '16'], 'time_s': ['1.5', '']}
+    """
+    try:
+        records = _records("\n".join(lines(path)))
+    except ValueError as error:
+        raise ReadError(path, f"damaged JSON: {error}") from None
+    if not records:
+        raise ReadError(path, "a table in JSON is a list of records, an object of columns, or a record in each line")
+    names = dict.fromkeys(name for record in records for name in record)
+    cells = pd.DataFrame(
+        [[_text(record.get(name)) for name in names] for record in records], columns=list(names), dtype=object
+    )
+    return cells, np.arange(1, len(records) + 1, dtype=np.int64)
+
+
+def _records(text: str) -> list[Mapping[str, Any]]:
+    """Return the records that a text holds; none if it holds something else.
+
+    Raises
+    ------
+    ValueError
+        If it is no JSON.
+    """
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = [json.loads(line) for line in text.splitlines() if line.strip()]
+    if isinstance(found, Mapping):
+        lists = [value for value in found.values() if isinstance(value, list)]
+        if len(lists) == 1 and all(isinstance(one, Mapping) for one in lists[0]):  # {"machine": …, "runs": [{…}, …]}
+            found = lists[0]
+        elif lists and len(lists) == len(found) and len({len(value) for value in lists}) == 1:
+            found = [dict(zip(found, row, strict=True)) for row in zip(*lists, strict=True)]
+    if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
+        return []
+    plain = all(not isinstance(value, Mapping | list) for one in found for value in one.values())
+    return found if plain else []
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return repr(value)
+    return " ".join(str(value).split())
