@@ -302,3 +302,11 @@ def test_between_looked_at_counts_goals_are_met_too() -> None:
     assert 48 < found.cores < 64
     assert found.best["core_hours"] <= 0.056
     assert len(found.curve) == 12
+
+
+def test_skewed_steps_are_said_where_many_of_them_are_asked_for() -> None:
+    steps = [(cores, 80 / cores * (3 if step % 5 == 4 else 1)) for cores in COUNTS for step in range(10)]
+    model, runs = learned(pd.DataFrame(steps, columns=["cores", "seconds"]), "cores")
+    said = "repeated steps take 1.40 times their median on average: for many of them, say --statistic mean"
+    assert said in evenly.recommend(model, COUNTS, measured=runs, steps=100).notes
+    assert said not in evenly.recommend(model, COUNTS, measured=runs).notes

@@ -248,7 +248,7 @@ READ = {
     "4-logs/openfoam-opencae/mpi_00012.log.pimpleFoam.23406": [("pimpleFoam", 1, "ranks steps", 1570.0)],
     "4-logs/openfoam-opencae/mpi_00016.log.pimpleFoam.23406": [("pimpleFoam", 1, "ranks steps", 2847.0)],
     "4-logs/opensbli-archer/output_1nodes_201903201338.txt": [("opensbli", 1, "ranks iterations points", 1001.38)],
-    "4-logs/qe-qef/REFERENCE_pw.out": [("qe", 1, "ranks threads atoms bands k_points unconverged", 7740.0)],
+    "4-logs/qe-qef/REFERENCE_pw.out": [("qe", 1, "ranks threads atoms bands k_points npool unconverged", 7740.0)],
     "4-logs/wrf-acm40080/rsl.out.0000": [("wrf", 480, "ranks e_we e_sn domain", 1.52669)],
     "5-benchtools/google-benchmark-inputs/test1_run1.json": [("google-benchmark", 14, "benchmark", 1e-08)],
     "5-benchtools/imb-nrel/IMB_rawdat": [

@@ -34,6 +34,9 @@ from evenly.space.ranges import ends
 
 __all__ = ["Recommendation", "recommend"]
 
+#: From so many repeated steps on, their mean is told if it is so much longer than their median.
+_STEPS, _SKEW = 5, 1.03
+
 
 @dataclass(frozen=True, repr=False)
 class Recommendation(Shown):
@@ -233,6 +236,8 @@ def recommend(
         said.append("the job is one run or step as measured: say how many it has with --steps (steps=)")
     if limit is not None and count != 1:
         said.append("the time limit is that of one run or step as measured, times their number")
+    if count != 1 and measured is not None and model.training_.get("statistic") == "median":
+        said += _skewed(measured)
     best = curve[curve["cores"] == choice.count].iloc[0]
     if best["run_latest_s"] > SCATTERS * best["run_upper_s"]:
         known = math.isfinite(best["run_latest_s"])
@@ -246,6 +251,18 @@ def recommend(
         return found
     why = f"{choice.why}; an extrapolation: {_outside(model, table, found.best)}"
     return dataclasses.replace(found, choice=dataclasses.replace(choice, why=why))
+
+
+def _skewed(measured: Runs) -> list[str]:
+    """Say that the mean of repeated steps is longer than their median, which many of them take together."""
+    times = measured.ok.to_frame().groupby(measured.parameters)[measured.response]
+    several = times.count() >= _STEPS
+    if not several.any():
+        return []
+    ratio = float((times.mean() / times.median())[several].median())
+    if ratio < _SKEW:
+        return []
+    return [f"repeated steps take {ratio:.2f} times their median on average: for many of them, say --statistic mean"]
 
 
 def _check_varied(model: Model, what: Cores) -> None:

@@ -189,7 +189,8 @@ def _between(model: Model, evidence: pd.DataFrame, runs: Runs) -> dict[str, Any]
     """Return how far off the model's method, or that which leads its blend, is at values that it didn't learn from."""
     if runs.response != "seconds" or len(runs.parameters) < 2:
         return {}
-    leading = str(choice["method"].iloc[0]) if (choice := getattr(model, "choice_", None)) is not None else None
+    choice = getattr(model, "choice_", None)
+    leading = str(choice["method"].iloc[0]) if choice is not None and len(choice) else None
 
     def predict_without(known: pd.DataFrame, values: Floats, asked: pd.DataFrame) -> Floats:
         rough = rough_copy(model) if leading is None else new_model(leading, "quick", {})

@@ -113,6 +113,7 @@ class CesmTimingReader(Reader):
         self.notes: list[str] = []
         self.skipped: list[Skipped] = []
         self.placed: list[Placed] = []
+        self._machines: dict[str, Path] = {}
         self._settings: dict[tuple[str, str], Path] = {}  # of all files that this reader has read
 
     def recognises(self, path: Path) -> bool:
@@ -147,6 +148,11 @@ class CesmTimingReader(Reader):
 
     def _compare_settings(self, path: Path, profile: _Profile) -> None:
         """Note a file of another grid or compset than those before: its times are no repetition of theirs."""
+        machine = profile.fields.get("Machine", "")
+        if self._machines and machine not in self._machines:
+            other, its = next(iter(self._machines.items()))
+            self.notes.append(f"it is of the machine {machine}, and {its} of {other}: their times differ")
+        self._machines.setdefault(machine, path)
         setting = profile.fields.get("grid", ""), profile.fields.get("compset", "")
         if self._settings and setting not in self._settings and not {"grid", "compset"} & set(self.fields):
             other = next(iter(self._settings.values()))

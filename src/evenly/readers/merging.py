@@ -25,6 +25,8 @@ _TABLE = "table"
 _FEWEST_STEPS = 3
 #: So many counts in a file make a curve; curves that differ by more in the mean of logarithms are of two programs.
 _CURVE, _APART = 3, 0.2
+#: Curves of one solver in two files that differ by more are told.
+_DOUBTFUL = 0.12
 _NUMBERING = re.compile(r"[-_. ]*\d+$")
 
 
@@ -86,6 +88,10 @@ def merge(parts: Sequence[Part]) -> tuple[dict[str, Runs], list[str], list[Skipp
         detailed, summaries = _without_summaries(alike)
         kept, repeated = _once(detailed)
         skipped.extend([*summaries, *repeated])
+        if len({part.path for part in kept}) > 1 and _curves_differ(kept, _DOUBTFUL):
+            names = " and ".join(sorted({part.path.name for part in kept})[:2])
+            which = f" of {solver}" if solver else ""
+            notes = [*notes, f"the times{which} in {names} are of two curves: something else was varied between them"]
         runs[solver] = kept[0].runs if len(kept) == 1 else Runs.concat(part.runs for part in kept)
     return runs, notes, skipped
 
@@ -136,7 +142,7 @@ def _are_curves(parts: Sequence[Part]) -> bool:
     return all(len(part.runs.parameters) == 1 and len(part.runs.configurations) >= _CURVE for part in parts)
 
 
-def _curves_differ(group: Sequence[Part]) -> bool:
+def _curves_differ(group: Sequence[Part], apart_by: float = _APART) -> bool:
     """Tell whether files hold curves over one parameter that can't be those of one program, repeated."""
     if not _are_curves(group) or len({part.runs.parameters[0] for part in group}) > 1:
         return False
@@ -153,7 +159,7 @@ def _curves_differ(group: Sequence[Part]) -> bool:
         if inside.sum() >= 2:
             order = np.argsort(first[0])
             apart = np.abs(y[inside] - np.interp(x[inside], first[0][order], first[1][order]))
-            if apart.mean() > _APART:
+            if apart.mean() > apart_by:
                 return True
     return False
 

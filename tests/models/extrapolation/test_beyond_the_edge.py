@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import evenly
 from evenly.models.extrapolation.beyond import Beyond
 from tests.models.contract import through_files
 
@@ -106,3 +107,12 @@ def test_runs_that_differ_by_labels_only_have_intervals_and_no_sides() -> None:
     assert (lower < model.predict(asked)).all()
     assert (model.predict(asked) < upper).all()
     assert model.choices_.empty
+
+
+def test_a_parameter_of_two_values_is_not_taken_as_without_effect() -> None:
+    """Leaving out the larger one leaves one, which tells nothing: that it has no effect once won the race."""
+    rows = [(ranks, steps, 0.1 * steps / ranks + 0.5) for ranks in (1, 2, 4, 8, 16, 32) for steps in (1000, 10000)]
+    table = pd.DataFrame(rows, columns=["ranks", "steps", "seconds"])
+    model = evenly.fit(evenly.Runs.from_frame(table, ["ranks", "steps"]), method="beyond")
+    found = model.predict(pd.DataFrame({"ranks": [1, 32], "steps": [20000, 20000]}))
+    assert found == pytest.approx([2000.5, 63], rel=0.3)

@@ -167,3 +167,32 @@ def test_a_line_that_comes_again_begins_no_run(tmp_path: Path) -> None:
     found = propose(path)
     assert found.check() == "ranks 8: 12.5 s"
     assert found.choices["recognise"][0].template == "{:word} ranks"
+
+
+@pytest.mark.parametrize(
+    ("lines", "reads"),
+    [
+        (
+            [
+                "[2025-04-01 12:03:00] INFO Starting on 16 ranks",
+                "[2025-04-01 12:05:00] INFO Elapsed wall time: 103.4 s",
+            ],
+            "ranks 16: 103.4 s",
+        ),
+        (
+            ["2025-04-01T12:03:00.250Z Running on 4 processes", "2025-04-01T12:03:09Z Total time: 9.5 s"],
+            "ranks 4: 9.5 s",
+        ),
+        (["ranks 8", "real\t3m21.500s", "user\t1m0.1s", "sys\t0m0.2s"], "ranks 8: 201.5 s"),
+    ],
+)
+def test_lines_that_begin_with_when_they_were_written(tmp_path: Path, lines: list[str], reads: str) -> None:
+    path = tmp_path / "run.log"
+    path.write_text("\n".join([*lines, ""]))
+    assert propose(path).check() == reads
+
+
+def test_a_line_that_tells_how_the_run_ended_is_kept_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "run.log"
+    path.write_text("Solver on 4 ranks\nElapsed (wall clock) time (h:mm:ss or m:ss): 0:03.20\nExit status: 0\n")
+    assert propose(path).choices["end"][0].template == "Exit status: 0"

@@ -605,3 +605,28 @@ def test_quantum_espresso_that_does_not_say_its_k_points_is_asked(tmp_path: Path
     reader = LogReader()
     assert reader.read(path)["qe"].values.tolist() == [73.54]
     assert any("doesn't say k_points" in note for note in reader.notes)
+
+
+def test_pools_of_quantum_espresso_are_a_parameter(tmp_path: Path) -> None:
+    path = tmp_path / "pw.out"
+    path.write_text(
+        "     Program PWSCF v.6.5 starts on 17Oct2020 at 12:28:10\n"
+        "     Parallel version (MPI), running on     4 processors\n"
+        "     K-points division:     npool     =       2\n"
+        "     number of atoms/cell      =           12\n     number of Kohn-Sham states=          100\n"
+        "     PWSCF        :   1m 5.32s CPU   1m13.54s WALL\n   JOB DONE.\n"
+    )
+    assert LogReader().read(path)["qe"].to_frame()["npool"].tolist() == [2]
+
+
+def test_a_run_of_namd_that_ended_by_an_error_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "namd.log"
+    first, *rest = LOGS["namd"][0].split("TIMING")
+    path.write_text(
+        first
+        + "ERROR: Atoms moving too fast; simulation has become unstable (1 atoms on patch 0 pe 2).\n"
+        + "ERROR: Exiting prematurely; see error messages above.\n"
+        + "TIMING".join(["", *rest])
+    )
+    with pytest.raises(EvenlyError, match="the run ended by an error"):
+        LogReader().read(path)

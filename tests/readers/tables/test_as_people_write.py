@@ -32,9 +32,9 @@ def test_numbers_and_durations_are_no_header(tmp_path: Path) -> None:
         _read(tmp_path, "16,2.722 h\n32,1.472 h\n")
 
 
-def test_the_time_of_a_piece_of_work_is_an_outcome(tmp_path: Path) -> None:
+def test_the_time_of_a_piece_of_work_is_no_parameter(tmp_path: Path) -> None:
     text = "ranks,steps,ms/step,total_s\n16,1000,49,49\n16,5000,49,245\n32,1000,26.5,26.5\n32,5000,26.5,132.5\n"
-    assert _roles(_read(tmp_path, text))["ms/step"] == "outcome"
+    assert _roles(_read(tmp_path, text))["ms/step"] == "quantity"
 
 
 def test_words_for_what_became_of_runs(tmp_path: Path) -> None:

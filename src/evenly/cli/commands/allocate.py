@@ -14,6 +14,7 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import loss, note, out, print_json, silence
+from evenly.cli.coupled_input import check_coupled
 from evenly.cli.layout_input import check_layout, layout_of, step_days_of, threads_of
 from evenly.cli.memory_bounds import MemoryIs, memory_bounds
 from evenly.cli.option_groups import panel
@@ -265,6 +266,7 @@ def allocate(
     learned = learn(
         path, reading, learning, lambda runs, known: _asked(runs, known, most, cores_are, fixed), accept=accept
     )
+    check_coupled(learned, chosen=bool(reading.parameters))
     check_parameters(fixed, learned)
     fixed = known_values(fixed, learned)
     models = models_by_cores(learned, cores_are, fixed)

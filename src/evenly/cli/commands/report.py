@@ -216,8 +216,10 @@ def _plan(learned: Learned, counts: Counts, layout: str | None, fixed: dict[str,
     from evenly.allocation.problem.limits import Limits
     from evenly.allocation.problem.noise import Noise
     from evenly.cli.commands.allocate import models_by_cores
+    from evenly.cli.coupled_input import check_coupled
     from evenly.cli.layout_input import layout_of, step_days_of, threads_of
 
+    check_coupled(learned, chosen=False)
     totals = parsing.counts(counts.cores or "", "--cores")
     if len(totals) > 1:
         raise InputError("--cores takes one number here, which is shared among the solvers")

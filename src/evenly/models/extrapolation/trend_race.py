@@ -149,7 +149,7 @@ def race(runs: Runs, signs: Ints, half_widths: Floats, *, boosting: bool = True)
     if len(runs.logs) > _RUNS:
         some = np.sort(np.random.default_rng(0).permutation(len(runs.logs))[:_RUNS])
         runs, half_widths = runs.rows(some), half_widths[some]
-    shells = outer_shells(runs.inputs, signs.tolist(), _SHARES)
+    shells = [one for one in outer_shells(runs.inputs, signs.tolist(), _SHARES) if _tells(one, runs.inputs, signs)]
     if not shells:
         return RaceResult([USUAL], float("nan"), _USUAL_GROWTH)
     guesses: dict[TrendCandidate, list[Floats]] = {}
@@ -182,6 +182,12 @@ def race(runs: Runs, signs: Ints, half_widths: Floats, *, boosting: bool = True)
     chosen = [c for c in ranked if errors[c] <= _NEAR_TIE * best][:_MOST]
     blend = [np.mean([guesses[c][k] for c in chosen], axis=0) for k in range(len(shells))]
     return RaceResult(chosen, best, _growth(runs, shells, blend, half_widths))
+
+
+def _tells(shell: Shell, inputs: Inputs, signs: Ints) -> bool:
+    """Tell whether the inner runs tell how times change towards the shell: of two values, one alone doesn't."""
+    varied = np.ptp(inputs.numbers, axis=0) > 0
+    return bool((shell.high > shell.low)[varied & (signs != 0)].all())
 
 
 def _growth(runs: Runs, shells: list[Shell], guesses: list[Floats], half_widths: Floats) -> float:

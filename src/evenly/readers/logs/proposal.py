@@ -29,7 +29,11 @@ _NUMBER = re.compile(
     r"(?:(?<=\.\.\.)|(?<![\w.,:/+-]))(?:(?:\d+[dhm] ?)+\d+(?:\.\d+)?s\b|\d+(?::\d\d){1,2}(?:\.\d+)?"
     r"|[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)(?![.,:/-]?\d|[dD][+-]?\d)"
 )
-_TIME = re.compile(r"time|wall|elapsed|second|took|duration|runtime", re.IGNORECASE)
+_TIME = re.compile(r"time|wall|elapsed|second|took|duration|runtime|^real\b", re.IGNORECASE)
+#: When a line was written, which stands before what it says.
+_STAMP = re.compile(r"^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?\]?[:,]?\s*")
+#: A line that says in a number how a run ended.
+_ENDED = re.compile(r"(?:exit|status|return|code|error)\D*\b0\W*$", re.IGNORECASE)
 _UNIT = re.compile(r"\s*[\[(]?(ms|msec|us|usec|ns|min|minutes|h|hours|s|sec|secs|seconds)\b", re.IGNORECASE)
 _UNIT_BEFORE = re.compile(
     r"[_\[(](ms|msec|us|usec|ns|min|minutes|h|hours|s|sec|secs|seconds)[\])]?\s*[:=]\s*$", re.IGNORECASE
@@ -39,7 +43,7 @@ _PER = re.compile(r"\bper\b|/", re.IGNORECASE)
 _UNITS = {"ms": "ms", "us": "us", "ns": "ns", "m": "min", "h": "h"}
 #: Words that make a line the time of a whole run, or not.
 _SCORES = (
-    (r"\bwall\b(?!-)|elapsed|clock ?time", 3.0),
+    (r"\bwall\b(?!-)|elapsed|clock ?time|^real\b", 3.0),
     (r"total|overall|run ?time|whole", 2.0),
     (r"seconds?\b|\b\d*s\b|\bsecs?\b", 1.0),
     (r"\btime", 0.5),
@@ -210,7 +214,7 @@ def propose(path: Path | str) -> Proposal:
     path = Path(path)
     # Dots that lead from a name to its value are a gap.
     lines = [re.sub(r"\s*\.{3,}\s*", "...", " ".join(line.split())) for line in stream(path)]
-    lines = [line for line in lines if line and "{" not in line and "}" not in line]
+    lines = [_STAMP.sub("...", line) for line in lines if line and "{" not in line and "}" not in line]
     if not lines:
         raise ReadError(path, "there is no line of text to learn a pattern from")
     choices: dict[str, list[Choice]] = {
@@ -229,7 +233,7 @@ def propose(path: Path | str) -> Proposal:
     choices |= {key: _counts(lines, key, words, starts) for key, words in _COUNTS.items()}
     choices["size"] = _sizes(lines, starts)
     last = next((line for line in reversed(lines) if re.search(r"[A-Za-z]{3}", line)), lines[-1])
-    choices["end"] = [] if last in taken else [Choice(_generalised(last), last)]
+    choices["end"] = [] if last in taken else [Choice(last if _ENDED.search(last) else _generalised(last), last)]
     return Proposal(path, choices)
 
 

@@ -67,7 +67,9 @@ _NOT_MEASURED_NAMES = frozenset({"time_step", "time_steps", "time_stepping", "si
 _OTHER_WORDS = frozenset({"memory", "mem", "rss", "hwm", "footprint", "energy", "consumption", "traffic"})
 _SHORT_UNITS = frozenset({"ms", "us", "ns", "sypd", "sdpd", "minutes", "hours"})
 #: Names of phases of a step; such a column is never a parameter.
-_PHASES = frozenset({"waiting", "sending", "receiving", "interpolation", "communication", "comm", "computation"})
+_PHASES = frozenset(
+    {"waiting", "wait", "sending", "receiving", "interpolation", "communication", "comm", "computation"}
+)
 #: Words of a time that isn't the whole one.
 _PARTS = frozenset({
     "queue", "queued", "wait", "waiting", "pending", "cpu", "user", "sys", "system", "idle", "comm", "communication",
@@ -91,6 +93,13 @@ _BRACKETS = re.compile(r"^(?P<base>.*?)\s*(?:\[(?P<a>[^\]]+)\]|\((?P<b>[^)]+)\))
 _IN_UNIT = re.compile(r"^(?P<base>.+?)\s+in\s+\S+$")
 _SUFFIX = re.compile(r"^(?P<base>.+?)(?:\s*/\s*|_in_|\s+in\s+|_|\.|\s+)(?P<unit>[^\s_./]+)$")
 
+#: The time of a unit of work, as climate models and solvers print it.
+_OF_EACH = re.compile(
+    r"(?P<unit>s|sec|seconds|ms|min|h|hours)(?:\s*/\s*|[\s_]+per[\s_]+)"
+    r"(?:m(?:odel)?[\s_]?day|sim(?:ulated)?[\s_]day|m(?:odel)?[\s_]?year|simulated[\s_]year|(?:time[\s_]?)?step|"
+    r"iter(?:ation)?|window)",
+    re.IGNORECASE,
+)
 _CLOCK = re.compile(r"(?P<base>.*?\S)\s*[\[(](?:d-|d:)?h{1,2}:mm(?::ss)?[\])]", re.IGNORECASE)
 _RATE = re.compile(
     r"(?P<base>.*\S)(?:\s*/\s*|[\s_]+per[\s_]+)(?:(?:cpu|core|node|rank|gpu)[\s_-]?)?"
@@ -137,6 +146,8 @@ def measured(column: str) -> Measured | None:
     name = column.strip()
     if "%" in name:  # a share
         return None
+    if (each := _OF_EACH.fullmatch(name)) is not None:
+        return Measured(column, column, _UNIT_NAMES[each["unit"].lower()], 1)
     if name.lower() in _WHOLE_NAME_UNITS:
         return Measured(column, "seconds", _UNIT_NAMES[name.lower()], 2)
     base, unit = _split_unit(name)

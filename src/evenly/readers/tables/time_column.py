@@ -97,8 +97,10 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     if unit not in TWO_FIELDS and base_unit(unit) != "s":
         raise ReadError(values.path, f"the time's unit must be a time or a rate, but got {unit!r}")
     if options.unit is None and words.is_rate(column):
+        its = words.canonical_unit(re.split(r"[\s_]+per[\s_]+|/", column)[0].strip())
         worked = words.measured(re.split(r"[\s_]+per[\s_]+|/", column)[0].strip())
-        if worked is not None and (its := worked.unit) in ("s", "min", "h"):  # no ns/day
+        its = worked.unit if worked is not None else its
+        if its in ("s", "min", "h"):  # no ns/day
             raise ReadError(
                 values.path,
                 f"{column!r} may be a time or a rate: pass unit={its} (--unit {its}) if more is slower; else the unit "

@@ -1,0 +1,119 @@
+"""Whether measured runs are those of coupled solvers: one step for all, without waiting, and nobody missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenly.cli.console import note
+from evenly.errors import InputError
+
+if TYPE_CHECKING:
+    from evenly.cli.run_input import Learned
+    from evenly.readers import Measurements
+
+__all__ = ["check_coupled"]
+
+#: Suffixes of tables, of which each usually holds a solver.
+_TABLES = frozenset({".csv", ".tsv", ".xlsx", ".parquet"})
+#: Names of what is the whole of a coupled run.
+_WHOLES = frozenset({"total", "tot", "all", "coupled", "whole", "sum"})
+#: Words of counts of the work of a run: times of different amounts of work can't be compared.
+_WORK = frozenset({
+    "steps", "nsteps", "timesteps", "windows", "iterations", "days", "months", "years", "nts", "ndays", "nyears",
+    "cycles",
+})  # fmt: skip
+#: Rates of which one unit of work is another one's many.
+_OF_SIMULATED_TIME = frozenset({"SYPD", "SDPD"})
+#: So many equal times can't be chance.
+_FEWEST = 3
+
+
+def check_coupled(learned: Learned, *, chosen: bool) -> None:
+    """Refuse runs whose times can't be compared between solvers, and ask for what settles it.
+
+    Parameters
+    ----------
+    learned : Learned
+        The solvers' models, and what was read.
+    chosen : bool
+        Whether the user named the parameters: then other columns don't count.
+
+    Raises
+    ------
+    InputError
+        If a file of a solver was left out, the whole run is taken as a solver, steps are of different work, or the
+        times contain the waiting.
+    """
+    found = learned.found
+    if found is None:
+        return
+    _check_nobody_missing(found, learned)
+    if len(learned.models) < 2:
+        return
+    if wholes := [name for name in learned.models if name.lower() in _WHOLES and len(learned.models) > 2]:
+        raise InputError(
+            f"{wholes[0]!r} seems to be the whole of the coupled run, and no solver: leave it out with --without "
+            f"{wholes[0]}; if it is a solver, give it another name"
+        )
+    _check_same_work(found)
+    if not chosen:
+        _check_counts_of_work(learned)
+    _check_waiting(learned)
+
+
+def _check_nobody_missing(found: Measurements, learned: Learned) -> None:
+    """Refuse an assignment without the solver whose table couldn't be read."""
+    if learned.left_out:
+        return
+    read = {path for path, _ in found.sources}
+    lost = [one for one in found.lost if one.path not in read and one.path.suffix.lower() in _TABLES]
+    if lost:
+        raise InputError(
+            f"{lost[0].path} was left out ({lost[0].reason}), so that a solver may be missing: correct it, or give the "
+            "files of all solvers by their names"
+        )
+
+
+def _check_same_work(found: Measurements) -> None:
+    units = {column.name: column.unit for column in found.columns if column.role == "time"}
+    kinds = {unit if unit in _OF_SIMULATED_TIME else "" for unit in units.values()}
+    if len(kinds) > 1:
+        told = ", ".join(f"{name!r}" for name in units)
+        raise InputError(
+            f"the times of the solvers ({told}) are of different work: with SYPD, a step is a simulated year, with "
+            "SDPD a simulated day, and what it is with another time isn't known: give all in one unit"
+        )
+
+
+def _check_counts_of_work(learned: Learned) -> None:
+    """Refuse counts of steps or days that are one number for each solver, but not the same for all."""
+    values: dict[str, dict[str, float]] = {}
+    for solver, runs in learned.runs.items():
+        for name in runs.parameters:
+            column = runs.configurations[name]
+            if column.nunique() == 1 and column.dtype != object and set(name.lower().split("_")) & _WORK:
+                values.setdefault(name, {})[solver] = float(column.iloc[0])
+    for name, of_solvers in values.items():
+        if len(of_solvers) > 1 and len(set(of_solvers.values())) > 1:
+            told = ", ".join(f"{count:g} for {solver}" for solver, count in of_solvers.items())
+            raise InputError(
+                f"{name} is {told}, so that their times are of different work: give the time of one step of the "
+                f"coupled run for each; or, if the times are those already, leave {name} out with --parameters"
+            )
+
+
+def _check_waiting(learned: Learned) -> None:
+    """Refuse times that are the same for all solvers: each contains the waiting for the others."""
+    times = [np.sort(runs.values) for runs in learned.runs.values()]
+    alike = len({len(one) for one in times}) == 1 and len(times) > 1 and len(times[0]) >= _FEWEST
+    if alike and all(np.allclose(one, times[0], rtol=1e-6, atol=0) for one in times[1:]) and np.ptp(times[0]) > 0:
+        raise InputError(
+            f"the times of {', '.join(learned.runs)} are the same, as times are that contain the waiting for each "
+            "other: give the time of each without its waiting"
+        )
+    waits = {name for runs in learned.runs.values() for name in runs.quantities if "wait" in name.lower()}
+    own = {name for runs in learned.runs.values() for name in ("coupling", "solving") if name in runs.quantities}
+    if waits and not own:
+        note(f"{', '.join(sorted(waits))} isn't subtracted from the times: they must be those without the waiting")

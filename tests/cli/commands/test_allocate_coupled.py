@@ -1,0 +1,74 @@
+"""``evenly allocate``: the times of coupled solvers must be of the same work, without waiting, and of all solvers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Evenly
+
+LAW = ("--method", "power-law")
+COUNTS = (16, 32, 64, 128)
+
+
+def table(name: str, header: str, rows: list[str]) -> None:
+    Path(name).parent.mkdir(exist_ok=True)
+    Path(name).write_text("\n".join([header, *rows, ""]))
+
+
+def test_sypd_and_seconds_are_of_different_work(evenly: Evenly) -> None:
+    table("a/atm.csv", "nproc,SYPD", [f"{p},{p / 10}" for p in COUNTS])
+    table("a/ocn.csv", "nproc,time_per_day_s", [f"{p},{900 / p}" for p in COUNTS])
+    asked = evenly("allocate", "a", "--cores", "300", *LAW)
+    assert (asked.code, "are of different work: with SYPD, a step is a simulated year" in asked.err) == (2, True)
+    table("a/ocn.csv", "nproc,SYPD", [f"{p},{p / 5}" for p in COUNTS])
+    assert evenly("allocate", "a", "--cores", "300", *LAW).code == 0
+
+
+@pytest.mark.parametrize("name", ["steps", "simulated_days", "steps_per_window"])
+def test_counts_of_work_that_differ_between_solvers_are_asked_about(evenly: Evenly, name: str) -> None:
+    rows = [f"fluid,{p},100,{100 * 2000 / p}" for p in COUNTS] + [f"solid,{p},20,{20 * 900 / p}" for p in COUNTS]
+    table("a.csv", f"solver,cores,{name},walltime_s", rows)
+    asked = evenly("allocate", "a.csv", "--cores", "300", *LAW)
+    assert (asked.code, f"{name} is 100 for fluid, 20 for solid" in asked.err) == (2, True)
+    assert evenly("allocate", "a.csv", "--cores", "300", *LAW, "--parameters", "cores").code == 0
+    table("a.csv", f"solver,cores,{name},walltime_s", [row.replace(",20,", ",100,") for row in rows])
+    assert evenly("allocate", "a.csv", "--cores", "300", *LAW).code == 0
+
+
+def test_times_that_contain_the_waiting_are_refused(evenly: Evenly) -> None:
+    rows = [f"{run},{name},{p},{2000 / p}" for run, p in enumerate(COUNTS) for name in ("atm", "ocn")]
+    table("a.csv", "run,component,cores,time_s", rows)
+    asked = evenly("allocate", "a.csv", "--cores", "300", *LAW)
+    assert (asked.code, "the times of atm, ocn are the same, as times are that contain the waiting" in asked.err) == (
+        2,
+        True,
+    )
+    rows = [f"{name},{p},{work / p},{1 / p}" for p in COUNTS for name, work in (("atm", 2000), ("ocn", 900))]
+    table("a.csv", "component,cores,time_s,waiting_s", rows)
+    said = evenly("allocate", "a.csv", "--cores", "300", *LAW)
+    assert (said.code, "waiting isn't subtracted from the times" in said.err) == (0, True)
+
+
+def test_the_whole_run_is_no_solver(evenly: Evenly) -> None:
+    works = (("atm", 2000), ("ocn", 900), ("total", 2100))
+    table("a.csv", "component,cores,time_s", [f"{name},{p},{work / p}" for p in COUNTS for name, work in works])
+    asked = evenly("allocate", "a.csv", "--cores", "300", *LAW)
+    assert (asked.code, "--without total" in asked.err) == (2, True)
+    assert evenly("allocate", "a.csv", "--cores", "300", *LAW, "--without", "total").code == 0
+
+
+def test_a_solver_whose_table_cannot_be_read_is_missed(evenly: Evenly) -> None:
+    table("a/atm.csv", "nproc,time_s", [f"{p},{2000 / p}" for p in COUNTS])
+    table("a/ocn.csv", "nproc,weather", [f"{p},fine" for p in COUNTS])
+    asked = evenly("allocate", "a", "--cores", "300", *LAW)
+    assert (asked.code, "ocn.csv was left out" in asked.err, "a solver may be missing" in asked.err) == (2, True, True)
+
+
+def test_curves_of_one_solver_that_differ_between_files_are_said(evenly: Evenly) -> None:
+    for name, factor in (("alone", 1.0), ("coupled", 1.6)):
+        rows = [f"{solver},{p},{factor * work / p}" for p in COUNTS for solver, work in (("atm", 2000), ("ocn", 900))]
+        table(f"a/{name}.csv", "component,cores,time_s", rows)
+    said = evenly("allocate", "a", "--cores", "300", *LAW)
+    assert "the times of ocn in alone.csv and coupled.csv are of two curves" in said.err
