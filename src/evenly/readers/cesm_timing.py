@@ -150,8 +150,8 @@ class CesmTimingReader(Reader):
         """Note a file of another grid or compset than those before: its times are no repetition of theirs."""
         machine = profile.fields.get("Machine", "")
         if self._machines and machine not in self._machines:
-            other, its = next(iter(self._machines.items()))
-            self.notes.append(f"it is of the machine {machine}, and {its} of {other}: their times differ")
+            first, where = next(iter(self._machines.items()))
+            self.notes.append(f"it is of the machine {machine}, and {where} of {first}: their times differ")
         self._machines.setdefault(machine, path)
         setting = profile.fields.get("grid", ""), profile.fields.get("compset", "")
         if self._settings and setting not in self._settings and not {"grid", "compset"} & set(self.fields):

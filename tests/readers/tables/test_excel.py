@@ -79,13 +79,11 @@ def test_damage_gives_runs_or_a_read_error(tmp_path: Path, at: float, length: in
 
 def test_times_typed_as_minutes_and_seconds_are_asked_about(tmp_path: Path) -> None:
     """Excel stores 23:30 as a time of day, half past eleven at night."""
-    book = openpyxl.Workbook()
-    sheet = book.active
-    sheet.append(["cores", "time"])
-    for row, (cores, clock) in enumerate(((16, time(23, 30)), (32, time(12, 10))), 2):
-        sheet.append([cores, clock])
-        sheet.cell(row, 2).number_format = "h:mm"
-    book.save(tmp_path / "x.xlsx")
+    rows: list[list[Any]] = [["cores", "time"], [16, time(23, 30)], [32, time(12, 10)]]
+    made = openpyxl.load_workbook(book(tmp_path / "x.xlsx", runs=rows))
+    for row in (2, 3):
+        made["runs"].cell(row, 2).number_format = "h:mm"
+    made.save(tmp_path / "x.xlsx")
     with pytest.raises(ReadError, match="'23:30' in column 'time' may be minutes and seconds or hours and minutes"):
         scan(tmp_path / "x.xlsx")
     assert scan(tmp_path / "x.xlsx", unit="mm:ss").runs[""].values.tolist() == [1410, 730]
