@@ -18,6 +18,7 @@ import pandas as pd
 
 from evenly.allocation.plan import Plan
 from evenly.allocation.problem.base import Balancer, Problem, check_names
+from evenly.allocation.problem.coupled_runs import CoupledRuns, learn_inside, with_factors
 from evenly.allocation.problem.curves import SolverCurve, Table, call, cores_of, cores_parameter
 from evenly.allocation.problem.layout import Layout, parse_layout
 from evenly.allocation.problem.limits import Limits, possible_counts
@@ -57,6 +58,7 @@ def allocate(
     machine: Machine | None = None,
     balancer: str | Balancer = "optimal",
     step_days: float | None = None,
+    coupled: CoupledRuns | None = None,
 ) -> Plan:
     """Return the best plan: how many cores each coupled solver gets.
 
@@ -87,6 +89,8 @@ def allocate(
         ``"optimal"``, ``"proportional"`` or the name of a plug-in's balancer.
     step_days : float, optional
         Days that a step simulates: 1 or 365 in climate models. The plan tells simulated years per day then.
+    coupled : CoupledRuns, optional
+        Whole coupled runs, from which it is learned how much longer the solvers take in them than alone.
 
     Returns
     -------
@@ -111,6 +115,10 @@ def allocate(
         raise InputError(f"step_days must be a number of days above 0, but got {step_days!r}")
     machine, noise, compare = machine or Machine(), noise or Noise(), compare or Compare()
     problem = _problem(solvers, cores, layout, limits, at or {}, compare, machine)
+    if coupled is not None:
+        inside = learn_inside(problem.layout, problem.curves, coupled)
+        problem = dataclasses.replace(problem, layout=with_factors(problem.layout, inside.factors))
+        noise = dataclasses.replace(noise, inside=inside)
     chosen = load(_GROUP, balancer, "the balancer")() if isinstance(balancer, str) else balancer
     goal = Objective.of(objective)
     # Any goal other than the fastest step first chooses a total; the fastest assignment of this total is the answer.

@@ -325,6 +325,7 @@ class Plan(Shown):
             "simulated_years_per_day": self.sypd,
             "core_hours_per_simulated_year": self.chsy,
             "jitter": None if self.jitter is None else {**dataclasses.asdict(self.jitter), "loss": self.jitter.loss},
+            "inside_coupled_runs": None if self.noise.inside is None else self.noise.inside.to_dict(),
             "runner_up": None if runner_up is None else runner_up.to_dict(),
             "is_fastest": self.is_fastest,
             "within_noise": {name: list(ends) for name, ends in self.within_noise.items()},

@@ -1,19 +1,27 @@
-"""Whether measured runs are those of coupled solvers: one step for all, without waiting, and nobody missing."""
+"""Whether measured runs are those of coupled solvers: one step for all, without waiting, and nobody missing.
+
+Whole coupled runs (``--coupled``) are a table with the cores of each solver, ``ifs_cores``, and the time of a step.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evenly.cli.console import note
-from evenly.errors import InputError
+from evenly.errors import InputError, ReadError
+from evenly.readers.tables.states import name_key
+from evenly.runs.count_names import kind_of
 
 if TYPE_CHECKING:
+    from evenly.allocation.problem.coupled_runs import CoupledRuns
     from evenly.cli.run_input import Learned
     from evenly.readers import Measurements
 
-__all__ = ["check_coupled"]
+__all__ = ["check_coupled", "from_tables", "read_coupled"]
 
 #: Suffixes of tables, of which each usually holds a solver.
 _TABLES = frozenset({".csv", ".tsv", ".xlsx", ".parquet"})
@@ -61,6 +69,87 @@ def check_coupled(learned: Learned, *, chosen: bool) -> None:
     if not chosen:
         _check_counts_of_work(learned)
     _check_waiting(learned)
+
+
+def from_tables(learned: Learned) -> bool:
+    """Tell whether the times may be those of solvers alone: tables and saved models don't say it.
+
+    Files of preCICE and CESM are those of coupled runs.
+    """
+    if len(learned.models) < 2:
+        return False
+    return learned.found is None or all(name == "table" for _, name in learned.found.sources)
+
+
+def read_coupled(path: Path, time: str | None, solvers: Sequence[str], *, simulated_years: bool) -> CoupledRuns:
+    """Return the whole coupled runs of a table.
+
+    Parameters
+    ----------
+    path : Path
+    time : str, optional
+        The column of the time; by default the only one, or SYPD where the solvers' times are of that.
+    solvers : sequence of str
+    simulated_years : bool
+        Whether a step of the solvers is a simulated year.
+
+    Raises
+    ------
+    InputError
+        If a solver has no column of cores, or the time isn't known.
+    """
+    from evenly.allocation.problem.coupled_runs import CoupledRuns
+    from evenly.readers.files import lines
+    from evenly.readers.tables.columns import measured, time_candidates, unit_of_time
+    from evenly.readers.tables.delimited import parse
+    from evenly.readers.tables.options import TableOptions
+    from evenly.readers.tables.values import Values
+
+    try:
+        table = parse(path, lines(path))
+        values = Values(TableOptions(), path, table.frame, table.lines)
+        names = [str(name) for name in table.frame]
+        cores = {solver: _column_of_cores(solver, names) for solver in solvers}
+        if lacking := [solver for solver, column in cores.items() if column is None]:
+            raise InputError(
+                f"--coupled needs the cores of each solver in a column, as {lacking[0]}_cores, but {path} has "
+                f"{', '.join(names)}"
+            )
+        own = [name for name in names if any(name_key(name).startswith(name_key(solver)) for solver in solvers)]
+        timed = [name for name in names if name not in own]
+        found = [m.column for m in time_candidates(timed)]
+        if time is None and simulated_years:
+            found = [name for name in timed if (m := measured(name)) is not None and m.unit == "SYPD"]
+        if time is not None and time not in names:
+            raise InputError(f"--coupled-time names {time!r}, but {path} has {', '.join(names)}")
+        if time is None and len(found) != 1:
+            raise InputError(
+                f"which column of {path} is the time of a step of the coupled run is open "
+                f"({', '.join(found or timed)}): say it with --coupled-time"
+            )
+        column = time or found[0]
+        known = measured(column)
+        unit = (known.unit if known else "") or unit_of_time(column) or "s"
+        if (unit == "SYPD") != simulated_years:
+            raise InputError(
+                f"{column!r} of --coupled and the times of the solvers are of different work: give both as SYPD, or "
+                "both as the time of a step"
+            )
+        counts = {solver: values.numbers(str(name)).astype(np.int64) for solver, name in cores.items()}
+        return CoupledRuns(counts, values.seconds(column, unit))
+    except ReadError as error:
+        raise InputError(f"--coupled: {error}") from None
+
+
+def _column_of_cores(solver: str, names: Sequence[str]) -> str | None:
+    """Return the column with the cores of a solver: its name, and a word for cores or ranks before or behind it."""
+    key = name_key(solver)
+    for name in names:
+        its = name_key(name)
+        rest = its.removeprefix(f"{key}_") if its.startswith(f"{key}_") else its.removesuffix(f"_{key}")
+        if rest != its and kind_of(rest) in ("cores", "ranks"):
+            return name
+    return None
 
 
 def _check_nobody_missing(found: Measurements, learned: Learned) -> None:

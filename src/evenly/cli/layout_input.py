@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from evenly.cli.run_input import Learned
     from evenly.readers import Measurements
 
-__all__ = ["check_layout", "layout_of", "step_days_of", "threads_of"]
+__all__ = ["YEAR_DAYS", "check_layout", "layout_of", "step_days_of", "threads_of"]
+
+#: Days of a simulated year.
+YEAR_DAYS = 365.0
 
 
 def layout_of(layout: str | None, learned: Learned) -> str:
@@ -78,7 +81,7 @@ def step_days_of(learned: Learned) -> float | None:
     if found.placed:
         return 1.0
     times = [column.unit for column in found.columns if column.role == "time"]
-    return 365.0 if times and set(times) == {"SYPD"} else None
+    return YEAR_DAYS if times and set(times) == {"SYPD"} else None
 
 
 def _ask_precice(found: Measurements, solvers: list[str]) -> None:

@@ -72,3 +72,30 @@ def test_curves_of_one_solver_that_differ_between_files_are_said(evenly: Evenly)
         table(f"a/{name}.csv", "component,cores,time_s", rows)
     said = evenly("allocate", "a", "--cores", "300", *LAW)
     assert "the times of ocn in alone.csv and coupled.csv are of two curves" in said.err
+
+
+def test_whole_coupled_runs_tell_what_solvers_take_inside(evenly: Evenly) -> None:
+    for name, work in (("atm", 2000), ("ocn", 900)):
+        table(f"a/{name}.csv", "nproc,time_s", [f"{p},{work / p}" for p in COUNTS])
+    runs = [(200, 50), (150, 60), (60, 120), (100, 40)]
+    rows = [f"{a},{o},{max(2000 / a, 1.5 * 900 / o)},9" for a, o in runs]
+    table("runs.csv", "atm_nproc,ocn_nproc,step_time_s,cost", rows)
+    plain = evenly("allocate", "a", "--cores", "300", *LAW)
+    assert "it allows for 7 %" in " ".join(plain.out.split())
+    asked = ("allocate", "a", "--cores", "300", *LAW, "--coupled", "runs.csv")
+    found = evenly(*asked)
+    assert found.code == 0, found.err
+    assert "in 4 coupled runs, solvers take these multiples of their curves: atm 1" in " ".join(found.out.split())
+    told = evenly(*asked, "--json").json
+    assert told["inside_coupled_runs"]["factors"]["ocn"] == pytest.approx(1.5, rel=0.05)
+    assert told["cores"]["ocn"] == pytest.approx(300 * 1350 / 3350, abs=6)
+    table("runs.csv", "atm_nproc,nemo_nproc,time_s", ["1,2,3"])
+    for words, reason in (
+        (asked, "needs the cores of each solver in a column, as ocn_cores"),
+        ((*asked[:-2], "--coupled-time", "x"), "give --coupled too"),
+    ):
+        refused = evenly(*words)
+        assert (refused.code, reason in refused.err) == (2, True)
+    table("runs.csv", "atm_nproc,ocn_nproc,SYPD", [f"{a},{o},9" for a, o in runs])
+    refused = evenly(*asked, "--coupled-time", "SYPD")
+    assert (refused.code, "are of different work" in refused.err) == (2, True)

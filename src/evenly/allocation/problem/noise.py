@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evenly.allocation.problem.base import Problem
+from evenly.allocation.problem.coupled_runs import Inside
 from evenly.allocation.problem.limits import is_count
 from evenly.arguments import check_seed, explained
 from evenly.errors import InputError
@@ -46,6 +47,11 @@ class Noise:
     statistic : {"median", "mean"}, or mapping of str to it
         What the solvers' models tell of their steps: the median, if they were learned from single steps; the mean, if
         they were learned from the times of whole runs, as simulated years per day are.
+    scatter : float
+        Standard deviation of the logarithm of a coupled run's time over what the solvers' models make of it: 0.07 is
+        usual where they were measured alone.
+    inside : Inside, optional
+        How much longer the solvers take inside coupled runs; `evenly.allocate` learns it from `coupled`.
     optimise : bool
         Minimise the expected time of a step, including the waiting by jitter, instead of the time of a typical step.
     draws : int
@@ -57,6 +63,8 @@ class Noise:
     level: float = 0.9
     samples: Mapping[str, ArrayLike] | None = None
     statistic: Statistic | Mapping[str, Statistic] = "median"
+    scatter: float = 0.0
+    inside: Inside | None = None
     optimise: bool = False
     draws: int = 4000
     seed: int = 0
@@ -67,6 +75,8 @@ class Noise:
         if self.draws < 100:
             raise InputError(f"draws must be at least 100, but got {self.draws}")
         check_seed(self.seed)
+        if not 0 <= self.scatter < np.inf:
+            raise InputError(f"scatter must be 0 or above, but got {self.scatter}")
         if self.optimise and not self.samples:
             raise InputError("minimising the expected time of a step needs times per step: give samples")
         told = self.statistic.values() if isinstance(self.statistic, Mapping) else [self.statistic]
@@ -171,16 +181,30 @@ class Draws:
     def factors(self) -> dict[str, Floats] | None:
         """Factors (n_draws,) by solver; None where no solver's uncertainty is known."""
         widths = {name: self._widths(name) for name in self.problem.names}
-        if all(width is None for width in widths.values()):
+        if all(width is None for width in widths.values()) and self.noise.inside is None and not self.noise.scatter:
             return None
         random = np.random.default_rng(self.noise.seed)
         normal = {name: random.standard_normal(self.noise.draws) for name in self.problem.names}
-        return {name: _factors(normal[name], width) for name, width in widths.items()}
+        found = {name: _factors(normal[name], width) for name, width in widths.items()}
+        if (inside := self.noise.inside) is not None:
+            drawn = random.multivariate_normal(np.zeros(len(inside.factors)), inside.covariance, self.noise.draws)
+            found = {name: found[name] * np.exp(drawn[:, at]) for at, name in enumerate(inside.factors)}
+        return found
+
+    @cached_property
+    def whole(self) -> Floats | float:
+        """Factor (n_draws,) of a coupled run's time over what the solvers make of it; the same for all assignments."""
+        scatter = self.noise.scatter if self.noise.inside is None else self.noise.inside.scatter
+        if not scatter:
+            return 1.0
+        random = np.random.default_rng(self.noise.seed + 1)
+        return np.asarray(np.exp(scatter * random.standard_normal(self.noise.draws)), dtype=np.float64)
 
     def seconds(self, times: Mapping[str, float]) -> Floats:
         """Return the step's seconds (n_draws,) from the solvers' predicted times and the random factors."""
         factors = self.factors or {}
-        return np.atleast_1d(self.problem.layout.seconds({n: t * factors.get(n, 1.0) for n, t in times.items()}))
+        step = self.problem.layout.seconds({n: t * factors.get(n, 1.0) for n, t in times.items()})
+        return np.atleast_1d(step * self.whole)
 
     @cached_property
     def own(self) -> Floats:
@@ -234,6 +258,7 @@ class Draws:
             np.mean(self.problem.layout.seconds({n: self.factors[n][k] * varying[n] for n in times}))
             for k in range(draws)
         ])  # fmt: skip
+        means *= self.whole[:draws] if isinstance(self.whole, np.ndarray) else self.whole
         return _holding(self._quantiles(means), float(np.mean(self.problem.layout.seconds(varying))))
 
     def _quantiles(self, values: Floats) -> tuple[float, float]:

@@ -14,8 +14,8 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import loss, note, out, print_json, silence
-from evenly.cli.coupled_input import check_coupled
-from evenly.cli.layout_input import check_layout, layout_of, step_days_of, threads_of
+from evenly.cli.coupled_input import check_coupled, from_tables, read_coupled
+from evenly.cli.layout_input import YEAR_DAYS, check_layout, layout_of, step_days_of, threads_of
 from evenly.cli.memory_bounds import MemoryIs, memory_bounds
 from evenly.cli.option_groups import panel
 from evenly.cli.run_input import Learned, check_parameters, known_values, learn
@@ -24,6 +24,7 @@ from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 
 if TYPE_CHECKING:
     from evenly.allocation.plan import Plan
+    from evenly.allocation.problem.coupled_runs import CoupledRuns
     from evenly.allocation.problem.limits import Limits
     from evenly.allocation.problem.noise import Compare, Noise
     from evenly.allocation.problem.objective import Objective
@@ -156,7 +157,23 @@ class CompareOptions:
     steps_time: Annotated[
         str | None, _compare("--step-times-column", help="The column with the time in tables of --step-times.")
     ] = None
+    coupled: Annotated[
+        Path | None,
+        _compare("--coupled", help="A table of whole coupled runs: the cores of each solver, and the time of a step."),
+    ] = None
+    coupled_time: Annotated[
+        str | None, _compare("--coupled-time", help="The column with the time in the table of --coupled.")
+    ] = None
     level: opt.Level = 0.9
+
+    def runs(self, learned: Learned) -> CoupledRuns | None:
+        """Return the whole coupled runs, if a table of them is given."""
+        if self.coupled is None:
+            if self.coupled_time is not None:
+                raise InputError("--coupled-time names a column of the table of --coupled: give --coupled too")
+            return None
+        years = step_days_of(learned) == YEAR_DAYS
+        return read_coupled(self.coupled, self.coupled_time, list(learned.models), simulated_years=years)
 
     def compare(self) -> Compare:
         """Return the other assignments."""
@@ -168,6 +185,7 @@ class CompareOptions:
 
     def noise(self, learned: Learned, steps: Steps | None) -> Noise:
         """Return the level, and the steps that were measured, if they were of every solver."""
+        from evenly.allocation.problem.coupled_runs import SCATTER
         from evenly.allocation.problem.noise import Noise
 
         samples = measured_steps(learned, steps)
@@ -177,7 +195,8 @@ class CompareOptions:
                 "give files of steps with --step-times"
             )
         of = statistics_of(learned, steps)
-        return Noise(level=self.level, samples=samples or None, statistic=of, optimise=self.jitter)
+        scatter = 0.0 if self.coupled is not None or not from_tables(learned) else SCATTER
+        return Noise(level=self.level, samples=samples or None, statistic=of, scatter=scatter, optimise=self.jitter)
 
 
 @dataclass(frozen=True)
@@ -273,7 +292,7 @@ def allocate(
     question: dict[str, Any] = {
         "layout": layout_of(layout, learned), "limits": limits.by_solver(learned, models, fixed), "at": fixed,
         "objective": objective, "compare": compare, "noise": against.noise(learned, steps), "machine": limits.spent(),
-        "step_days": step_days_of(learned),
+        "step_days": step_days_of(learned), "coupled": against.runs(learned),
     }  # fmt: skip
     plan = decide(models, most, **question)
     _show(plan, totals, start.script(plan, learned, models, programs), json=json)

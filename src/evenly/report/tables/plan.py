@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,6 +71,22 @@ def plan_table(plan: Plan, *, title: str = "") -> Table:
     return table
 
 
+def _inside(plan: Plan) -> str:
+    """Say how much longer the solvers take inside coupled runs."""
+    inside = plan.noise.inside
+    if inside is None:
+        return ""
+    z = NormalDist().inv_cdf(0.5 + plan.noise.level / 2)
+    each = []
+    for name, factor in inside.factors.items():
+        low, high = inside.interval(name, z)
+        each.append(f"{name} {factor:.2f} ({low:.2f} … {high:.2f})")
+    return (
+        f"in {inside.runs} coupled run{'s' * (inside.runs != 1)}, solvers take these multiples of their curves: "
+        f"{', '.join(each)}; runs scatter by {percent(inside.scatter)} around that"
+    )
+
+
 def _steady(plan: Plan) -> str:
     """Return what the step is called in which each solver takes the time that its model tells."""
     return "typical" if any(plan.noise.statistic_of(name) == "median" for name in plan.cores) else "steady"
@@ -81,6 +98,13 @@ def _notes(plan: Plan) -> list[str]:
         between = _between(plan.interval)
         which = "a step" if plan.jitter is None else f"a {_steady(plan)} step"
         notes.append(f"{percent(plan.noise.level)} interval of {which}: {between}{_remark(plan, between)}")
+    if plan.interval is not None and plan.noise.scatter:
+        notes.append(
+            f"it allows for {percent(plan.noise.scatter)} (standard deviation) between a coupled run and its solvers "
+            "alone, as in 15 runs of IFS and NEMO: --coupled learns it from yours"
+        )
+    if plan.noise.inside is not None:
+        notes.append(_inside(plan))
     if plan.jitter is not None:
         bounds = plan.expected_interval
         told = "" if bounds is None else f" ({percent(plan.noise.level)} interval {_between(bounds)})"

@@ -1,0 +1,90 @@
+"""Factors inside coupled runs: planted ones are found, and what the runs can't tell stays unsure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenly
+from evenly.allocation.problem.coupled_runs import CoupledRuns
+from evenly.allocation.problem.noise import Noise
+from evenly.errors import InputError
+
+ALONE = {"atm": lambda p: 2000 / p + 0.8, "ocn": lambda p: 900 / p + 0.5}
+
+
+def coupled(factor: float, counts: list[tuple[int, int]], noise: float = 0.02, seed: int = 0) -> CoupledRuns:
+    """Whole runs in which the ocean takes `factor` times as long as alone."""
+    random = np.random.default_rng(seed)
+    atm, ocn = np.array(counts).T
+    seconds = np.maximum(ALONE["atm"](atm), factor * ALONE["ocn"](ocn))
+    return CoupledRuns({"atm": atm, "ocn": ocn}, seconds * np.exp(noise * random.standard_normal(len(atm))))
+
+
+#: The ocean has too few cores in half of them, so that the step waits for it.
+COUNTS = [(200, 50), (200, 70), (150, 60), (60, 120), (80, 100), (100, 40)]
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.2, 1.6])
+def test_a_planted_factor_is_found_and_shared_cores_follow_it(factor: float) -> None:
+    plan = evenly.allocate(ALONE, 300, coupled=coupled(factor, COUNTS))
+    inside = plan.noise.inside
+    assert inside is not None
+    assert inside.factors["ocn"] == pytest.approx(factor, rel=0.06)
+    assert inside.factors["atm"] == pytest.approx(1, rel=0.06)
+    low, high = inside.interval("ocn", 2.0)
+    assert low < factor < high
+
+    def seconds(atm: int) -> float:
+        return float(max(ALONE["atm"](atm), factor * ALONE["ocn"](300 - atm)))
+
+    assert seconds(plan.cores["atm"]) < 1.04 * min(map(seconds, range(1, 300)))
+    assert plan.interval is not None
+    assert plan.interval[0] < seconds(plan.cores["atm"]) < plan.interval[1]
+
+
+def test_a_solver_that_no_run_waited_for_stays_unsure() -> None:
+    waited = coupled(1.5, [(40, 250), (50, 200), (60, 220)])  # the atmosphere is the slow one
+    inside = evenly.allocate(ALONE, 300, coupled=waited).noise.inside
+    assert inside is not None
+    errors = inside.to_dict()["log_errors"]
+    assert errors["ocn"] > 3 * errors["atm"]
+
+
+def test_intervals_of_new_coupled_runs_hold() -> None:
+    """Of random runs with the same factors, as many as the level says, within what so few can tell."""
+    held = []
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        counts = [(int(a), int(o)) for a, o in random.integers(40, 220, (5, 2))]
+        known = coupled(1.15, counts, seed=seed)
+        for atm, ocn in random.integers(40, 220, (4, 2)).tolist():
+            fixed: dict[str, Any] = {"atm": {"allowed": [atm]}, "ocn": {"allowed": [ocn]}}
+            plan = evenly.allocate(ALONE, atm + ocn, limits=fixed, coupled=known)
+            new = coupled(1.15, [(atm, ocn)], seed=1000 + seed).seconds[0]
+            assert plan.interval is not None
+            held.append(plan.interval[0] <= new <= plan.interval[1])
+    assert np.mean(held) > 0.85
+
+
+def test_scatter_widens_the_interval_where_nothing_is_known() -> None:
+    plain = evenly.allocate(ALONE, 300)
+    wide = evenly.allocate(ALONE, 300, noise=Noise(scatter=0.07))
+    assert plain.interval is None
+    assert wide.interval == pytest.approx((wide.seconds * np.exp(-0.115), wide.seconds * np.exp(0.115)), rel=0.02)
+    assert wide.cores == plain.cores
+
+
+@pytest.mark.parametrize(
+    ("cores", "seconds", "reason"),
+    [
+        ({"atm": [1], "ocn": [1]}, [], "as many of each"),
+        ({"atm": [1], "ocn": [1]}, [-1.0], "above zero"),
+        ({"atm": [1]}, [1.0], "don't tell the cores of ocn"),
+    ],
+)
+def test_wrong_runs_are_refused(cores: dict[str, list[int]], seconds: list[float], reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        evenly.allocate(ALONE, 300, coupled=CoupledRuns({k: np.array(v) for k, v in cores.items()}, np.array(seconds)))
