@@ -98,8 +98,6 @@ def test_json_tells_notes_and_what_was_left_out_even_where_nothing_else_does(eve
         ["read", "case"],
         ["fit", "case", *law],
         ["predict", "case", *law, "--at", "cores=4"],
-        ["allocate", "case", *law, "--cores", "8"],
-        ["allocate", "case", *law, "--cores", "8,16"],
     ):
         told = evenly(*command, "--json", "--quiet")
         assert (told.code, told.err) == (0, "")

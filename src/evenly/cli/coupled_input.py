@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from evenly.cli.console import note
 from evenly.errors import InputError, ReadError
 from evenly.readers.tables.states import name_key
@@ -98,6 +96,8 @@ def read_coupled(path: Path, time: str | None, solvers: Sequence[str], *, simula
     InputError
         If a solver has no column of cores, or the time isn't known.
     """
+    import numpy as np
+
     from evenly.allocation.problem.coupled_runs import CoupledRuns
     from evenly.readers.files import lines
     from evenly.readers.tables.columns import measured, time_candidates, unit_of_time
@@ -194,9 +194,12 @@ def _check_counts_of_work(learned: Learned) -> None:
 
 
 def _check_waiting(learned: Learned) -> None:
-    """Refuse times that are the same for all solvers: each contains the waiting for the others."""
+    """Refuse times of one table that are the same for all solvers: each contains the waiting for the others."""
+    import numpy as np
+
     times = [np.sort(runs.values) for runs in learned.runs.values()]
-    alike = len({len(one) for one in times}) == 1 and len(times) > 1 and len(times[0]) >= _FEWEST
+    sources = {source for runs in learned.runs.values() for source in runs.to_frame()["source"]}
+    alike = len(sources) == 1 and len({len(one) for one in times}) == 1 and len(times) > 1 and len(times[0]) >= _FEWEST
     if alike and all(np.allclose(one, times[0], rtol=1e-6, atol=0) for one in times[1:]) and np.ptp(times[0]) > 0:
         raise InputError(
             f"the times of {', '.join(learned.runs)} are the same, as times are that contain the waiting for each "

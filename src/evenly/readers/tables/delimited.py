@@ -300,7 +300,8 @@ def _without_title(rows: list[tuple[int, list[str]]]) -> list[tuple[int, list[st
     """Leave out titles above the header, as spreadsheets export them: one cell, and delimiters for the others."""
     first = next((at for at, (_, cells) in enumerate(rows) if sum(map(bool, cells)) > 1), 0)
     titles, wide = rows[:first], len(rows[first][1])
-    return rows[first:] if titles and wide > 1 and all(len(cells) == wide for _, cells in titles) else rows
+    are_titles = all(len(cells) == wide and not any(cells[1:]) for _, cells in titles)
+    return rows[first:] if titles and wide > 1 and are_titles else rows
 
 
 def _find_delimiter(sample: Sequence[str]) -> str:
