@@ -19,11 +19,11 @@ from evenly.errors import InputError
 NAMES = ("inner", "outer")
 #: Says its name, its number of ranks in the world, and where the world ends for it.
 RANK = """
-import sys
+import os, sys
 from mpi4py import MPI
 world = MPI.COMM_WORLD
 names = world.allgather(sys.argv[1])
-print(sys.argv[1], names.count(sys.argv[1]), world.size, sys.argv[2] if len(sys.argv) > 2 else "", flush=True)
+os.write(1, f"{sys.argv[1]} {names.count(sys.argv[1])} {world.size}\\n".encode())
 """
 
 
@@ -76,12 +76,13 @@ def test_slurm_has_a_part_for_each() -> None:
     assert lines[2] == "#SBATCH --ntasks=6"
     assert lines[5:] == ["0-3 ./a case.xml", "4-5 ./b", "END", 'srun --ntasks=6 --multi-prog "$programs"']
     lines = start_script(plan_of(), "slurm", {"inner": "./a case.xml", "outer": "./b"}, {"inner": 2}).splitlines()
+    first = "--het-group=0 --ntasks=2 --cpus-per-task=2 env OMP_NUM_THREADS=2 ./a case.xml"
     assert lines[0] == "#!/bin/bash"
     assert lines[2:] == [
         "#SBATCH --ntasks=2 --cpus-per-task=2",
         "#SBATCH hetjob",
         "#SBATCH --ntasks=2",
-        "srun --het-group=0 --ntasks=2 env OMP_NUM_THREADS=2 ./a case.xml : --het-group=1 --ntasks=2 ./b",
+        f"srun {first} : --het-group=1 --ntasks=2 --cpus-per-task=1 ./b",
     ]
     machine = evenly.Machine("m", cores_per_node=20, whole_nodes=True)
     plan, commands = plan_of(cores=90, machine=machine), dict.fromkeys(NAMES, "./a")
@@ -92,12 +93,22 @@ def test_slurm_has_a_part_for_each() -> None:
     assert lines[4] == "#SBATCH --nodes=2 --ntasks=15 --cpus-per-task=2 --exclusive"
 
 
+def test_tasks_with_threads_are_bound_to_cores_of_their_own() -> None:
+    programs = {"inner": "./a", "outer": "./b"}
+    line = start_script(plan_of(), "mpirun", programs, {"inner": 2, "outer": 2}).splitlines()[1]
+    assert line == ("mpirun --map-by slot:PE=2 -n 2 env OMP_NUM_THREADS=2 ./a : -n 1 env OMP_NUM_THREADS=2 ./b")
+    assert "mpirun --bind-to none -n 4" in start_script(plan_of(), "precice", programs)
+
+
 def test_cesm_has_tasks_threads_and_first_tasks() -> None:
     times = {"lnd": lambda p: 10 / p, "ice": lambda p: 30 / p, "atm": lambda p: 80 / p, "ocn": lambda p: 60 / p}
     plan = evenly.allocate(
         times, cores=120, layout="max(max(lnd, ice) + atm, ocn)", limits={name: {"multiple": 2} for name in times}
     )
     lines = start_script(plan, "cesm", None, dict.fromkeys(times, 2)).splitlines()[1:]
+    assert [line.replace(",NTHRDS_ICE=1", ",NTHRDS_ICE=2") for line in lines] == start_script(
+        plan, "cesm", None, dict.fromkeys(times, 2), {"ice": 2}
+    ).splitlines()[1:]
     told = {line.split("NTASKS_")[1][:3]: dict(p.split("=") for p in line.split()[1].split(",")) for line in lines}
     for name, values in told.items():
         assert int(values[f"NTASKS_{name}"]) * 2 == plan.cores[name.lower()]
@@ -114,9 +125,13 @@ def test_cesm_has_tasks_threads_and_first_tasks() -> None:
     [
         ("mpirun", {"inner": "./a"}, {}, "parallel", "the program of outer isn't known"),
         ("mpirun", {"inner": "./a", "outer": "./b", "iner": "./c"}, {}, "parallel", "did you mean"),
-        ("mpirun", {"inner": "./a", "outer": "./b"}, {"outer": 4}, "parallel", "no multiple of the 4 threads"),
+        ("mpirun", {"inner": "./a", "outer": "./b"}, {"outer": 4}, "parallel", "no multiple of the 4 cores"),
         ("slurm", {"inner": "./a", "outer": "./b"}, {}, "inner + outer", "take turns on the same cores"),
         ("precice", {"inner": "./a", "outer": "./b"}, {"inner": 2}, "parallel", "different numbers of threads"),
+        ("mpirun", {"inner": "./a", "outer": "./b"}, {"inner": 2}, "parallel", "different numbers of threads"),
+        ("mpirun", {"inner": "cd x && ./a", "outer": "./b"}, {}, "parallel", "must be one command"),
+        ("slurm", {"inner": "mpirun ./a", "outer": "./b"}, {}, "parallel", "leave out mpirun"),
+        ("precice", {"inner": "./a > log", "outer": "./b"}, {}, "parallel", "must be one command"),
         ("ssh", {}, {}, "parallel", "must be one of slurm, mpirun"),
     ],
 )

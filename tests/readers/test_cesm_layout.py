@@ -41,7 +41,7 @@ def test_the_layout_is_that_of_the_tasks(tmp_path: Path) -> None:
         (tmp_path / f"cesm_timing.{scale}").write_text(hybrid(scale, threads=2))
     found = scan(tmp_path)
     assert found.layout == CONCURRENT.replace("atm + cpl", "cpl + atm")
-    assert found.threads == dict.fromkeys(("atm", "cpl", "ice", "lnd", "ocn"), 2)
+    assert found.cores_per_task == found.threads == dict.fromkeys(("atm", "cpl", "ice", "lnd", "ocn"), 2)
     assert "makes 98 % of TOT Run Time" in found.notes[-1]
 
 
@@ -86,3 +86,14 @@ def test_a_real_file_of_all_components(samples: Path) -> None:
     assert found.layout == "max(max(lnd + rof, ice) + cpl + atm + glc, ocn, wav)"
     assert found.placed[0].share == pytest.approx(0.995, abs=1e-3)
     assert set(found.threads.values()) == {3}
+
+
+def test_tasks_keep_the_cores_of_threads_of_others_on_them(tmp_path: Path) -> None:
+    rows = {"atm": (64, 4, 0, 400.0), "ice": (64, 1, 0, 100.0), "ocn": (16, 2, 64, 450.0)}
+    (tmp_path / "cesm_timing.1").write_text(timing(rows, 510.0))
+    found = scan(tmp_path)
+    assert {name: runs.configurations["cores"].tolist() for name, runs in found.runs.items()} == {
+        "atm": [256], "ice": [64], "ocn": [32],
+    }  # fmt: skip
+    assert found.threads == {"atm": 4, "ice": 1, "ocn": 2}
+    assert found.cores_per_task == {"atm": 4, "ice": 4, "ocn": 2}

@@ -129,6 +129,13 @@ def allocate(
     plan = Plan(
         problem, found, chosen, machine=machine, noise=noise, compare=compare, objective=goal, step_days=step_days
     )
+    most = goal.max_seconds
+    if most is not None and plan.expected_seconds > most >= plan.seconds:
+        raise InfeasibleError(
+            f"with steps that vary, the mean step takes {plan.expected_seconds:.4g} s, above the {most:g} s allowed: "
+            "give more cores or a longer step",
+            constraint="max_seconds",
+        )
     if plan.extrapolated:
         warnings.warn("; ".join(plan.extrapolated), ExtrapolationWarning, stacklevel=3)
     return plan

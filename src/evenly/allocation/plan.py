@@ -137,12 +137,13 @@ class Plan(Shown):
     @property
     def sypd(self) -> float | None:
         """Simulated years per day; None where it isn't known what a step simulates."""
-        return None if self.step_days is None else self.step_days / _YEAR_DAYS * _DAY_S / self.seconds
+        return None if self.step_days is None else self.step_days / _YEAR_DAYS * _DAY_S / self.expected_seconds
 
     @property
     def chsy(self) -> float | None:
         """Core-hours per simulated year; None where it isn't known what a step simulates."""
-        return None if self.step_days is None else self.core_hours * _YEAR_DAYS / self.step_days
+        hours = self.core_hours * self.expected_seconds / self.seconds
+        return None if self.step_days is None else hours * _YEAR_DAYS / self.step_days
 
     @cached_property
     def imbalance(self) -> float | None:

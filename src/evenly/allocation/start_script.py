@@ -7,6 +7,7 @@ preCICE's participants have worlds of their own, so each has an ``mpirun`` of it
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -19,6 +20,9 @@ __all__ = ["Start", "start_script"]
 
 Start = Literal["slurm", "mpirun", "precice", "cesm"]
 
+#: What a shell would do with a command; launchers start programs without one.
+_SHELL = re.compile(r"[|&;<>$`\n]|^\s*cd\s")
+_LAUNCHERS = ("mpirun", "mpiexec", "srun", "orterun")
 #: Starts one participant on the next cores, and ends all if one fails.
 _PRECICE = """\
 set -eu
@@ -36,7 +40,11 @@ fi
 
 
 def start_script(
-    plan: Plan, start: Start, programs: Mapping[str, str] | None = None, threads: Mapping[str, int] | None = None
+    plan: Plan,
+    start: Start,
+    programs: Mapping[str, str] | None = None,
+    cores_per_task: Mapping[str, int] | None = None,
+    threads: Mapping[str, int] | None = None,
 ) -> str:
     r"""Return the text that starts a plan.
 
@@ -49,14 +57,16 @@ def start_script(
         CESM's ``xmlchange``.
     programs : mapping of str to str, optional
         The command of each solver, as a shell takes it; not for ``"cesm"``.
+    cores_per_task : mapping of str to int, optional
+        Cores of each task, by solver; by default one.
     threads : mapping of str to int, optional
-        Threads of each task, by solver; by default one.
+        Threads of each task, by solver; by default one on each core.
 
     Raises
     ------
     InputError
-        If a command is missing, a solver's cores are no multiple of its threads, or solvers that are programs of their
-        own would have to share cores.
+        If a command is missing or more than one program, a solver's cores are no multiple of those of a task, or
+        solvers that are programs of their own would have to share cores.
 
     Examples
     --------
@@ -68,21 +78,21 @@ def start_script(
     """
     if start not in get_args(Start):
         raise InputError(f"start must be one of {', '.join(get_args(Start))}, but got {start!r}")
-    each = {name: (threads or {}).get(name, 1) for name in plan.cores}
+    each = {name: (cores_per_task or {}).get(name, 1) for name in plan.cores}
     for name, cores in plan.cores.items():
         if cores % each[name]:
             raise InputError(
-                f"{name} has {cores} cores, which is no multiple of the {each[name]} threads of its tasks: limit it to "
+                f"{name} has {cores} cores, which is no multiple of the {each[name]} cores of its tasks: limit it to "
                 f"multiples (--multiple {name}={each[name]})"
             )
     tasks = {name: cores // each[name] for name, cores in plan.cores.items()}
     head = f"# evenly allocate: {_listed(plan)}; a step takes {plan.seconds:.4g} s"
     if start == "cesm":
-        return "\n".join([head, *_cesm(plan, tasks, each)])
+        return "\n".join([head, *_cesm(plan, tasks, each | {n: t for n, t in (threads or {}).items() if n in each})])
     commands = _commands(plan, programs or {}, each)
     _check_apart(plan)
     if start == "mpirun":
-        return f"{head}\nmpirun {' : '.join(f'-n {tasks[name]} {command}' for name, command in commands.items())}"
+        return f"{head}\n{_mpirun(tasks, each, commands)}"
     shell = ["#!/bin/bash", head]
     if start == "slurm":
         return "\n".join([*shell, *_slurm(plan, tasks, each, commands)])
@@ -104,6 +114,14 @@ def _commands(plan: Plan, programs: Mapping[str, str], threads: Mapping[str, int
             f"the program of {missing[0]} isn't known: give the command that starts it, without mpirun, as in "
             f"--program '{missing[0]}=./{missing[0]} input'"
         )
+    for name, command in programs.items():
+        first = command.split()[0]
+        if _SHELL.search(command) or first in _LAUNCHERS:
+            raise InputError(
+                f"the program of {name} must be one command with its arguments, which the launcher starts, but got "
+                f"{command!r}: put cd, pipes and variables into a script and name that"
+                + (f"; leave out {first}" if first in _LAUNCHERS else "")
+            )
     return {
         name: programs[name] if threads[name] == 1 else f"env OMP_NUM_THREADS={threads[name]} {programs[name]}"
         for name in plan.cores
@@ -134,6 +152,18 @@ def _resources(plan: Plan, tasks: int, threads: int) -> str:
     return f"--nodes={nodes} {asked}{each}{' --exclusive' if plan.machine.whole_nodes else ''}"
 
 
+def _mpirun(tasks: Mapping[str, int], threads: Mapping[str, int], commands: Mapping[str, str]) -> str:
+    """Return the line that starts all programs together; each task is bound to the cores of its threads."""
+    most = max(threads.values())
+    if set(threads.values()) != {most}:
+        raise InputError(
+            f"the tasks of {', '.join(threads)} have different numbers of threads, which one line of mpirun can't bind "
+            "to cores of their own: --write slurm has a part for each"
+        )
+    bound = f"--map-by slot:PE={most} " if most > 1 else ""
+    return f"mpirun {bound}{' : '.join(f'-n {tasks[name]} {command}' for name, command in commands.items())}"
+
+
 def _slurm(plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int], commands: Mapping[str, str]) -> list[str]:
     """Return the lines that start all programs as one step; as a job of several parts where threads differ.
 
@@ -141,7 +171,10 @@ def _slurm(plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int], com
     """
     if len(set(threads.values())) > 1:
         parts = "\n#SBATCH hetjob\n".join(f"#SBATCH {_resources(plan, tasks[n], threads[n])}" for n in commands)
-        steps = (f"--het-group={at} --ntasks={tasks[n]} {command}" for at, (n, command) in enumerate(commands.items()))
+        steps = (
+            f"--het-group={at} --ntasks={tasks[n]} --cpus-per-task={threads[n]} {command}"
+            for at, (n, command) in enumerate(commands.items())
+        )
         return [parts, f"srun {' : '.join(steps)}"]
     each, total = next(iter(threads.values())), sum(tasks.values())
     last, rows = -1, []
@@ -174,7 +207,8 @@ def _precice(
     for at, (name, command) in enumerate(commands.items()):
         last = first + tasks[name] - 1
         lines.append(f'sed -n "{first},{last}p" "$hosts/all" > "$hosts/{at}"  # {" ".join(name.split())}')
-        lines.append(f'mpirun -n {tasks[name]} --hostfile "$hosts/{at}" {command} &')
+        # Each mpirun would bind its ranks to the first cores of a node.
+        lines.append(f'mpirun --bind-to none -n {tasks[name]} --hostfile "$hosts/{at}" {command} &')
         first = last + 1
     return [*lines, *("wait -n" for _ in commands)]
 
@@ -189,7 +223,7 @@ def _cesm(plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int]) -> l
     if sum(used) > plan.total:
         raise InputError(
             f"components that share tasks have different threads, so that the plan needs {sum(used)} cores and not "
-            f"{plan.total}: give all the same threads, or fewer --cores"
+            f"{plan.total}: give all the same threads, or bound those with fewer (--max)"
         )
     return [
         f"./xmlchange NTASKS_{name.upper()}={tasks[name]},NTHRDS_{name.upper()}={threads[name]},"

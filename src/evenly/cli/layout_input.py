@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evenly.cli.run_input import Learned
     from evenly.readers import Measurements
 
-__all__ = ["YEAR_DAYS", "check_layout", "layout_of", "step_days_of", "threads_of"]
+__all__ = ["YEAR_DAYS", "check_layout", "kept_beside_own", "layout_of", "step_days_of", "threads_of"]
 
 #: Days of a simulated year.
 YEAR_DAYS = 365.0
@@ -64,12 +64,28 @@ def _of_timing_files(found: Measurements, solvers: list[str]) -> str:
 
 
 def threads_of(learned: Learned) -> dict[str, int]:
-    """Return the threads of each task of the components of CESM or E3SM that had several in all runs, and say so."""
-    found = {} if learned.found is None else learned.found.threads
+    """Return the cores that each task of components of CESM or E3SM keeps, where there are several, and say so."""
+    found = {} if learned.found is None else learned.found.cores_per_task
     several = {name: count for name, count in found.items() if count > 1 and name in learned.models}
     if several:
         told = ", ".join(f"{name} {count}" for name, count in several.items())
-        note(f"cores are multiples of the threads that each task had in the timing files: {told}")
+        note(f"cores are multiples of those that each task kept for threads in the timing files: {told}")
+    return several
+
+
+def kept_beside_own(learned: Learned) -> dict[str, int]:
+    """Return how many times its own cores a component keeps, where others with more threads run on its tasks; say it.
+
+    The timing files of CESM and E3SM count a component's own cores: its tasks times its own threads.
+    """
+    found = learned.found
+    if found is None:
+        return {}
+    times = {name: kept // found.threads[name] for name, kept in found.cores_per_task.items() if name in found.threads}
+    several = {name: factor for name, factor in times.items() if factor > 1 and name in learned.models}
+    if several:
+        told = ", ".join(f"{name} {factor}" for name, factor in several.items())
+        note(f"components keep this many times their own cores, for the threads of others on the same tasks: {told}")
     return several
 
 

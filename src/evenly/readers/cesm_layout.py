@@ -7,13 +7,13 @@ whole run, too (``TOT Run Time``), so that the layout is checked against it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["Placed", "agreed", "layout_of"]
+__all__ = ["Placed", "agreed", "layout_of", "widths"]
 
 #: The layout must make so much of the whole run's time; the rest is the coupler's exchange of data, and imbalance.
-_LEAST, _MOST = 0.8, 1.05
+_LEAST, _MOST = 0.88, 1.05
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,15 @@ class Placed:
         The time that the layout makes of the components' times, over that of the whole run, where it is known.
     threads : mapping of str to int
         Threads of each task, by component.
+    cores_per_task : mapping of str to int
+        Cores that each task keeps: the most threads of any component on its place, by component.
     """
 
     path: Path
     layout: str | None
     share: float | None
     threads: Mapping[str, int]
+    cores_per_task: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def fits(self) -> bool:
@@ -76,6 +79,20 @@ def layout_of(tasks: Mapping[str, range], seconds: Mapping[str, float]) -> tuple
         return None
     texts = [text for text in (inner[0], *turns) if text]
     return " + ".join(texts), inner[1] + sum(seconds.get(name, 0.0) for name in turns)
+
+
+def widths(tasks: Mapping[str, range], threads: Mapping[str, int]) -> dict[str, int]:
+    """Return the cores that each component's tasks keep: the most threads of any component on the same tasks.
+
+    Examples
+    --------
+    >>> widths({"atm": range(4), "ice": range(3), "ocn": range(4, 8)}, {"atm": 4, "ice": 1, "ocn": 1})
+    {'atm': 4, 'ice': 4, 'ocn': 1}
+    """
+    return {
+        name: max(threads[other] for other, there in tasks.items() if _overlap(span, there))
+        for name, span in tasks.items()
+    }
 
 
 def agreed(files: Sequence[Placed]) -> tuple[str | None, list[str]]:

@@ -1,6 +1,6 @@
 """Timing files of CESM and E3SM (``cesm_timing.*``, ``e3sm_timing.*``): one run, seconds per component.
 
-A component's cores are its ``comp_pes`` (tasks times threads, all instances); the response is its seconds for one
+A component's cores are its ``comp_pes`` (tasks times threads, all instances). The response is its seconds for one
 simulated day. Components that did not run (0.000 seconds) are left out, with a note.
 """
 
@@ -16,7 +16,7 @@ import pandas as pd
 
 from evenly.errors import ReadError
 from evenly.readers.base import Reader
-from evenly.readers.cesm_layout import Placed, layout_of
+from evenly.readers.cesm_layout import Placed, layout_of, widths
 from evenly.readers.files import head, lines, number
 from evenly.readers.registry import Skipped, name_list
 from evenly.runs.runs import Runs
@@ -188,7 +188,8 @@ def _placed(path: Path, profile: _Profile, whole: _Time | None) -> Placed:
     found = layout_of({name: component.span for name, component in components.items()}, ran)
     share = None if found is None or whole is None or not whole.total else found[1] / whole.total
     threads = {name: component.threads for name, component in components.items()}
-    return Placed(path, None if found is None else found[0], share, threads)
+    kept = widths({name: component.span for name, component in components.items()}, threads)
+    return Placed(path, None if found is None else found[0], share, threads, kept)
 
 
 def _parse(path: Path, content: Sequence[str]) -> _Profile:

@@ -104,7 +104,7 @@ def _name(parts: Sequence[Part]) -> tuple[list[Part], list[str]]:
     together: list[str] = []
     if numbered and _are_curves(unnamed):
         which = " and ".join(numbered) if len(numbered) < 3 else f"{numbered[0]} … {numbered[-1]}"
-        together = [f"{which} differ by a number: taken as runs of the same program"]
+        together = [f"{which} differ by a number: taken as runs of the same program (else give them other names)"]
     shapes: dict[str, set[frozenset[str]]] = defaultdict(set)
     for part in unnamed:
         shapes[names[part.path]].add(frozenset(part.runs.parameters))

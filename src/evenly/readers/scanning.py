@@ -94,9 +94,12 @@ class Measurements:
     @property
     def threads(self) -> dict[str, int]:
         """The threads of each task of the components of CESM and E3SM, where all timing files have as many."""
-        names = {name for one in self.placed for name in one.threads}
-        counts = {name: {one.threads[name] for one in self.placed if name in one.threads} for name in sorted(names)}
-        return {name: found.pop() for name, found in counts.items() if len(found) == 1}
+        return _same_in_all([one.threads for one in self.placed])
+
+    @property
+    def cores_per_task(self) -> dict[str, int]:
+        """The cores that each task of these components keeps, where all timing files have as many."""
+        return _same_in_all([one.cores_per_task for one in self.placed])
 
     @property
     def lost(self) -> tuple[Skipped, ...]:
@@ -227,6 +230,13 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         ),
         columns=tuple(columns),
     )
+
+
+def _same_in_all(files: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """Return the numbers that are the same in all files that have them."""
+    names = sorted({name for one in files for name in one})
+    counts = {name: {one[name] for one in files if name in one} for name in names}
+    return {name: found.pop() for name, found in counts.items() if len(found) == 1}
 
 
 def _roots(paths: Iterable[Path | str]) -> list[Path]:

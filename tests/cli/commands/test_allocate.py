@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.cli.conftest import Evenly
-from tests.readers.test_cesm_layout import hybrid
+from tests.readers.test_cesm_layout import hybrid, timing
 
 LAW = ("--method", "power-law")
 ARE = ("--cores-are", "nodes * tasks_per_node")
@@ -198,3 +198,19 @@ def test_what_starts_the_plan_is_printed(evenly: Evenly) -> None:
     for words, reason in ((asked[:-2], "--program is for --write"), (several, "--write is for one plan")):
         refused = evenly(*words, *programs)
         assert (refused.code, reason in refused.err) == (2, True)
+
+
+def test_threads_of_others_on_the_same_tasks_count(evenly: Evenly) -> None:
+    """Ice has one thread on tasks that the atmosphere gives four, and keeps the cores of four."""
+    for scale in (1, 2, 4):
+        n = 16 * scale
+        rows = {"atm": (n, 4, 0, 400.0 / scale), "ice": (n, 1, 0, 100.0 / scale), "ocn": (n, 2, n, 450.0 / scale)}
+        Path(f"cesm_timing.{scale}").write_text(timing(rows, 510.0 / scale))
+    found = evenly("allocate", ".", "--cores", "240", *LAW)
+    assert "components keep this many times their own cores" in found.err
+    told = evenly("allocate", ".", "--cores", "240", *LAW, "--write", "cesm", "--json").json
+    # 25600 / p + 6400 / p on the same cores, beside 14400 / p.
+    assert told["cores"] == {"atm": 164, "ice": 164, "ocn": 74}
+    assert told["seconds"] == pytest.approx(32000 / 164 / 10, rel=0.01)
+    lines = dict(line.split(",ROOTPE")[0].split(" ")[1].split(",") for line in told["script"].splitlines()[1:])
+    assert lines == {"NTASKS_ATM=41": "NTHRDS_ATM=4", "NTASKS_ICE=41": "NTHRDS_ICE=1", "NTASKS_OCN=37": "NTHRDS_OCN=2"}

@@ -15,7 +15,7 @@ from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import loss, note, out, print_json, silence
 from evenly.cli.coupled_input import check_coupled, from_tables, read_coupled
-from evenly.cli.layout_input import YEAR_DAYS, check_layout, layout_of, step_days_of, threads_of
+from evenly.cli.layout_input import YEAR_DAYS, check_layout, kept_beside_own, layout_of, step_days_of, threads_of
 from evenly.cli.memory_bounds import MemoryIs, memory_bounds
 from evenly.cli.option_groups import panel
 from evenly.cli.run_input import Learned, check_parameters, known_values, learn
@@ -227,10 +227,11 @@ class StartOptions:
 
         if self.write is None:
             return None
-        threads = {name: model.cores_per_task for name, model in models.items()}
-        return start_script(
-            plan, self.write, programs, threads | ({} if learned.found is None else learned.found.threads)
-        )
+        kept = {} if learned.found is None else learned.found.cores_per_task
+        each = {name: kept.get(name) or model.cores_per_task for name, model in models.items()}
+        if learned.found is None:
+            return start_script(plan, self.write, programs, each)
+        return start_script(plan, self.write, programs, each, learned.found.threads)
 
 
 def allocate(
@@ -333,6 +334,7 @@ def models_by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, An
     from evenly.core_counts.one_size import check_one_size
 
     models: dict[str, Any] = {}
+    kept = kept_beside_own(learned) if cores_are is None else {}
     for name, model in learned.models.items():
         runs = learned.runs.get(name)
         cores = find_cores(model.space_, cores_are, measured=None if runs is None else runs.configurations)
@@ -340,7 +342,8 @@ def models_by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, An
         check_one_size(model, cores)
         if cores.said:
             note(f"{name}: {cores.said}")
-        models[name] = by_cores(model, cores.text, at=fixed)
+        factor = kept.get(name, 1)
+        models[name] = by_cores(model, cores.text if factor == 1 else f"{cores.text} * {factor}", at=fixed)
     return models
 
 
