@@ -355,3 +355,55 @@ def test_start_and_end_in_other_words(tmp_path: Path) -> None:
     for names in ("start_ts,end_ts", "Beginn,Ende"):
         text = f"cores,{names}\n16,1710000000,1710000412\n32,1710005000,1710005212\n"
         assert _read(tmp_path, text).runs[""].values.tolist() == [412, 212]
+
+
+@pytest.mark.parametrize(
+    "remark",
+    [
+        "killed-cell model", "new estimate of cells", "invalid cells removed", "crash test", "Richardson extrapolation",
+        "abort criterion 1e-6", "ignore I/O", "estimated residual 1e-3", "2 failed attempts before, this one is good",
+        "after the bug fix (crash in v1)", "error bars from 3 runs",
+    ],
+)  # fmt: skip
+def test_harmless_remarks_are_no_reason_to_ask(tmp_path: Path, remark: str) -> None:
+    found = _read(tmp_path, CRASHED.format(name="comment", word=f'"{remark}"').replace("64,3.1", "64,111"))
+    assert len(found.runs[""]) == 5
+
+
+@pytest.mark.parametrize(
+    "remark",
+    [
+        "job died after 3 s", "node down", "only half the steps", "stopped early", "exit code 139", "incomplete",
+        "ne pas utiliser", "falló", "unvollständig", "(estimated)", "extrapolated by hand",
+    ],
+)  # fmt: skip
+def test_remarks_that_a_run_is_none_in_other_words(tmp_path: Path, remark: str) -> None:
+    with pytest.raises(ReadError, match=r"line 4: .* says that this is no run"):
+        _read(tmp_path, CRASHED.format(name="comment", word=remark))
+
+
+@pytest.mark.parametrize("name", ["n_samples", "samples", "hosts", "source", "accuracy order", "residual tolerance"])
+def test_a_chosen_column_is_not_left_out_by_its_name(tmp_path: Path, name: str) -> None:
+    rows = [(c, n, 800 / c * f + 1) for c in (8, 16, 32, 64) for n, f in (("10", 1.0), ("20", 1.6))]
+    with pytest.raises(ReadError, match=f"'{name}' is left out .* differ in time by 1.*in all configurations alike"):
+        _read(tmp_path, f"cores,{name},time_s\n" + "".join(f"{','.join(map(str, row))}\n" for row in rows))
+    if name != "source":  # evenly's own name: it is to be renamed
+        assert scan(tmp_path / "runs.csv", parameters=["cores", name]).runs[""].parameters == ["cores", name]
+    assert scan(tmp_path / "runs.csv", parameters="cores").runs[""].parameters == ["cores"]
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [
+        ("cores,CPU time [s]", "is CPU time by its name"),
+        ("cores,compute_time_s,mpi_time_s", "may be a part of the time only"),
+        ("cores,Physical time (s)", "no column's name says"),
+        ("cores,flow time", "no column's name says"),
+        ("cores,wall time / 1e3 s", "no unit that evenly knows"),
+        ("cores,time x1000 s", "no unit that evenly knows"),
+    ],
+)
+def test_what_may_not_be_the_time_of_the_run_is_asked_about(tmp_path: Path, names: str, reason: str) -> None:
+    width = names.count(",")
+    with pytest.raises(ReadError, match=reason):
+        _read(tmp_path, f"{names}\n16{',4.5' * width}\n32{',2.5' * width}\n64{',1.25' * width}\n")

@@ -87,3 +87,10 @@ def test_times_typed_as_minutes_and_seconds_are_asked_about(tmp_path: Path) -> N
     with pytest.raises(ReadError, match="'23:30' in column 'time' may be minutes and seconds or hours and minutes"):
         scan(tmp_path / "x.xlsx")
     assert scan(tmp_path / "x.xlsx", unit="mm:ss").runs[""].values.tolist() == [1410, 730]
+
+
+def test_titles_of_two_tables_are_no_header(tmp_path: Path) -> None:
+    rows: list[list[Any]] = [["Mesh A", None, None, "Mesh B", None], ["cores", "time_s", None, "cores", "time_s"]]
+    rows += [[16, 408, None, 16, 816], [32, 208, None, 32, 416]]
+    with pytest.raises(ReadError, match="several columns have none: is this row a title"):
+        scan(book(tmp_path / "x.xlsx", runs=rows))

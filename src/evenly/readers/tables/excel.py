@@ -86,8 +86,9 @@ def _framed(path: Path, rows: Sequence[tuple[int, list[str]]]) -> tuple[pd.DataF
     header_row, header = rows[0]
     used = [place for place, name in enumerate(header) if name or any(cells[place] for _, cells in rows[1:])]
     names = [header[place] for place in used]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ReadError(path, f"column names must differ, but {twice!r} occurs more than once", line=header_row)
+    if (twice := next((name for name in names if names.count(name) > 1), None)) is not None:
+        said = f"{twice!r} occurs more than once" if twice else "several columns have none"
+        raise ReadError(path, f"column names must differ, but {said}: is this row a title?", line=header_row)
     body = [[cells[place] for place in used] for _, cells in rows[1:]]
     return pd.DataFrame(body, columns=names, dtype=object), np.array([number for number, _ in rows[1:]], dtype=np.int64)
 

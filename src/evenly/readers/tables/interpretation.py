@@ -19,7 +19,7 @@ from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.remarks import not_a_run, not_measured
-from evenly.readers.tables.repetitions import NUMBERS, are_whole, is_running_clock
+from evenly.readers.tables.repetitions import NUMBERS, are_whole, chosen_by, is_running_clock
 from evenly.readers.tables.roles import (
     NAMED,
     Column,
@@ -51,6 +51,8 @@ _SUMMARIES = frozenset({
     "warmup", "warm up",
 })  # fmt: skip
 _NUMBER = re.compile(r"\W*\d")
+#: A choice has at most so many values.
+_MOST_CHOSEN = 12
 
 
 def _is_sibling(column: str, time: str) -> bool:
@@ -137,6 +139,7 @@ class Interpretation:
         solver = self._solver()
         parameters = self._parameters(seconds, seconds / SECONDS_PER.get(unit, 1.0))
         self._refuse_remarks(parameters)
+        self._refuse_choices(parameters, seconds)
         self.notes += self.values.said_of(parameters)
         for name in parameters:
             self.values.check_counts(name)
@@ -300,6 +303,30 @@ class Interpretation:
                     f"with where= (--where), as --where \"{quoted} != '{cells[row]}'\"; or learn from all, with the "
                     f"columns that were varied named in parameters= (--parameters {','.join(parameters)})",
                 )
+
+    def _refuse_choices(self, parameters: Sequence[str], seconds: NDArray[np.float64]) -> None:
+        """Refuse to leave out by its name a column that was chosen: the time follows it in all configurations alike."""
+        if self.options.parameters:
+            return
+        for column, told in self._roles.items():
+            if told.role not in ("identifier", "outcome", "left out") or column not in self.cells.columns:
+                continue
+            if self.cells[column].nunique() > _MOST_CHOSEN or not self._by_name(column, told.why):
+                continue
+            ratio = chosen_by(self.cells[list(parameters)], self.cells[column].tolist(), seconds)
+            if ratio > 1:
+                named = f"name the parameters, as --parameters '{','.join([*parameters, column])}'"
+                chosen = "give it another name" if column.strip().lower() in words.ALIASES else named
+                raise ReadError(
+                    self.path,
+                    f"{column!r} is left out ({told.why}), but runs that only differ in it differ in time by "
+                    f"{ratio:.3g} times, in all configurations alike: if it was chosen, {chosen}; if not, --parameters "
+                    f"'{','.join(parameters)}'",
+                )
+
+    def _by_name(self, column: str, why: str) -> bool:
+        """Tell whether a column is left out for its name, and not for what its values show."""
+        return "name" in why or "statistic" in why or "source" in column.lower()
 
     def _is_remark(self, column: str) -> bool:
         """Tell whether a column holds text that is nothing else."""

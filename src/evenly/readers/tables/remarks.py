@@ -10,21 +10,37 @@ from collections.abc import Sequence
 
 __all__ = ["not_a_run", "not_measured"]
 
-#: What was never run.
+#: What was never run: the whole remark, or its beginning.
 _NOT_MEASURED = re.compile(
-    r"extrapolat|estimat|projected|predicted|interpolat|not (?:yet )?(?:run|measured)|hochgerechnet|geschätzt|"
-    r"extrapoliert|vorhergesagt|estimé|extrapolé|prédit",
+    r"\W*(?:extrapolated|estimated?|projected|predicted|interpolated|not (?:yet )?(?:run|measured)|hochgerechnet|"
+    r"geschätzt|extrapoliert|vorhergesagt|estimé|extrapolé|prédit)\b(?:\W*$|\W+(?:from|by|with|value|time|runtime|aus|par)\b.*)",
     re.IGNORECASE,
 )
 #: What went wrong.
 _WRONG = re.compile(
-    r"segfault|segmentation|\bsegv\b|sigsegv|sigkill|core dumped|\bcrash|\boom\b|out of memory|mpi_abort|\babort|"
-    r"\bkilled\b|\bfailed\b|\bdiverged|do not use|don't use|\binvalid\b|\boutlier|\bdiscard|\bignore\b|\bwrong\b|"
-    r"abgestürzt|abgebrochen|abbruch|fehlgeschlagen|ungültig|nicht verwenden|ausreißer|planté|échou|échec|invalide",
+    r"seg(?:mentation )?fault|\bsegv\b|sigsegv|sigkill|core dumped|\bcrash(?:ed)?\b|\boom\b|out of memory|mpi_abort|"
+    r"\babort(?:ed)?\b|\bkilled\b(?!-)|\bfailed\b|\bdie[ds]\b|\bdiverged\b|\boutlier\b|\bincomplete\b|\bhung\b|"
+    r"node (?:went )?(?:down|fail\w*)|stopped early|only half|exit (?:code|status) [1-9]|signal \d|timed? ?out\b|"
+    r"abgestürzt|abgebrochen|fehlgeschlagen|ungültig|ausreißer|unvollständig|planté|échou|incomplet|falló|incompleto",
+    re.IGNORECASE,
+)
+#: What is no reason to doubt a run, though a word is there that would be.
+_HARMLESS = re.compile(
+    r"\b(?:no|not|never|without|earlier|fix(?:ed)?|good|ok|removed|test|model|criterion|i/o|old|previous|kein|nicht|ohne|"
+    r"behoben|sans)\b",
+    re.IGNORECASE,
+)
+#: What its author doesn't want to be used.
+_UNWANTED = re.compile(
+    r"do(?:n't| not) (?:use|trust)|^\W*(?:discard|ignore|invalid|wrong|bad|garbage)\b\W*(?:this|run|value|time|:|,|$)|"
+    r"nicht (?:verwenden|benutzen)|ne pas utiliser|no usar",
     re.IGNORECASE,
 )
 #: Columns whose every mark leaves its row out.
-_MARKS = frozenset({"outlier", "outliers", "exclude", "excluded", "skip", "discard", "ignore", "ausreißer"})
+_MARKS = frozenset({
+    "outlier", "outliers", "exclude", "excluded", "skip", "discard", "ignore", "bad", "estimated", "extrapolated",
+    "ausreißer", "ausschließen", "geschätzt",
+})  # fmt: skip
 
 
 def not_measured(cells: Sequence[str]) -> int | None:
@@ -35,7 +51,7 @@ def not_measured(cells: Sequence[str]) -> int | None:
     >>> not_measured(["measured", "extrapolated"]), not_measured(["fine", "coarse"])
     (1, None)
     """
-    return _first([bool(_NOT_MEASURED.search(cell)) for cell in cells])
+    return _first([bool(_NOT_MEASURED.match(cell)) for cell in cells])
 
 
 def not_a_run(name: str, cells: Sequence[str]) -> int | None:
@@ -55,7 +71,13 @@ def not_a_run(name: str, cells: Sequence[str]) -> int | None:
     """
     if name in _MARKS:
         return _first([cell.lower() not in ("", "0", "no", "false", "nein", "non", "-") for cell in cells])
-    return _first([bool(_NOT_MEASURED.search(cell) or _WRONG.search(cell)) for cell in cells])
+    return _first([_says_so(cell) for cell in cells])
+
+
+def _says_so(cell: str) -> bool:
+    if _UNWANTED.search(cell) or _NOT_MEASURED.match(cell):
+        return True
+    return bool(_WRONG.search(cell)) and _HARMLESS.search(cell) is None
 
 
 def _first(told: Sequence[bool]) -> int | None:

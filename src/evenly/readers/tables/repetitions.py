@@ -10,12 +10,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-__all__ = ["NUMBERS", "are_whole", "is_running_clock", "name_runs", "number_steps"]
+__all__ = ["NUMBERS", "are_whole", "chosen_by", "is_running_clock", "name_runs", "number_steps"]
 
 #: Numbers of steps and repetitions lie below; time stamps in nanoseconds may stand for them.
 NUMBERS = 2**62
 #: In so many steps, growing times are no chance.
 _CLOCK = 4
+#: Times that differ by more in the same way in so many configurations do so for a reason.
+_CONFIGURATIONS, _APART = 3, 1.1
 
 
 def are_whole(values: NDArray[np.float64], *, below: int = 2**53) -> bool:
@@ -53,6 +55,39 @@ def is_running_clock(frame: pd.DataFrame) -> bool:
         if len(seconds) < _CLOCK or not (np.diff(seconds) > 0).all() or seconds[-1] < seconds[0] * len(seconds) / 2:
             return False
     return len(frame) > 0
+
+
+def chosen_by(parameters: pd.DataFrame, cells: Sequence[str], seconds: NDArray[np.float64]) -> float:
+    """Return by how much times differ with a column that is no parameter; 1 if not in all configurations alike.
+
+    So it is where several configurations were run with the same values of the column, and the times of these stand in
+    the same order in each, clearly apart. Repetitions would differ by chance.
+
+    Parameters
+    ----------
+    parameters : DataFrame (n_rows, n_parameters)
+    cells : sequence of str (n_rows,)
+        The column.
+    seconds : array (n_rows,)
+
+    Examples
+    --------
+    >>> cores = pd.DataFrame({"cores": [8, 8, 16, 16, 32, 32]})
+    >>> float(chosen_by(cores, ["a", "b"] * 3, np.array([10, 16.0, 5, 8, 2.5, 4])))
+    1.6
+    >>> float(chosen_by(cores, ["a", "b"] * 3, np.array([10, 10.2, 5.1, 5, 2.5, 2.5])))
+    1.0
+    """
+    frame = parameters.assign(_value=list(cells), _seconds=seconds)
+    frame = frame[np.isfinite(frame["_seconds"]) & (frame["_seconds"] > 0) & (frame["_value"] != "")]
+    ratios, orders = [], set()
+    for _, one in frame.groupby(list(parameters.columns), sort=False, dropna=False):
+        means = one.groupby("_value")["_seconds"].median().sort_values()
+        if len(means) > 1:
+            ratios.append(float(means.iloc[-1] / means.iloc[0]))
+            orders.add(tuple(means.index))
+    alike = len(ratios) >= _CONFIGURATIONS and len(orders) == 1 and min(ratios) > _APART
+    return float(np.median(ratios)) if alike else 1.0
 
 
 def number_steps(values: NDArray[np.float64]) -> bool:

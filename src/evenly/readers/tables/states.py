@@ -55,6 +55,7 @@ _EXIT_NAMES = frozenset({
     "fehler", "erreur", "échec",
 })  # fmt: skip
 _SUCCESS_NAMES = frozenset({"ok", "success", "succeeded", "successful", "passed", "completed", "finished", "valid",
+                            "keep", "kept", "used", "good", "included", "measured", "verwenden", "verwendet",
                             "done", "use", "usable", "erfolg", "fertig", "gültig", "réussi", "valide"})  # fmt: skip
 _TIMEOUT_NAMES = frozenset({"timed_out", "timeout", "timedout"})
 _TRUTH = {

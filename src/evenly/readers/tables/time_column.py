@@ -20,10 +20,16 @@ from evenly.runs.units import SECONDS_PER, base_unit
 __all__ = ["TimeColumn", "find_time"]
 
 
+#: Words of phases, and of the time on the wall, which contains them.
+_COMPUTING = frozenset({"compute", "computation", "computing", "calc", "calculation", "kernel", "rechnen"})
+_OTHER_PHASES = frozenset({"comm", "communication", "mpi", "wait", "waiting", "io", "exchange", "halo", "sync", "idle"})
+_CLOCKS = frozenset({"wall", "walltime", "wallclock", "elapsed", "total", "real"})
 #: A factor that a name tells: ``time (x1000 s)``, ``Time [10^3 s]``.
 #: The time of all cores together: no unit makes it the time of a run.
 _SUMMED = re.compile(r"((core|node|gpu|cpu)s?[\s_-]*hours?|(core|node|gpu)s?[\s_-]+(h|hrs?|s|secs?|seconds?))\b", re.I)
-_SCALED = re.compile(r"[\[(]\s*(?:[x×*]\s*\d|10\s*(?:\^|\*\*|e)?-?\d)[^\])]*[\])]")
+_SCALED = re.compile(
+    r"[\[(]\s*(?:[x×*]\s*\d|10\s*(?:\^|\*\*|e)?-?\d)[^\])]*[\])]|[x×*/]\s*1(?:0{2,}|e\d)\b.*", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,8 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
             f"{column!r} is the time of all cores together by its name, and no unit makes it that of a run: give the "
             "time itself in a column, which is this divided by the number of cores",
         )
+    if options.time is None and (why_not := _no_whole_time(column, values.cells.columns)):
+        raise ReadError(values.path, f"{why_not}: pass time= (--time) with the column of the time of the whole run")
     if options.unit is None and (beside := _statistics_beside(column, values.cells.columns)):
         raise ReadError(
             values.path,
@@ -107,7 +115,7 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
                 "of the rate, as 1/s, 1/h or 1/d",
             )
         raise ReadError(values.path, f"{column!r} is a rate by its name: pass unit= (--unit), as 1/s, 1/h or 1/d")
-    if options.unit is None and not told and (scaled := _SCALED.search(column)):
+    if options.unit is None and (scaled := _SCALED.search(column)):
         raise ReadError(
             values.path,
             f"{scaled[0]!r} in {column!r} is no unit that evenly knows: multiply the numbers, or pass unit= (--unit) "
@@ -135,6 +143,17 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     why += ", in seconds (assumed: --unit)" if assumed else ""
     spans = () if span is None else (span.start, span.end)
     return TimeColumn(column, unit, why, (note,), "" if in_cells else unit, spans)
+
+
+def _no_whole_time(column: str, columns: Iterable[str]) -> str:
+    """Return why a column is not the time of a run as a clock on the wall tells it; "" if nothing says so."""
+    its = set(name_key(column).split("_"))
+    if its & {"cpu", "cputime"} and not its & _CLOCKS:
+        return f"{column!r} is CPU time by its name, which may be that of all cores together"
+    parts = [name for name in columns if set(name_key(name).split("_")) & _OTHER_PHASES]
+    if its & _COMPUTING and not its & _CLOCKS and parts:
+        return f"{column!r} may be a part of the time only, beside {', '.join(map(repr, parts))}"
+    return ""
 
 
 def _statistics_beside(column: str, columns: Iterable[str]) -> str:
