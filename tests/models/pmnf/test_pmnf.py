@@ -174,3 +174,21 @@ def test_exact_data_leave_no_terms_of_rounding() -> None:
     table = pd.DataFrame([(n, s) for n in (1, 2, 4, 8) for s in (10, 20, 40)], columns=["threads", "size"])
     model = PMNF().fit(table, 0.02 * table["size"] / table["threads"] + 0.01 * table["threads"])
     assert str(model.leading_) == "0.02 · threads^-1 · size + 0.01 · threads"
+
+
+def test_one_candidate_instead_of_the_average() -> None:
+    """The thesis takes the candidate of the smallest loss; near-ties still widen its intervals."""
+    random = np.random.default_rng(5)
+    cores = np.array([2, 4, 8, 16, 32, 64, 128])
+    times = (120 / cores + 0.3 * np.log2(cores) + 1) * np.exp(0.03 * random.standard_normal(len(cores)))
+    one, average = (PMNF(average=kind).fit({"cores": cores}, times) for kind in (False, True))
+    best, *others = one.members_
+    assert (best.weight, best.searched) == (1, True)
+    assert best.loss == min(member.loss for member in one.members_ if member.searched)
+    assert {member.weight for member in others} <= {0}
+    asked = {"cores": np.array([3, 24, 100])}
+    assert best.formula is not None
+    assert one.formula_ is not None
+    assert one.predict(asked) == pytest.approx(one.formula_(asked), rel=1e-9)
+    widths = [np.log(np.divide(*model.interval(asked)[::-1])) for model in (one, average)]
+    assert (widths[0] > 0.7 * widths[1]).all()

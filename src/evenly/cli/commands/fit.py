@@ -38,6 +38,9 @@ class SearchOptions:
     loss: Annotated[
         str | None, _searches("--loss", help="Error measure of left-out runs: mlogq2, mlogq, smape or se.")
     ] = None
+    one: Annotated[
+        bool, _searches("--one", help="Take the one best candidate, instead of the average of near-ties.")
+    ] = False
     validation: Annotated[
         str | None, _searches("--validation", help="How runs are left out: loo (one by one), or a number of folds.")
     ] = None
@@ -61,6 +64,7 @@ class SearchOptions:
             "ridge": self.ridge,
             "residuals": "log" if self.log else None,
             "loss": self.loss,
+            "average": False if self.one else None,
             "validation": _validation(self.validation),
             "search": self.search,
             "monotone": parsing.pairs(self.monotone, "--monotone") if self.monotone else None,

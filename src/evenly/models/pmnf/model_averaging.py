@@ -250,6 +250,7 @@ def weigh(
     search: SearchReport,
     *,
     unit: float,
+    average: bool = True,
 ) -> list[Member]:
     """Weigh members; return those of enough weight that meet the conditions everywhere, the largest weight first.
 
@@ -267,6 +268,8 @@ def weigh(
         Counts members that violate the conditions.
     unit : float
         Factor by which values are multiplied to get the original unit.
+    average : bool
+        If not, the searched candidate of the smallest loss has all weight in predictions; intervals stay.
     """
     members, checked = list(members), set[int]()
     while True:
@@ -285,6 +288,11 @@ def weigh(
         for reason in broken.values():
             search.add(reason, 1)
         members = [member for member in members if id(member) not in broken]
+    searched = [k for k, member in enumerate(members) if member.searched and math.isfinite(member.loss)]
+    if not average and searched:
+        best = min(searched, key=lambda k: members[k].loss)
+        weights = np.eye(len(members))[best]
+        kept[best] = True
     order = [int(k) for k in np.argsort(-weights, kind="stable") if kept[k]]
     total, credible = float(weights[order].sum()), float(tails[order].sum())
     return [
@@ -370,6 +378,7 @@ def who_leads(members: Sequence[Member]) -> list[str]:
 
 def average_formula(members: Sequence[Member]) -> Formula | None:
     """Return the weighted sum of all members as one formula; None if a member has none or models the logarithm."""
+    members = [member for member in members if member.weight > 0]
     if any(member.formula is None or member.kind == "log-pmnf" for member in members):
         return None
     terms = [

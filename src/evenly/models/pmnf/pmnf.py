@@ -99,6 +99,9 @@ class PMNF(Model):
     loss : {"mlogq2", "mlogq", "smape", "se"}
         Loss on left-out runs by which candidates are ranked: mean squared or absolute log ratio, symmetric relative
         error (equation 2.8 of the thesis), or squared error (2.10); see `evenly.metrics`.
+    average : bool
+        Average near-ties. If not, predictions are those of the one candidate with the smallest loss, as in the thesis;
+        intervals stay as wide.
     positive : bool
         Reject candidates that are not above zero on the prediction range. The search checks 256 points and the runs.
         The members of the average are checked again: by a proof with one parameter above zero, otherwise at 100,000
@@ -157,6 +160,7 @@ class PMNF(Model):
     ridge: float = 0.0
     validation: Literal["loo"] | int = "loo"
     loss: Loss = "mlogq2"
+    average: bool = True
     positive: bool = True
     monotone: Slope | Mapping[str, Slope] | None = None
     asked: Mapping[str, tuple[float, float]] | None = None
@@ -194,7 +198,9 @@ class PMNF(Model):
         # Average all by weights exp(-S / 2); counts[k] is N of the module's docstring for k terms.
         counts = [math.comb(terms.size, k) for k in range(n + 1)]
         members = [*rivals, *model_averaging.refit(problem, terms, found, list(self.prediction_range_))]
-        self.members_ = model_averaging.weigh(problem, members, counts, conditions, self.search_, unit=unit)
+        self.members_ = model_averaging.weigh(
+            problem, members, counts, conditions, self.search_, unit=unit, average=self.average
+        )
         self.search_.notes += notes + model_averaging.who_leads(self.members_)
         # Conformal scores: leave-out residuals, divided by sqrt(1 + the leverage of the run on a power law).
         self._coordinates = Coordinates.from_table(table)
