@@ -18,8 +18,8 @@ from evenly.errors import ReadError, did_you_mean
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
 from evenly.readers.tables.options import TableOptions
-from evenly.readers.tables.remarks import not_a_run, not_measured
-from evenly.readers.tables.repetitions import NUMBERS, are_whole, chosen_by, is_running_clock
+from evenly.readers.tables.refusals import refuse_choices, refuse_remarks, refuse_summaries
+from evenly.readers.tables.repetitions import NUMBERS, are_whole, is_running_clock
 from evenly.readers.tables.roles import (
     NAMED,
     Column,
@@ -44,15 +44,7 @@ from evenly.space.expressions import Expression
 __all__ = ["Interpretation"]
 
 #: What begins with a number, also with one that is about so much.
-#: What a row is called that sums up others.
-_SUMMARIES = frozenset({
-    "mean", "avg", "average", "median", "min", "max", "sum", "total", "all", "std", "stdev", "best", "mittelwert",
-    "mittel", "summe", "gesamt", "standardabweichung", "moyenne", "somme", "écart-type", "ecart-type", "warm-up",
-    "warmup", "warm up",
-})  # fmt: skip
 _NUMBER = re.compile(r"\W*\d")
-#: A choice has at most so many values.
-_MOST_CHOSEN = 12
 
 
 def _is_sibling(column: str, time: str) -> bool:
@@ -138,8 +130,9 @@ class Interpretation:
         quantities = self._quantities(unit)
         solver = self._solver()
         parameters = self._parameters(seconds, seconds / SECONDS_PER.get(unit, 1.0))
-        self._refuse_remarks(parameters)
-        self._refuse_choices(parameters, seconds)
+        if not self.options.parameters:
+            refuse_remarks(self.values, self._roles, parameters)
+            refuse_choices(self.values, self._roles, parameters, seconds)
         self.notes += self.values.said_of(parameters)
         for name in parameters:
             self.values.check_counts(name)
@@ -249,7 +242,7 @@ class Interpretation:
             self._take(column, what, "its name")
         for role in ("run", "repetition"):
             if role in found:
-                self._refuse_summaries(found[role])
+                refuse_summaries(self.values, found[role])
         if "step" in found:
             self.notes.append(
                 f"{found['step']!r} numbers the steps of a run (if it was varied: name it in parameters=, --parameters)"
@@ -260,18 +253,6 @@ class Interpretation:
                 f"runs of several machines ({several}) are read together: choose one with where= (--where)"
             )
         return found
-
-    def _refuse_summaries(self, column: str) -> None:
-        """Refuse a row that holds the mean of others, which a word in the column of their numbers tells."""
-        texts = [cell.lower() for cell in self.values.texts(column)]
-        summaries = [row for row, cell in enumerate(texts) if cell in _SUMMARIES]
-        if summaries and len(summaries) < len(texts):
-            word = self.values.texts(column)[summaries[0]]
-            raise self.values.at(
-                summaries[0],
-                f"{word!r} in column {column!r} is no run like the others: leave such rows out with where= "
-                f"(--where), as --where \"{column} != '{word}'\"",
-            )
 
     def _time(self) -> tuple[str, str]:
         """Return the column of the time and its unit."""
@@ -285,53 +266,6 @@ class Interpretation:
             self._take(used, "left out", "the time is taken from it")
         self._take(found.name, "time", found.why, found.shown_unit)
         return found.name, found.unit
-
-    def _refuse_remarks(self, parameters: Sequence[str]) -> None:
-        """Refuse rows of which a remark says that they are no runs, unless the user chose columns or rows by it."""
-        if self.options.parameters:
-            return
-        for column in self.cells.columns:
-            if column in (self.options.where or "") or (column not in parameters and not self._is_remark(column)):
-                continue
-            cells = self.values.texts(column)
-            row = not_measured(cells) if column in parameters else not_a_run(name_key(column), cells)
-            if row is not None:
-                quoted = column if column.isidentifier() else f"`{column}`"
-                raise self.values.at(
-                    row,
-                    f"{cells[row]!r} in column {column!r} says that this is no run to learn from: leave such rows out "
-                    f"with where= (--where), as --where \"{quoted} != '{cells[row]}'\"; or learn from all, with the "
-                    f"columns that were varied named in parameters= (--parameters {','.join(parameters)})",
-                )
-
-    def _refuse_choices(self, parameters: Sequence[str], seconds: NDArray[np.float64]) -> None:
-        """Refuse to leave out by its name a column that was chosen: the time follows it in all configurations alike."""
-        if self.options.parameters:
-            return
-        for column, told in self._roles.items():
-            if told.role not in ("identifier", "outcome", "left out") or column not in self.cells.columns:
-                continue
-            if self.cells[column].nunique() > _MOST_CHOSEN or not self._by_name(column, told.why):
-                continue
-            ratio = chosen_by(self.cells[list(parameters)], self.cells[column].tolist(), seconds)
-            if ratio > 1:
-                named = f"name the parameters, as --parameters '{','.join([*parameters, column])}'"
-                chosen = "give it another name" if column.strip().lower() in words.ALIASES else named
-                raise ReadError(
-                    self.path,
-                    f"{column!r} is left out ({told.why}), but runs that only differ in it differ in time by "
-                    f"{ratio:.3g} times, in all configurations alike: if it was chosen, {chosen}; if not, --parameters "
-                    f"'{','.join(parameters)}'",
-                )
-
-    def _by_name(self, column: str, why: str) -> bool:
-        """Tell whether a column is left out for its name, and not for what its values show."""
-        return "name" in why or "statistic" in why or "source" in column.lower()
-
-    def _is_remark(self, column: str) -> bool:
-        """Tell whether a column holds text that is nothing else."""
-        role = self._roles[column].role if column in self._roles else "left out"
-        return role in ("identifier", "left out", "outcome") and not self.values.is_numeric(column)
 
     def _stopped(self, seconds: NDArray[np.float64], time: str, unit: str) -> NDArray[np.bool_]:
         """Return which runs a limit stopped; its column is nothing else then, unless the user names it."""

@@ -6,7 +6,7 @@ Such rows would be learned from, since a remark is no state. So they are asked a
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 __all__ = ["not_a_run", "not_measured"]
 
@@ -51,7 +51,7 @@ def not_measured(cells: Sequence[str]) -> int | None:
     >>> not_measured(["measured", "extrapolated"]), not_measured(["fine", "coarse"])
     (1, None)
     """
-    return _first([bool(_NOT_MEASURED.match(cell)) for cell in cells])
+    return _first(cells, lambda cell: _NOT_MEASURED.match(cell) is not None)
 
 
 def not_a_run(name: str, cells: Sequence[str]) -> int | None:
@@ -70,8 +70,8 @@ def not_a_run(name: str, cells: Sequence[str]) -> int | None:
     (1, 2)
     """
     if name in _MARKS:
-        return _first([cell.lower() not in ("", "0", "no", "false", "nein", "non", "-") for cell in cells])
-    return _first([_says_so(cell) for cell in cells])
+        return _first(cells, lambda cell: cell.lower() not in ("", "0", "no", "false", "nein", "non", "-"))
+    return _first(cells, _says_so)
 
 
 def _says_so(cell: str) -> bool:
@@ -80,5 +80,8 @@ def _says_so(cell: str) -> bool:
     return bool(_WRONG.search(cell)) and _HARMLESS.search(cell) is None
 
 
-def _first(told: Sequence[bool]) -> int | None:
-    return told.index(True) if any(told) and not all(told) else None
+def _first(cells: Sequence[str], says_so: Callable[[str], bool]) -> int | None:
+    """Return the first row whose cell says so, unless all do."""
+    distinct = set(cells)
+    found = {cell for cell in distinct if says_so(cell)}
+    return next(row for row, cell in enumerate(cells) if cell in found) if found and found != distinct else None

@@ -1,0 +1,99 @@
+"""What is asked about a table before it is learned from: rows that are no runs, columns that may have been chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import ReadError
+from evenly.readers.tables import columns as words
+from evenly.readers.tables.remarks import not_a_run, not_measured
+from evenly.readers.tables.repetitions import chosen_by
+from evenly.readers.tables.roles import Column
+from evenly.readers.tables.states import name_key
+from evenly.readers.tables.values import Values
+
+__all__ = ["refuse_choices", "refuse_remarks", "refuse_summaries"]
+
+#: What a row is called that sums up others, or that warmed up.
+_SUMMARIES = frozenset({
+    "mean", "avg", "average", "median", "min", "max", "sum", "total", "all", "std", "stdev", "best", "mittelwert",
+    "mittel", "summe", "gesamt", "standardabweichung", "moyenne", "somme", "écart-type", "ecart-type", "warm-up",
+    "warmup", "warm up",
+})  # fmt: skip
+#: A choice has at most so many values.
+_MOST_CHOSEN = 12
+
+
+def refuse_summaries(values: Values, column: str) -> None:
+    """Refuse a row that holds the mean of others, which a word in the column of their numbers tells.
+
+    Raises
+    ------
+    ReadError
+        With the line, and the condition that leaves such rows out.
+    """
+    texts = values.texts(column)
+    summaries = [row for row, cell in enumerate(texts) if cell.lower() in _SUMMARIES]
+    if summaries and len(summaries) < len(texts):
+        word = texts[summaries[0]]
+        raise values.at(
+            summaries[0],
+            f"{word!r} in column {column!r} is no run like the others: leave such rows out with where= "
+            f"(--where), as --where \"{column} != '{word}'\"",
+        )
+
+
+def refuse_remarks(values: Values, roles: Mapping[str, Column], parameters: Sequence[str]) -> None:
+    """Refuse rows of which a remark says that they are no runs, unless the user chose rows by it.
+
+    Raises
+    ------
+    ReadError
+        With the line, and the condition that leaves such rows out.
+    """
+    for column in values.cells.columns:
+        role = roles[column].role if column in roles else "left out"
+        is_remark = role in ("identifier", "left out", "outcome") and not values.is_numeric(column)
+        if column in (values.options.where or "") or not (column in parameters or is_remark):
+            continue
+        cells = values.texts(column)
+        row = not_measured(cells) if column in parameters else not_a_run(name_key(column), cells)
+        if row is not None:
+            quoted = column if column.isidentifier() else f"`{column}`"
+            raise values.at(
+                row,
+                f"{cells[row]!r} in column {column!r} says that this is no run to learn from: leave such rows out "
+                f"with where= (--where), as --where \"{quoted} != '{cells[row]}'\"; or learn from all, with the "
+                f"columns that were varied named in parameters= (--parameters {','.join(parameters)})",
+            )
+
+
+def refuse_choices(
+    values: Values, roles: Mapping[str, Column], parameters: Sequence[str], seconds: NDArray[np.float64]
+) -> None:
+    """Refuse to leave out by its name a column that was chosen: the time follows it in all configurations alike.
+
+    Raises
+    ------
+    ReadError
+        With what names it a parameter, or leaves it out.
+    """
+    for column, told in roles.items():
+        by_name = "name" in told.why or "statistic" in told.why
+        if told.role not in ("identifier", "outcome", "left out") or not by_name or column not in values.cells.columns:
+            continue
+        if values.cells[column].nunique() > _MOST_CHOSEN:
+            continue
+        ratio = chosen_by(values.cells[list(parameters)], values.texts(column), seconds)
+        if ratio > 1:
+            named = f"name the parameters, as --parameters '{','.join([*parameters, column])}'"
+            chosen = "give it another name" if column.strip().lower() in words.ALIASES else named
+            raise ReadError(
+                values.path,
+                f"{column!r} is left out ({told.why}), but runs that only differ in it differ in time by "
+                f"{ratio:.3g} times, in all configurations alike: if it was chosen, {chosen}; if not, --parameters "
+                f"'{','.join(parameters)}'",
+            )
