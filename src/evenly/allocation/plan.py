@@ -27,13 +27,12 @@ from evenly.allocation.scaling import best_total, curve_of
 from evenly.arguments import explained
 from evenly.errors import InfeasibleError
 from evenly.machine.machine import Machine
+from evenly.runs.units import SECONDS_PER_DAY, YEAR_DAYS
 from evenly.showing import Shown
 
 __all__ = ["Plan"]
 
 Ints = NDArray[np.int64]
-#: A year of the simulation, as SYPD counts it.
-_YEAR_DAYS, _DAY_S = 365.0, 86400.0
 
 
 class Plan(Shown):
@@ -137,13 +136,13 @@ class Plan(Shown):
     @property
     def sypd(self) -> float | None:
         """Simulated years per day; None where it isn't known what a step simulates."""
-        return None if self.step_days is None else self.step_days / _YEAR_DAYS * _DAY_S / self.expected_seconds
+        return None if self.step_days is None else self.step_days / YEAR_DAYS * SECONDS_PER_DAY / self.expected_seconds
 
     @property
     def chsy(self) -> float | None:
         """Core-hours per simulated year; None where it isn't known what a step simulates."""
         hours = self.core_hours * self.expected_seconds / self.seconds
-        return None if self.step_days is None else hours * _YEAR_DAYS / self.step_days
+        return None if self.step_days is None else hours * YEAR_DAYS / self.step_days
 
     @cached_property
     def imbalance(self) -> float | None:

@@ -65,8 +65,8 @@ def start_script(
     Raises
     ------
     InputError
-        If a command is missing or more than one program, a solver's cores are no multiple of those of a task, or
-        solvers that are programs of their own would have to share cores.
+        If a command is missing, or is more than one program. If a solver's cores are no multiple of those of a task. If
+        programs would have to share cores.
 
     Examples
     --------

@@ -15,9 +15,13 @@ from evenly.readers.tables.states import name_key
 from evenly.runs.count_names import kind_of
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from evenly.allocation.problem.coupled_runs import CoupledRuns
     from evenly.cli.run_input import Learned
     from evenly.readers import Measurements
+    from evenly.readers.tables.values import Values
 
 __all__ = ["check_coupled", "from_tables", "read_coupled"]
 
@@ -49,7 +53,7 @@ def check_coupled(learned: Learned, *, chosen: bool) -> None:
     Raises
     ------
     InputError
-        If a file of a solver was left out, the whole run is taken as a solver, steps are of different work, or the
+        If the table of a solver can't be read, or the whole run would be a solver. If steps are of different work, or
         times contain the waiting.
     """
     found = learned.found
@@ -96,8 +100,6 @@ def read_coupled(path: Path, time: str | None, solvers: Sequence[str], *, simula
     InputError
         If a solver has no column of cores, or the time isn't known.
     """
-    import numpy as np
-
     from evenly.allocation.problem.coupled_runs import CoupledRuns
     from evenly.readers.files import lines
     from evenly.readers.tables.columns import measured, time_candidates, unit_of_time
@@ -135,10 +137,22 @@ def read_coupled(path: Path, time: str | None, solvers: Sequence[str], *, simula
                 f"{column!r} of --coupled and the times of the solvers are of different work: give both as SYPD, or "
                 "both as the time of a step"
             )
-        counts = {solver: values.numbers(str(name)).astype(np.int64) for solver, name in cores.items()}
+        counts = {solver: _whole_counts(values, str(name)) for solver, name in cores.items()}
         return CoupledRuns(counts, values.seconds(column, unit))
     except ReadError as error:
         raise InputError(f"--coupled: {error}") from None
+
+
+def _whole_counts(values: Values, name: str) -> NDArray[np.int64]:
+    """Return a column of cores, (n_runs,); each run must tell its own."""
+    import numpy as np
+
+    found = values.numbers(name)
+    wrong = np.flatnonzero(~(np.isfinite(found) & (found >= 1) & (found == np.round(found))))
+    if len(wrong):
+        row = int(wrong[0])
+        raise values.at(row, f"{name!r} must be a whole number above zero, but got {values.cells[name].iloc[row]!r}")
+    return found.astype(np.int64)
 
 
 def _column_of_cores(solver: str, names: Sequence[str]) -> str | None:

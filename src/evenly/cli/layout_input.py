@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 
 from evenly.cli.console import note
 from evenly.errors import InputError
+from evenly.runs.units import YEAR_DAYS
 
 if TYPE_CHECKING:
     from evenly.cli.run_input import Learned
     from evenly.readers import Measurements
 
-__all__ = ["YEAR_DAYS", "check_layout", "kept_beside_own", "layout_of", "step_days_of", "threads_of"]
-
-#: Days of a simulated year.
-YEAR_DAYS = 365.0
+__all__ = ["check_layout", "kept_beside_own", "layout_of", "step_days_of", "threads_of"]
 
 
 def layout_of(layout: str | None, learned: Learned) -> str:

@@ -238,19 +238,24 @@ def recommend(
         said.append("the time limit is that of one run or step as measured, times their number")
     if count != 1 and measured is not None and model.training_.get("statistic") == "median":
         said += _skewed(measured)
-    best = curve[curve["cores"] == choice.count].iloc[0]
-    if best["run_latest_s"] > SCATTERS * best["run_upper_s"]:
-        known = math.isfinite(best["run_latest_s"])
-        said.append(
-            f"single runs scatter more than the medians learned from: on {choice.count} cores, "
-            f"{(1 + level) / 2:.0%} of them end within "
-            f"{time_words(best['run_latest_s']) if known else 'a time that is not known: so many were stopped'}"
-        )
+    said += _scattering(curve[curve["cores"] == choice.count].iloc[0], level)
     found = Recommendation(curve, choice, count, machine, (*said, *notes), level, limit, goal, dict(at or {}))
     if not found.extrapolated:
         return found
     why = f"{choice.why}; an extrapolation: {_outside(model, table, found.best)}"
     return dataclasses.replace(found, choice=dataclasses.replace(choice, why=why))
+
+
+def _scattering(best: Mapping[str, Any], level: float) -> list[str]:
+    """Say that single runs scatter more than what was learned, where they do."""
+    if best["run_latest_s"] <= SCATTERS * best["run_upper_s"]:
+        return []
+    known = math.isfinite(best["run_latest_s"])
+    within = time_words(best["run_latest_s"]) if known else "a time that is not known: so many were stopped"
+    count, share = int(best["cores"]), f"{(1 + level) / 2:.0%}"
+    return [
+        f"single runs scatter more than the medians learned from: on {count} cores, {share} of them end within {within}"
+    ]
 
 
 def _skewed(measured: Runs) -> list[str]:

@@ -20,10 +20,10 @@ from evenly.readers.cesm_layout import Placed, layout_of, widths
 from evenly.readers.files import head, lines, number
 from evenly.readers.registry import Skipped, name_list
 from evenly.runs.runs import Runs
+from evenly.runs.units import YEAR_DAYS
 
 __all__ = ["CesmTimingReader"]
 
-_DAYS_PER_YEAR = 365.0
 _MARK = "TIMING PROFILE"
 _FIELD = re.compile(r"\s*(?P<key>Case|LID|Machine|Curr Date|grid|compset|stop[_ ]option)\s*:\s*(?P<value>.*\S)\s*$")
 _LENGTH = re.compile(r"\s*run[_ ]length\s*:\s*(?P<days>[\d.]+)\s+days")
@@ -225,7 +225,7 @@ def _component(path: Path, match: re.Match[str], line: int) -> _Component:
 
 
 def _time(path: Path, match: re.Match[str], line: int) -> _Time:
-    days = _DAYS_PER_YEAR if "year" in match["unit"] else 1.0
+    days = YEAR_DAYS if "year" in match["unit"] else 1.0
     return _Time(number(path, _NUMBER, match["total"], line), number(path, _NUMBER, match["each"], line) / days, line)
 
 

@@ -99,3 +99,12 @@ def test_whole_coupled_runs_tell_what_solvers_take_inside(evenly: Evenly) -> Non
     table("runs.csv", "atm_nproc,ocn_nproc,SYPD", [f"{a},{o},9" for a, o in runs])
     refused = evenly(*asked, "--coupled-time", "SYPD")
     assert (refused.code, "are of different work" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize("cores", ["", "12.5", "0", "many"])
+def test_coupled_runs_without_their_cores_are_refused(evenly: Evenly, cores: str) -> None:
+    for name, work in (("atm", 2000), ("ocn", 900)):
+        table(f"a/{name}.csv", "nproc,time_s", [f"{p},{work / p}" for p in COUNTS])
+    table("runs.csv", "atm_nproc,ocn_nproc,time_s", ["200,50,20", f"150,{cores},30"])
+    refused = evenly("allocate", "a", "--cores", "300", *LAW, "--coupled", "runs.csv")
+    assert (refused.code, "line 3: 'ocn_nproc' must be a whole number above zero" in refused.err) == (2, True)

@@ -15,12 +15,13 @@ from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import loss, note, out, print_json, silence
 from evenly.cli.coupled_input import check_coupled, from_tables, read_coupled
-from evenly.cli.layout_input import YEAR_DAYS, check_layout, kept_beside_own, layout_of, step_days_of, threads_of
+from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of, step_days_of, threads_of
 from evenly.cli.memory_bounds import MemoryIs, memory_bounds
 from evenly.cli.option_groups import panel
 from evenly.cli.run_input import Learned, check_parameters, known_values, learn
 from evenly.cli.step_input import Steps, check_steps, measured_steps, statistics_of, steps_in
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
+from evenly.runs.units import YEAR_DAYS
 
 if TYPE_CHECKING:
     from evenly.allocation.plan import Plan
@@ -246,7 +247,7 @@ def allocate(
         typer.Option(
             "--layout",
             help="max(a, b): side by side; sum(a, b): in turn on own cores; a + b: in turn on the same cores; "
-            "3 * a: three iterations; parallel; serial. Default: the preCICE configuration found, else parallel.",
+            "3 * a: three iterations; parallel; serial. Default: that of preCICE's or CESM's files, else parallel.",
         ),
     ] = None,
     at: opt.At = None,
@@ -271,12 +272,7 @@ def allocate(
     programs = start.programs(totals)
     limits.spent()  # what can't be read is refused before anything is learned
     silence(ExtrapolationWarning)  # the plan says it
-    if len(totals) > 1 and not objective.is_fastest:
-        raise InputError(
-            f"{goal.as_typed()} picks the number of cores itself: give --cores only the most there are, {max(totals)}"
-        )
-    if len(totals) > 1 and (against.current or against.degrees_of_freedom):
-        raise InputError("--current and --dof are compared with one plan: give --cores one number")
+    _check_totals(totals, goal, against)
     most, steps = max(totals, default=None), steps_in(against.steps, against.steps_time)
 
     def accept(solvers: list[str]) -> None:
@@ -299,6 +295,16 @@ def allocate(
     _show(plan, totals, start.script(plan, learned, models, programs), json=json)
     if pictures.plot is not None:
         _save_pictures(learned, plan, pictures)
+
+
+def _check_totals(totals: list[int], goal: GoalOptions, against: CompareOptions) -> None:
+    """Refuse several numbers of cores where one plan is asked for."""
+    if len(totals) > 1 and not goal.objective().is_fastest:
+        raise InputError(
+            f"{goal.as_typed()} picks the number of cores itself: give --cores only the most there are, {max(totals)}"
+        )
+    if len(totals) > 1 and (against.current or against.degrees_of_freedom):
+        raise InputError("--current and --dof are compared with one plan: give --cores one number")
 
 
 def _asked(

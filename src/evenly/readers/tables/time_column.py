@@ -85,47 +85,13 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
         column, why = options.time, "named in time= (--time)"
     else:
         column, why, span = _guess(values, free)
-    if _SUMMED.match(column):
-        raise ReadError(
-            values.path,
-            f"{column!r} is the time of all cores together by its name, and no unit makes it that of a run: give the "
-            "time itself in a column, which is this divided by the number of cores",
-        )
-    if options.time is None and (why_not := _no_whole_time(column, values.cells.columns)):
-        raise ReadError(values.path, f"{why_not}: pass time= (--time) with the column of the time of the whole run")
-    if options.unit is None and (beside := _statistics_beside(column, values.cells.columns)):
-        raise ReadError(
-            values.path,
-            f"{column!r} may be minutes, or the least of several times, as {beside!r} beside it: pass time= (--time) "
-            "with the column to learn, and unit= (--unit)",
-        )
+    _refuse_other_times(values, column)
     known = words.measured(column)
     told = (known.unit if known else "") or words.unit_of_time(column)
     unit = words.canonical_unit(options.unit or "") or told or "s"
     if unit not in TWO_FIELDS and base_unit(unit) != "s":
         raise ReadError(values.path, f"the time's unit must be a time or a rate, but got {unit!r}")
-    if options.unit is None and words.is_rate(column):
-        its = words.canonical_unit(re.split(r"[\s_]+per[\s_]+|/", column)[0].strip())
-        worked = words.measured(re.split(r"[\s_]+per[\s_]+|/", column)[0].strip())
-        its = worked.unit if worked is not None else its
-        if its in ("s", "min", "h"):  # no ns/day
-            raise ReadError(
-                values.path,
-                f"{column!r} may be a time or a rate: pass unit={its} (--unit {its}) if more is slower; else the unit "
-                "of the rate, as 1/s, 1/h or 1/d",
-            )
-        raise ReadError(values.path, f"{column!r} is a rate by its name: pass unit= (--unit), as 1/s, 1/h or 1/d")
-    if options.unit is None and (scaled := _SCALED.search(column)):
-        raise ReadError(
-            values.path,
-            f"{scaled[0]!r} in {column!r} is no unit that evenly knows: multiply the numbers, or pass unit= (--unit) "
-            "if they are in s, ms, …",
-        )
-    if options.unit is None and not told and is_result(column):
-        raise ReadError(
-            values.path,
-            f"{column!r} isn't a time by its name, but a result: pass unit= (--unit), as 1/s where it is a rate",
-        )
+    _refuse_unclear_units(values, column, told)
     in_cells = values.are_durations(column)
     if not (options.unit or told or in_cells or options.time) and name_key(column) == "median":
         raise ReadError(values.path, f"{column!r} doesn't say in which unit it is: pass unit= (--unit), as s, ms or us")
@@ -143,6 +109,51 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     why += ", in seconds (assumed: --unit)" if assumed else ""
     spans = () if span is None else (span.start, span.end)
     return TimeColumn(column, unit, why, (note,), "" if in_cells else unit, spans)
+
+
+def _refuse_other_times(values: Values, column: str) -> None:
+    """Refuse a column that is not the time of a run by its name, or may be another one."""
+    if _SUMMED.match(column):
+        raise ReadError(
+            values.path,
+            f"{column!r} is the time of all cores together by its name, and no unit makes it that of a run: give the "
+            "time itself in a column, which is this divided by the number of cores",
+        )
+    if values.options.time is None and (why_not := _no_whole_time(column, values.cells.columns)):
+        raise ReadError(values.path, f"{why_not}: pass time= (--time) with the column of the time of the whole run")
+    if values.options.unit is None and (beside := _statistics_beside(column, values.cells.columns)):
+        raise ReadError(
+            values.path,
+            f"{column!r} may be minutes, or the least of several times, as {beside!r} beside it: pass time= (--time) "
+            "with the column to learn, and unit= (--unit)",
+        )
+
+
+def _refuse_unclear_units(values: Values, column: str, told: str) -> None:
+    """Refuse a column whose name leaves its unit open, where the user names none; `told` is that of the name."""
+    if values.options.unit is not None:
+        return
+    if words.is_rate(column):
+        work = re.split(r"[\s_]+per[\s_]+|/", column)[0].strip()
+        its = m.unit if (m := words.measured(work)) is not None else words.canonical_unit(work)
+        if its in ("s", "min", "h"):  # no ns/day
+            raise ReadError(
+                values.path,
+                f"{column!r} may be a time or a rate: pass unit={its} (--unit {its}) if more is slower; else the unit "
+                "of the rate, as 1/s, 1/h or 1/d",
+            )
+        raise ReadError(values.path, f"{column!r} is a rate by its name: pass unit= (--unit), as 1/s, 1/h or 1/d")
+    if (scaled := _SCALED.search(column)) is not None:
+        raise ReadError(
+            values.path,
+            f"{scaled[0]!r} in {column!r} is no unit that evenly knows: multiply the numbers, or pass unit= (--unit) "
+            "if they are in s, ms, …",
+        )
+    if not told and is_result(column):
+        raise ReadError(
+            values.path,
+            f"{column!r} isn't a time by its name, but a result: pass unit= (--unit), as 1/s where it is a rate",
+        )
 
 
 def _no_whole_time(column: str, columns: Iterable[str]) -> str:
