@@ -407,3 +407,66 @@ def test_what_may_not_be_the_time_of_the_run_is_asked_about(tmp_path: Path, name
     width = names.count(",")
     with pytest.raises(ReadError, match=reason):
         _read(tmp_path, f"{names}\n16{',4.5' * width}\n32{',2.5' * width}\n64{',1.25' * width}\n")
+
+
+LAW = "".join(f"{c},{5400 / c + 7},{{{c}}}\n" for c in (12, 24, 48, 96, 192, 384))
+
+
+@pytest.mark.parametrize(
+    "remark", ["wrong binary", "lost a rank halfway", "nicht werten", "MPI error", "noisy neighbour"]
+)
+def test_a_remark_on_a_run_off_the_law_is_asked_about_whatever_its_words(tmp_path: Path, remark: str) -> None:
+    cells = dict.fromkeys(("12", "24", "48", "192", "384"), "") | {"96": remark}
+    text = "cores,time_s,comment\n" + LAW.replace("96,63.25", "96,3.2")
+    for name, cell in cells.items():
+        text = text.replace(f"{{{name}}}", cell)
+    with pytest.raises(ReadError, match=f"line 5: '{remark}' in column 'comment' says that this is no run"):
+        _read(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    "remark",
+    ["with crash barrier mesh", "failed-cell repair on", "killed two particles", "new switch", "wrong name"],
+)
+def test_a_remark_on_a_run_on_the_law_is_no_reason_to_ask(tmp_path: Path, remark: str) -> None:
+    text = "cores,time_s,comment\n" + LAW.replace("{96}", remark)
+    for cores in (12, 24, 48, 192, 384):
+        text = text.replace(f"{{{cores}}}", "")
+    assert len(_read(tmp_path, text).runs[""]) == 6
+
+
+@pytest.mark.parametrize(("name", "word"), [("source", "model"), ("Quelle", "berechnet"), ("origin", "vendor")])
+def test_rows_from_a_model_are_asked_about(tmp_path: Path, name: str, word: str) -> None:
+    text = f"cores,time_s,{name}\n" + "".join(f"{c},{400 / c},{'run' if c < 64 else word}\n" for c in (8, 16, 32, 64))
+    with pytest.raises(ReadError, match=f"'{word}' in column '{name}' says that this is no run"):
+        _read(tmp_path, text)
+
+
+@pytest.mark.parametrize("name", ["memory_GB", "cache memory [GiB]", "power limit [W]"])
+def test_a_chosen_amount_is_not_taken_as_measured(tmp_path: Path, name: str) -> None:
+    rows = "".join(f"{c},{n},{5400 / c * f:g}\n" for c in (12, 24, 48, 96) for n, f in ((250, 1.0), (400, 1.5)))
+    with pytest.raises(ReadError, match=r"is left out .* differ in time by 1\.5 times"):
+        _read(tmp_path, f"cores,{name},time_s\n{rows}")
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [
+        ("cores,Physikalische Zeit [s]", "no column's name says"),
+        ("cores,problem time", "no column's name says"),
+        ("cores,total CPU time (min)", "is CPU time by its name"),
+        ("cores,user time [s]", "is CPU time by its name"),
+        ("cores,time / 10^3 s", "no unit that evenly knows"),
+        ("cores,runtime in 10^3 s", "no unit that evenly knows"),
+        ("cores,Rechenzeit [s],Wartezeit [s]", "may be a part of the time only"),
+        ("cores,temps calcul [s],temps attente [s]", "no column's name says"),
+    ],
+)
+def test_more_that_may_not_be_the_time_of_the_run(tmp_path: Path, names: str, reason: str) -> None:
+    with pytest.raises(ReadError, match=reason):
+        _read(tmp_path, "\n".join([names, *(f"{c}{f',{90 / c}' * names.count(',')}" for c in (16, 32, 64)), ""]))
+
+
+def test_cpu_time_beside_the_wall_time_is_no_parameter(tmp_path: Path) -> None:
+    rows = "".join(f"{c},{5400 / c + 7},{5400 + 7 * c}\n" for c in (12, 24, 48, 96))
+    assert _read(tmp_path, f"cores,wall_s,cpu_s\n{rows}").runs[""].parameters == ["cores"]

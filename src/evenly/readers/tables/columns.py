@@ -60,7 +60,25 @@ _WHOLES = frozenset({"total", "t_total", "overall", "real", "mean", "avg", "aver
 _TIME_WORDS = frozenset({"seconds", "time", "runtime", "walltime", "wall", "elapsed", "duration", "median"})
 #: If a name has one of these words, "time" is a simulated time or a parameter, not a measurement.
 _NOT_MEASURED = frozenset(
-    {"start", "end", "final", "simulated", "simulation", "model", "integrator", "scheme", "limit", "physical", "flow"}
+    {
+        "start",
+        "end",
+        "final",
+        "simulated",
+        "simulation",
+        "model",
+        "integrator",
+        "scheme",
+        "limit",
+        "physical",
+        "flow",
+        "modelled",
+        "modeled",
+        "problem",
+        "physikalische",
+        "physique",
+        "integration",
+    }
 )
 _STEPS = frozenset({"dt", "step", "timestep", "interval", "period", "timeout", "window", "horizon", "tau"})
 _NOT_MEASURED_NAMES = frozenset({"time_step", "time_steps", "time_stepping", "sim_time"})

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.tables import columns as words
-from evenly.readers.tables.remarks import not_a_run, not_measured
+from evenly.readers.tables.remarks import is_wrong, not_measured, not_used, off_the_law
 from evenly.readers.tables.repetitions import chosen_by
 from evenly.readers.tables.roles import Column
 from evenly.readers.tables.states import name_key
@@ -25,6 +27,10 @@ _SUMMARIES = frozenset({
 })  # fmt: skip
 #: A choice has at most so many values.
 _MOST_CHOSEN = 12
+#: Columns that may say where a row comes from.
+_ORIGINS = frozenset({"source", "origin", "origine", "quelle", "herkunft", "provenance"})
+#: A run is off the law of the others if its time is half or twice as long, and on it within a tenth.
+_OFF, _ON = np.log(1.8), np.log(1.1)
 
 
 def refuse_summaries(values: Values, column: str) -> None:
@@ -46,7 +52,9 @@ def refuse_summaries(values: Values, column: str) -> None:
         )
 
 
-def refuse_remarks(values: Values, roles: Mapping[str, Column], parameters: Sequence[str]) -> None:
+def refuse_remarks(
+    values: Values, roles: Mapping[str, Column], parameters: Sequence[str], seconds: NDArray[np.float64]
+) -> None:
     """Refuse rows of which a remark says that they are no runs, unless the user chose rows by it.
 
     Raises
@@ -60,7 +68,11 @@ def refuse_remarks(values: Values, roles: Mapping[str, Column], parameters: Sequ
         if column in (values.options.where or "") or not (column in parameters or is_remark):
             continue
         cells = values.texts(column)
-        row = not_measured(cells) if column in parameters else not_a_run(name_key(column), cells)
+        if column in parameters or name_key(column) in _ORIGINS:
+            row = not_measured(cells, origin=name_key(column) in _ORIGINS)
+        else:
+            row = not_used(name_key(column), cells)
+            row = _wrong(values, parameters, seconds, cells) if row is None else row
         if row is not None:
             quoted = column if column.isidentifier() else f"`{column}`"
             raise values.at(
@@ -69,6 +81,20 @@ def refuse_remarks(values: Values, roles: Mapping[str, Column], parameters: Sequ
                 f"with where= (--where), as --where \"{quoted} != '{cells[row]}'\"; or learn from all, with the "
                 f"columns that were varied named in parameters= (--parameters {','.join(parameters)})",
             )
+
+
+def _wrong(values: Values, parameters: Sequence[str], seconds: NDArray[np.float64], cells: Sequence[str]) -> int | None:
+    """Return the first row with a remark of its own whose run went wrong, by its words and its time."""
+    counts = Counter(cells)
+    rare = [row for row, cell in enumerate(cells) if cell and 4 * counts[cell] <= len(cells)]
+    if not rare or len(rare) > len(cells) / 2:
+        rare = [row for row, cell in enumerate(cells) if is_wrong(cell)]
+    if not rare or len({cells[row] for row in rare}) == len(counts):
+        return None
+    remarked = np.isin(np.arange(len(cells)), rare)
+    apart = off_the_law(pd.DataFrame({name: values.parameter(name) for name in parameters}), seconds, remarked)
+    # Where the law isn't known, apart is NaN, and words alone tell.
+    return next((row for row in rare if apart[row] > _OFF or (is_wrong(cells[row]) and not apart[row] < _ON)), None)
 
 
 def refuse_choices(
@@ -81,9 +107,10 @@ def refuse_choices(
     ReadError
         With what names it a parameter, or leaves it out.
     """
-    for column, told in roles.items():
-        by_name = "name" in told.why or "statistic" in told.why
-        if told.role not in ("identifier", "outcome", "left out") or not by_name or column not in values.cells.columns:
+    for column, told in roles.items() if parameters else ():
+        by_name = any(word in told.why for word in ("name", "statistic", "a limit or a wish"))
+        left = told.role in ("identifier", "outcome", "left out", "quantity")
+        if not (left and by_name) or column not in values.cells.columns or column in values.options.quantities:
             continue
         if values.cells[column].nunique() > _MOST_CHOSEN:
             continue

@@ -1,6 +1,9 @@
 """Remarks that say that a run is none: it crashed, or was extrapolated, or its author doesn't trust it.
 
-Such rows would be learned from, since a remark is no state. So they are asked about: a condition leaves them out.
+Such rows would be learned from, since a remark is no state. So they are asked about: a condition leaves them out. Words
+tell of runs that were never made, or that their author doesn't want. That a run went wrong is told by its time, too: no
+list of words is whole, and a word as "failed" may mean something else. So where the other runs tell the law, a remark
+counts if its run lies off it, whatever the words are, and a word of failure doesn't count if its run lies on it.
 """
 
 from __future__ import annotations
@@ -8,12 +11,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-__all__ = ["not_a_run", "not_measured"]
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+__all__ = ["is_wrong", "not_measured", "not_used", "off_the_law"]
 
 #: What was never run: the whole remark, or its beginning.
 _NOT_MEASURED = re.compile(
     r"\W*(?:extrapolated|estimated?|projected|predicted|interpolated|not (?:yet )?(?:run|measured)|hochgerechnet|"
     r"geschätzt|extrapoliert|vorhergesagt|estimé|extrapolé|prédit)\b(?:\W*$|\W+(?:from|by|with|value|time|runtime|aus|par)\b.*)",
+    re.IGNORECASE,
+)
+#: Where rows come from that nobody ran.
+_FROM_THEORY = re.compile(
+    r"(?:amdahl'?s? )?(?:model(?:led|ed)?|theory|theoretical|theorie|ideal|fit(?:ted)?|calculated|computed|berechnet|"
+    r"calculé|guess|vendor|datasheet|literature|paper)",
     re.IGNORECASE,
 )
 #: What went wrong.
@@ -43,19 +56,23 @@ _MARKS = frozenset({
 })  # fmt: skip
 
 
-def not_measured(cells: Sequence[str]) -> int | None:
+def not_measured(cells: Sequence[str], *, origin: bool = False) -> int | None:
     """Return the first row whose text says that it wasn't measured; None if none or all say so.
+
+    In a column of the `origin` of rows, ``model`` says so, too.
 
     Examples
     --------
     >>> not_measured(["measured", "extrapolated"]), not_measured(["fine", "coarse"])
     (1, None)
+    >>> not_measured(["run", "model"], origin=True), not_measured(["run", "model"])
+    (1, None)
     """
-    return _first(cells, lambda cell: _NOT_MEASURED.match(cell) is not None)
+    return _first(cells, lambda cell: bool(_NOT_MEASURED.match(cell) or (origin and _FROM_THEORY.fullmatch(cell))))
 
 
-def not_a_run(name: str, cells: Sequence[str]) -> int | None:
-    """Return the first row whose remark says that it isn't to be learned from; None if none or all say so.
+def not_used(name: str, cells: Sequence[str]) -> int | None:
+    """Return the first row that its author doesn't want, or that was never run; None if none or all are so.
 
     Parameters
     ----------
@@ -66,18 +83,73 @@ def not_a_run(name: str, cells: Sequence[str]) -> int | None:
 
     Examples
     --------
-    >>> not_a_run("comment", ["", "segfault", "new switch"]), not_a_run("outlier", ["", "", "x"])
+    >>> not_used("comment", ["", "do not use", "new switch"]), not_used("outlier", ["", "", "x"])
     (1, 2)
     """
     if name in _MARKS:
         return _first(cells, lambda cell: cell.lower() not in ("", "0", "no", "false", "nein", "non", "-"))
-    return _first(cells, _says_so)
+    return _first(cells, lambda cell: bool(_UNWANTED.search(cell) or _NOT_MEASURED.match(cell)))
 
 
-def _says_so(cell: str) -> bool:
-    if _UNWANTED.search(cell) or _NOT_MEASURED.match(cell):
-        return True
+def is_wrong(cell: str) -> bool:
+    """Tell whether the words of a remark are those of a run that went wrong.
+
+    Examples
+    --------
+    >>> is_wrong("segfault"), is_wrong("crash test"), is_wrong("new switch")
+    (True, False, False)
+    """
     return bool(_WRONG.search(cell)) and _HARMLESS.search(cell) is None
+
+
+def off_the_law(
+    parameters: pd.DataFrame, seconds: NDArray[np.float64], remarked: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return how far each run lies off the law of those without a remark, in logarithms, (n_rows,); NaN if unknown.
+
+    The law is a parabola in the logarithms of numbers, with a factor for each label. Where runs scatter around it, only
+    what is beyond three times their scatter counts.
+
+    Parameters
+    ----------
+    parameters : DataFrame (n_rows, n_parameters)
+    seconds : array (n_rows,)
+    remarked : bool array (n_rows,)
+        Which rows have a remark.
+
+    Examples
+    --------
+    >>> cores = pd.DataFrame({"cores": [4, 8, 16, 32, 64, 128]})
+    >>> seconds = np.array([100, 50, 25, 12.5, 0.3, 3.1])
+    >>> off_the_law(cores, seconds, np.array([0, 0, 0, 0, 1, 0], dtype=bool)).round(1).tolist()
+    [0.0, 0.0, 0.0, 0.0, 3.0, 0.0]
+    """
+    unknown = np.full(len(seconds), np.nan)
+    usable = np.isfinite(seconds) & (seconds > 0)
+    design = _design(parameters)
+    known = usable & ~remarked
+    if known.sum() < design.shape[1] + 2 or np.linalg.matrix_rank(design[known]) < np.linalg.matrix_rank(design):
+        return unknown
+    logs = np.log(np.where(usable, seconds, 1.0))
+    law = np.linalg.lstsq(design[known], logs[known], rcond=None)[0]
+    apart = np.abs(logs - design @ law)
+    freedom = known.sum() - np.linalg.matrix_rank(design[known])
+    scatter = float(np.sqrt(np.sum(apart[known] ** 2) / freedom))
+    return np.where(usable, np.maximum(apart - 3 * scatter, 0.0), np.nan)
+
+
+def _design(parameters: pd.DataFrame) -> NDArray[np.float64]:
+    """Return the columns of the law, (n_rows, n_columns): a parabola where three values are known, else a line."""
+    columns = [np.ones(len(parameters))]
+    for name in parameters.columns:
+        values = pd.to_numeric(parameters[name], errors="coerce").to_numpy(dtype=np.float64)
+        if np.isfinite(values).all() and (values > 0).all():
+            z = np.log(values)
+            columns += [z - z.mean(), (z - z.mean()) ** 2] if len(np.unique(z)) > 2 else [z - z.mean()]
+        else:
+            dummies = pd.get_dummies(parameters[name].astype(str), drop_first=True, dtype=np.float64)
+            columns += list(dummies.to_numpy().T)
+    return np.column_stack(columns)
 
 
 def _first(cells: Sequence[str], says_so: Callable[[str], bool]) -> int | None:

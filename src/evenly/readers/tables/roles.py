@@ -217,6 +217,7 @@ def is_result(column: str) -> bool:
     return (
         is_rate(column)
         or _TIME_OF_EACH.fullmatch(column.strip()) is not None
+        or ("cpu" in words and bool(unit_of_time(column)))
         or bool(words & _OUTCOMES)
         or key in _OUTCOME_NAMES
         or words >= {"speed", "up"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,8 @@ __all__ = ["StateColumn", "Stopped", "find_states", "stopped_at_limit"]
 #: A run that took this share of its limit was stopped there: schedulers look at their clock now and then.
 _AT_LIMIT = 0.995
 
+#: A unit in brackets that is none of time.
+_OTHER_UNIT = re.compile(r"[\[(]\s*[^\d\W]+\s*[\])]\s*$")
 #: What is said about rows that aren't ok.
 _SAID: dict[State, str] = {
     "failed": "failed, so not learned from",
@@ -150,6 +153,8 @@ def stopped_at_limit(values: Values, seconds: NDArray[np.float64], time: str, un
     for column in map(str, values.cells.columns):
         named = is_limit(column)
         own = values.units.get(column) or unit_of_time(column)
+        if not own and _OTHER_UNIT.search(column):  # a limit of power, say
+            continue
         if column == time or not (named or own in SECONDS_PER or values.are_durations(column)):
             continue
         try:

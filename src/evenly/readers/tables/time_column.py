@@ -21,14 +21,21 @@ __all__ = ["TimeColumn", "find_time"]
 
 
 #: Words of phases, and of the time on the wall, which contains them.
-_COMPUTING = frozenset({"compute", "computation", "computing", "calc", "calculation", "kernel", "rechnen"})
-_OTHER_PHASES = frozenset({"comm", "communication", "mpi", "wait", "waiting", "io", "exchange", "halo", "sync", "idle"})
+_COMPUTING = frozenset({
+    "compute", "computation", "computing", "calc", "calculation", "kernel", "rechnen", "rechenzeit", "calcul", "part",
+})  # fmt: skip
+_OTHER_PHASES = frozenset({
+    "comm", "communication", "mpi", "wait", "waiting", "io", "exchange", "halo", "sync", "idle", "wartezeit",
+    "kommunikation", "kommunikationszeit", "attente",
+})  # fmt: skip
 _CLOCKS = frozenset({"wall", "walltime", "wallclock", "elapsed", "total", "real"})
-#: A factor that a name tells: ``time (x1000 s)``, ``Time [10^3 s]``.
 #: The time of all cores together: no unit makes it the time of a run.
 _SUMMED = re.compile(r"((core|node|gpu|cpu)s?[\s_-]*hours?|(core|node|gpu)s?[\s_-]+(h|hrs?|s|secs?|seconds?))\b", re.I)
+#: A factor that a name tells: ``time (x1000 s)``, ``Time [10^3 s]``, ``time / 1e3 s``.
 _SCALED = re.compile(
-    r"[\[(]\s*(?:[x×*]\s*\d|10\s*(?:\^|\*\*|e)?-?\d)[^\])]*[\])]|[x×*/]\s*1(?:0{2,}|e\d)\b.*", re.IGNORECASE
+    r"[\[(]\s*(?:[x×*]\s*\d|10\s*(?:\^|\*\*|e)?-?\d)[^\])]*[\])]|[x×*/]\s*1(?:0{2,}|e-?\d)\b.*"
+    r"|\b10\s*(?:\^|\*\*)\s*-?\d.*",
+    re.IGNORECASE,
 )
 
 
@@ -159,7 +166,7 @@ def _refuse_unclear_units(values: Values, column: str, told: str) -> None:
 def _no_whole_time(column: str, columns: Iterable[str]) -> str:
     """Return why a column is not the time of a run as a clock on the wall tells it; "" if nothing says so."""
     its = set(name_key(column).split("_"))
-    if its & {"cpu", "cputime"} and not its & _CLOCKS:
+    if its & {"cpu", "cputime", "user", "utime"} and not its & (_CLOCKS - {"total"}):
         return f"{column!r} is CPU time by its name, which may be that of all cores together"
     parts = [name for name in columns if set(name_key(name).split("_")) & _OTHER_PHASES]
     if its & _COMPUTING and not its & _CLOCKS and parts:
