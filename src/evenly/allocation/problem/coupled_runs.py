@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 
 #: Standard deviations of the logarithm of a solver's factor, before any coupled run is seen, and how likely each is.
 PRIORS = {0.05: 0.4, 0.15: 0.45, 0.4: 0.15}
-#: That of a whole run's time over what the curves make: 15 coupled runs of IFS and NEMO scatter by 7 %.
+#: That of a whole run's time over what the curves make: 15 runs scatter by 7.6 % (``benchmarks/coupled_runs.py``).
 SCATTER = 0.07
 #: So many runs does the first guess of the scatter weigh.
 _WEIGHT = 4.0

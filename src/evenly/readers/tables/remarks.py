@@ -19,8 +19,9 @@ __all__ = ["is_wrong", "not_measured", "not_used", "off_the_law"]
 
 #: What was never run: the whole remark, or its beginning.
 _NOT_MEASURED = re.compile(
-    r"\W*(?:extrapolated|estimated?|projected|predicted|interpolated|not (?:yet )?(?:run|measured)|hochgerechnet|"
-    r"geschätzt|extrapoliert|vorhergesagt|estimé|extrapolé|prédit)\b(?:\W*$|\W+(?:from|by|with|value|time|runtime|aus|par)\b.*)",
+    r"\W*(?:extrapolated|calculated|estimated?|projected|predicted|interpolated|not (?:yet )?(?:run|measured)|"
+    r"hochgerechnet|geschätzt|extrapoliert|vorhergesagt|estimé|extrapolé|prédit)\b"
+    r"(?:\W*$|\W+(?:from|by|with|value|time|runtime|aus|par)\b.*)",
     re.IGNORECASE,
 )
 #: Where rows come from that nobody ran.

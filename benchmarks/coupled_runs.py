@@ -1,0 +1,126 @@
+"""What coupled runs take beside what is known of their solvers: layouts of CESM, whole runs of IFS and NEMO, steps.
+
+    python benchmarks/coupled_runs.py CESM_FOLDERS… --earth FOLDER
+
+CESM_FOLDERS hold timing files of CESM and E3SM. FOLDER holds the curves (``ATMIFS_scalability_CMIP6.csv``,
+``oceanx_scalability_CMIP6.csv``), the steps (``ATMIFS_ts_CMIP6_384.csv``, ``oceanx_ts_CMIP6_229.csv``) and the coupled
+runs (``ifs_nemo_coupled_runs.csv``) of EC-Earth.
+
+Three tables. How much of a run's time the layout by root_pe makes of its components' times. How far off whole coupled
+runs are predicted, from the curves alone and with some other runs known, drawn at random, and how many lie in 90 %
+intervals. How far off the mean step is with steps that vary, scaled to their mean and to their median.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import evenly
+from evenly.allocation.problem.coupled_runs import SCATTER, CoupledRuns
+from evenly.allocation.problem.noise import Noise, Statistic
+from evenly.errors import EvenlyError
+from evenly.readers.cesm_timing import CesmTimingReader
+
+DRAWS = 12
+CURVES = {"ifs": "ATMIFS_scalability_CMIP6.csv", "nemo": "oceanx_scalability_CMIP6.csv"}
+STEPS = {"ifs": "ATMIFS_ts_CMIP6_384.csv", "nemo": "oceanx_ts_CMIP6_229.csv"}
+DAY_S = 86400.0
+
+
+def layouts(folders: Sequence[Path]) -> None:
+    """Print the layout of each timing file, and its share of the run's time."""
+    print(f"{'timing file':44}  {'of TOT Run Time':>15}  layout by root_pe")
+    for path in sorted(path for folder in folders for path in folder.iterdir() if path.is_file()):
+        reader = CesmTimingReader()
+        try:
+            reader.read(path)
+        except EvenlyError:
+            continue
+        for placed in reader.placed:
+            share = "–" if placed.share is None else f"{placed.share:.1%}"
+            print(f"{path.name[:44]:44}  {share:>15}  {placed.layout}")
+
+
+class Earth:
+    """The curves, steps and coupled runs of EC-Earth."""
+
+    def __init__(self, folder: Path) -> None:
+        self.models = {}
+        for name, file in CURVES.items():
+            curve = pd.read_csv(folder / file)
+            curve["seconds"] = DAY_S / curve["SYPD"]
+            self.models[name] = evenly.fit(evenly.Runs.from_frame(curve, ["nproc"]))
+        runs = pd.read_csv(folder / "ifs_nemo_coupled_runs.csv")
+        self.seconds = (DAY_S / runs["SYPD"]).to_numpy()
+        self.cores = {name: runs[f"{name}_nproc"].to_numpy(dtype=np.int64) for name in CURVES}
+        steps = {name: pd.read_csv(folder / file)["Component"].dropna() for name, file in STEPS.items()}
+        self.steps = {name: values.to_numpy() for name, values in steps.items()}
+
+    def plan(self, run: int, **more: object) -> evenly.Plan:
+        """Return the plan that has the cores of a run."""
+        counts = {name: int(cores[run]) for name, cores in self.cores.items()}
+        fixed = {name: {"allowed": [count]} for name, count in counts.items()}
+        return evenly.allocate(self.models, sum(counts.values()), limits=fixed, **more)  # type: ignore[arg-type]
+
+    def judged(self, known: Sequence[int]) -> tuple[float, float]:
+        """Return the mean error of runs that aren't known, and the share of them in 90 % intervals."""
+        runs = (
+            CoupledRuns({name: cores[known] for name, cores in self.cores.items()}, self.seconds[known])
+            if known
+            else None
+        )
+        errors, held = [], []
+        for run in sorted(set(range(len(self.seconds))) - set(known)):
+            plan = self.plan(run, **({"noise": Noise(scatter=SCATTER)} if runs is None else {"coupled": runs}))
+            low, high = plan.interval or (0.0, np.inf)
+            errors.append(abs(plan.seconds / self.seconds[run] - 1))
+            held.append(low <= self.seconds[run] <= high)
+        return float(np.mean(errors)), float(np.mean(held))
+
+    def mean_step(self, statistic: Statistic | None) -> float:
+        """Return the mean error of the mean step; None leaves the variation of steps out."""
+        noise = Noise() if statistic is None else Noise(samples=self.steps, statistic=statistic)
+        found = [self.plan(run, noise=noise).expected_seconds for run in range(len(self.seconds))]
+        return float(np.mean(np.abs(np.array(found) / self.seconds - 1)))
+
+
+def coupled(earth: Earth) -> None:
+    """Print errors and coverage by the number of coupled runs that are known."""
+    random, total = np.random.default_rng(0), len(earth.seconds)
+    print(f"{'coupled runs known':>18}  {'error':>6}  in 90 % intervals")
+    for number in (0, 1, 2, 3, 5, 8):
+        draws = DRAWS if number else 1
+        chosen = [sorted(random.choice(total, number, replace=False).tolist()) for _ in range(draws)]
+        error, held = np.mean([earth.judged(one) for one in chosen], axis=0)
+        print(f"{number:18}  {error:6.1%}  {held:.0%}")
+    apart = np.log(earth.seconds / [earth.plan(run).seconds for run in range(total)])
+    print(f"scatter of the runs around the curves (standard deviation of logarithms): {apart.std():.1%}")
+    print()
+    for told, statistic in (
+        ("each takes its mean", None),
+        ("scaled to the mean", "mean"),
+        ("scaled to the median", "median"),
+    ):
+        print(f"{'steps: ' + told:30}  {earth.mean_step(statistic):6.1%}")  # type: ignore[arg-type]
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--earth", type=Path)
+    asked = parser.parse_args()
+    layouts(asked.folders)
+    if asked.earth is not None:
+        print()
+        coupled(Earth(asked.earth))
+
+
+if __name__ == "__main__":
+    main()
