@@ -246,7 +246,7 @@ def recommend(
     return dataclasses.replace(found, choice=dataclasses.replace(choice, why=why))
 
 
-def _scattering(best: Mapping[str, Any], level: float) -> list[str]:
+def _scattering(best: pd.Series[Any], level: float) -> list[str]:
     """Say that single runs scatter more than what was learned, where they do."""
     if best["run_latest_s"] <= SCATTERS * best["run_upper_s"]:
         return []
