@@ -419,8 +419,9 @@ def _save_pictures(learned: Learned, plan: Plan, where: opt.Pictures) -> None:
     from evenly.report.plots.model import plot_models
 
     level = plan.noise.level
+    models = {name: learned.models[name] for name in plan.problem.names}  # so that colours are those of the plan
     figures = {
-        "models": plot_models(learned.models, learned.runs or None, level=level, test=learned.test or None),
+        "models": plot_models(models, learned.runs or None, level=level, test=learned.test or None),
         "curve": plot_curve(plan),
         "timeline": plot_plan(plan),
     }
