@@ -420,7 +420,9 @@ def test_a_remark_on_a_run_off_the_law_is_asked_about_whatever_its_words(tmp_pat
     text = "cores,time_s,comment\n" + LAW.replace("96,63.25", "96,3.2")
     for name, cell in cells.items():
         text = text.replace(f"{{{name}}}", cell)
-    with pytest.raises(ReadError, match=f"line 5: '{remark}' in column 'comment' says that this is no run"):
+    with pytest.raises(
+        ReadError, match=f"line 5: '{remark}' in column 'comment' stands at a time that is 19 times off"
+    ):
         _read(tmp_path, text)
 
 
@@ -442,7 +444,7 @@ def test_rows_from_a_model_are_asked_about(tmp_path: Path, name: str, word: str)
         _read(tmp_path, text)
 
 
-@pytest.mark.parametrize("name", ["memory_GB", "cache memory [GiB]", "power limit [W]"])
+@pytest.mark.parametrize("name", ["memory_GB", "cache memory [GiB]", "requested power [W]"])
 def test_a_chosen_amount_is_not_taken_as_measured(tmp_path: Path, name: str) -> None:
     rows = "".join(f"{c},{n},{5400 / c * f:g}\n" for c in (12, 24, 48, 96) for n, f in ((250, 1.0), (400, 1.5)))
     with pytest.raises(ReadError, match=r"is left out .* differ in time by 1\.5 times"):
@@ -470,3 +472,109 @@ def test_more_that_may_not_be_the_time_of_the_run(tmp_path: Path, names: str, re
 def test_cpu_time_beside_the_wall_time_is_no_parameter(tmp_path: Path) -> None:
     rows = "".join(f"{c},{5400 / c + 7},{5400 + 7 * c}\n" for c in (12, 24, 48, 96))
     assert _read(tmp_path, f"cores,wall_s,cpu_s\n{rows}").runs[""].parameters == ["cores"]
+
+
+@pytest.mark.parametrize("table", [
+    "cores,t_sim [s],core-h\n8,10,2.5\n16,10,2.6\n32,10,2.8\n64,10,3.1\n",
+    "cœurs,temps simulé (s),accélération\n8,5,1\n16,5,1.9\n32,5,3.7\n",
+])  # fmt: skip
+def test_one_time_on_all_numbers_of_cores_is_asked_about(tmp_path: Path, table: str) -> None:
+    with pytest.raises(ReadError, match="on all numbers of cores: it may be a simulated time"):
+        _read(tmp_path, table)
+
+
+def test_one_time_on_all_numbers_of_cores_is_taken_if_named(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("cores,t_sim [s]\n8,10\n16,10\n32,10\n")
+    assert scan(path, time="t_sim [s]").runs[""].values.tolist() == [10.0, 10.0, 10.0]
+
+
+@pytest.mark.parametrize("name", ["mesher time of Jo [s]", "ParticleTime", "assembly time"])
+def test_a_time_with_unusual_words_is_said_to_be_assumed(tmp_path: Path, name: str) -> None:
+    found = _read(tmp_path, f"cores,{name}\n8,9.1\n16,5.2\n32,2.8\n")
+    assert "whole run on the wall" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    "name", ["time_s", "Wall clock time [s]", "Laufzeit (s)", "meanTime_ms", "total run time (min)"]
+)
+def test_usual_names_of_times_assume_nothing_but_a_unit(tmp_path: Path, name: str) -> None:
+    found = _read(tmp_path, f"cores,{name}\n8,9.1\n16,5.2\n32,2.8\n")
+    assert not any("on the wall" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("aggregate time [s]", "time of all cores together"), ("thread time [s]", "time of all cores together"),
+        ("runtime in 1000 s", "no unit that evenly knows"), ("time / 60 s", "no unit that evenly knows"),
+        ("log time [s]", "no unit that evenly knows"), ("time [cs]", "no unit that evenly knows"),
+        ("time (quarter hours)", "no unit that evenly knows"), ("time [1e3 s]", "no unit that evenly knows"),
+    ],
+)  # fmt: skip
+def test_scaled_and_summed_times_are_asked_about(tmp_path: Path, name: str, reason: str) -> None:
+    with pytest.raises(ReadError, match=reason):
+        _read(tmp_path, f"cores,{name}\n8,9.1\n16,5.2\n32,2.8\n")
+
+
+@pytest.mark.parametrize(
+    "rows", ["8,1009,\n16,509,\n32,12,typo?\n64,134,\n128,71,", "8,1009,\n16,509,\n32,12,?!\n64,134,"]
+)
+def test_few_runs_tell_a_remark_far_off_a_straight_line(tmp_path: Path, rows: str) -> None:
+    with pytest.raises(ReadError, match=r"line 4: .* (21|15) times off"):
+        _read(tmp_path, f"cores,time_s,remark\n{rows}\n")
+
+
+def test_few_runs_and_a_remark_where_the_law_bends(tmp_path: Path) -> None:
+    found = _read(tmp_path, "cores,time_s,remark\n8,1009,\n16,509,\n32,262,\n64,160,two nodes\n")
+    assert len(found.runs[""]) == 4
+
+
+@pytest.mark.parametrize("remark", ["ideal", "ideal scaling assumed", "from the paper", "vendor number", "by formula"])
+def test_what_nobody_ran_in_more_words(tmp_path: Path, remark: str) -> None:
+    with pytest.raises(ReadError, match="says that this is no run"):
+        _read(tmp_path, f"cores,time_s,remark\n8,1009,\n16,509,\n32,259,\n64,134,\n128,67,{remark}\n")
+
+
+def test_rows_of_another_origin_are_asked_about(tmp_path: Path) -> None:
+    with pytest.raises(
+        ReadError, match="line 4: 'brochure' in column 'source' may be no run as those of other origins"
+    ):
+        _read(tmp_path, "cores,time_s,source\n8,90,cluster\n16,46,cluster\n32,20,brochure\n64,10,brochure\n")
+    assert (
+        len(_read(tmp_path, "cores,time_s,source\n8,90,job-11\n16,46,job-11\n32,26,job-12\n64,15,job-12\n").runs[""])
+        == 4
+    )
+
+
+def test_a_remark_on_a_run_known_as_failed_needs_no_question(tmp_path: Path) -> None:
+    rows = "8,700,ok,\n16,355,ok,\n32,180,ok,\n64,95,ok,\n128,3,failed,segfault\n"
+    runs = _read(tmp_path, f"cores,time_s,status,note\n{rows}").runs[""]
+    assert runs.to_frame()["status"].tolist() == ["ok"] * 4 + ["failed"]
+
+
+def test_remarks_on_some_rows_are_left_out_whatever_their_column_is_called(tmp_path: Path) -> None:
+    rows = "4,2300,reference run\n8,1150,\n16,570,HT aus\n32,292,neuer Knoten\n64,150,\n128,81,max\n"
+    for name in ("Kommentar", "see also"):
+        assert _read(tmp_path, f"cores,time_s,{name}\n{rows}").runs[""].parameters == ["cores"]
+
+
+@pytest.mark.parametrize("name", ["bandwidth limit [Gb/s]", "frequency_limit_GHz", "power limit"])
+def test_a_limit_of_something_else_bounds_no_time(tmp_path: Path, name: str) -> None:
+    rows = "8,10,9\n8,100,7\n16,10,4.7\n16,100,3.5\n32,10,25\n32,100,18\n64,10,14\n64,100,9.5\n"
+    runs = _read(tmp_path, f"cores,{name},time_s\n{rows}").runs[""]
+    assert runs.parameters == ["cores", name]
+    assert set(runs.to_frame()["status"]) == {"ok"}
+
+
+def test_two_releases_told_by_dates_are_asked_about(tmp_path: Path) -> None:
+    rows = "".join(f"{p},{8000 / p + 9},2024-05-01\n{p},{5300 / p + 6},2025-05-01\n" for p in (8, 16, 32, 64))
+    with pytest.raises(ReadError, match=r"'release' is left out .* differ in time by 1\.5"):
+        _read(tmp_path, f"cores,time_s,release\n{rows}")
+
+
+def test_power_that_runs_draw_and_parts_of_cpu_time_are_results(tmp_path: Path) -> None:
+    roles = _roles(_read(tmp_path, "cores,time_s,power [W]\n8,700,410\n16,355,455\n32,180,540\n64,95,720\n"))
+    assert roles["power [W]"] == "outcome"
+    text = "cores,real [s],user [s]\n8,700,5600\n16,355,5680\n32,180,5790\n64,95,6080\n"
+    assert _roles(_read(tmp_path, text))["user [s]"] == "outcome"

@@ -131,7 +131,8 @@ class Interpretation:
         solver = self._solver()
         parameters = self._parameters(seconds, seconds / SECONDS_PER.get(unit, 1.0))
         if not self.options.parameters:
-            refuse_remarks(self.values, self._roles, parameters, seconds)
+            failed = stopped if status is None else stopped | (status != "ok")
+            refuse_remarks(self.values, self._roles, parameters, seconds, failed | ~(seconds > 0))
             refuse_choices(self.values, self._roles, parameters, seconds)
         self.notes += self.values.said_of(parameters)
         for name in parameters:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -17,7 +18,7 @@ from evenly.readers.tables.roles import Column
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.values import Values
 
-__all__ = ["refuse_choices", "refuse_remarks", "refuse_summaries"]
+__all__ = ["is_origin", "refuse_choices", "refuse_remarks", "refuse_summaries"]
 
 #: What a row is called that sums up others, or that warmed up.
 _SUMMARIES = frozenset({
@@ -28,7 +29,9 @@ _SUMMARIES = frozenset({
 #: A choice has at most so many values.
 _MOST_CHOSEN = 12
 #: Columns that may say where a row comes from.
-_ORIGINS = frozenset({"source", "origin", "origine", "quelle", "herkunft", "provenance"})
+_ORIGINS = frozenset({"source", "origin", "origine", "quelle", "herkunft", "provenance", "fuente"})
+#: The column of origins, beside the parameters.
+_ORIGIN = "\x00origin"
 #: A run is off the law of the others if its time is half or twice as long, and on it within a tenth.
 _OFF, _ON = np.log(1.8), np.log(1.1)
 
@@ -53,9 +56,25 @@ def refuse_summaries(values: Values, column: str) -> None:
 
 
 def refuse_remarks(
-    values: Values, roles: Mapping[str, Column], parameters: Sequence[str], seconds: NDArray[np.float64]
+    values: Values,
+    roles: Mapping[str, Column],
+    parameters: Sequence[str],
+    seconds: NDArray[np.float64],
+    failed: NDArray[np.bool_],
 ) -> None:
     """Refuse rows of which a remark says that they are no runs, unless the user chose rows by it.
+
+    Parameters
+    ----------
+    values : Values
+    roles : mapping of str to Column
+        Those of all columns.
+    parameters : sequence of str
+        The columns of the parameters.
+    seconds : array (n_rows,)
+        The times.
+    failed : bool array (n_rows,)
+        The runs that aren't learned from as they are, since their state tells of it: a remark may say so, too.
 
     Raises
     ------
@@ -67,34 +86,63 @@ def refuse_remarks(
         is_remark = role in ("identifier", "left out", "outcome") and not values.is_numeric(column)
         if column in (values.options.where or "") or not (column in parameters or is_remark):
             continue
-        cells = values.texts(column)
-        if column in parameters or name_key(column) in _ORIGINS:
-            row = not_measured(cells, origin=name_key(column) in _ORIGINS)
+        origin = is_origin(column)
+        cells = ["" if bad else cell for cell, bad in zip(values.texts(column), failed, strict=True)]
+        why = "says that this is no run to learn from"
+        if column in parameters or origin:
+            row = not_measured(cells, origin=origin)
+            if row is None and origin and column not in parameters:
+                row, why = _other_origin(values, parameters, cells), "may be no run as those of other origins"
         else:
             row = not_used(name_key(column), cells)
-            row = _wrong(values, parameters, seconds, cells) if row is None else row
+            if row is None:
+                row, why = _wrong(values, parameters, seconds, cells)
         if row is not None:
             quoted = column if column.isidentifier() else f"`{column}`"
             raise values.at(
                 row,
-                f"{cells[row]!r} in column {column!r} says that this is no run to learn from: leave such rows out "
-                f"with where= (--where), as --where \"{quoted} != '{cells[row]}'\"; or learn from all, with the "
-                f"columns that were varied named in parameters= (--parameters {','.join(parameters)})",
+                f"{cells[row]!r} in column {column!r} {why}: leave such rows out with where= (--where), as --where "
+                f"\"{quoted} != '{cells[row]}'\"; or learn from all, with the columns that were varied named in "
+                f"parameters= (--parameters {','.join(parameters)})",
             )
 
 
-def _wrong(values: Values, parameters: Sequence[str], seconds: NDArray[np.float64], cells: Sequence[str]) -> int | None:
-    """Return the first row with a remark of its own whose run went wrong, by its words and its time."""
+def is_origin(column: str) -> bool:
+    """Tell whether a column says where its rows come from, as ``source`` and ``data source``."""
+    return not _ORIGINS.isdisjoint(name_key(column).split("_"))
+
+
+def _other_origin(values: Values, parameters: Sequence[str], cells: Sequence[str]) -> int | None:
+    """Return the first row of another origin, if no configuration has two: nothing tells then that they are alike."""
+    if not parameters or not 1 < len(set(cells)) <= len(cells) / 2:  # else the log of each run, say
+        return None
+    kinds = [re.sub(r"\d+", "", cell) for cell in cells]  # logs of jobs differ in their numbers
+    if len(set(kinds)) == 1:
+        return None
+    table = values.cells[list(parameters)].assign(**{_ORIGIN: kinds})
+    shared = table.groupby(list(parameters))[_ORIGIN].nunique().max() > 1
+    return None if shared else next(row for row, kind in enumerate(kinds) if kind != kinds[0])
+
+
+def _wrong(
+    values: Values, parameters: Sequence[str], seconds: NDArray[np.float64], cells: Sequence[str]
+) -> tuple[int | None, str]:
+    """Return the first row with a remark of its own whose run went wrong, by its words or its time, and what tells."""
     counts = Counter(cells)
     rare = [row for row, cell in enumerate(cells) if cell and 4 * counts[cell] <= len(cells)]
     if not rare or len(rare) > len(cells) / 2:
         rare = [row for row, cell in enumerate(cells) if is_wrong(cell)]
     if not rare or len({cells[row] for row in rare}) == len(counts):
-        return None
+        return None, ""
     remarked = np.isin(np.arange(len(cells)), rare)
     apart = off_the_law(pd.DataFrame({name: values.parameter(name) for name in parameters}), seconds, remarked)
-    # Where the law isn't known, apart is NaN, and words alone tell.
-    return next((row for row in rare if apart[row] > _OFF or (is_wrong(cells[row]) and not apart[row] < _ON)), None)
+    for row in rare:
+        # Where the law isn't known, apart is NaN, and words alone tell.
+        if is_wrong(cells[row]) and not apart[row] < _ON:
+            return row, "says that this is no run to learn from"
+        if apart[row] > _OFF:
+            return row, f"stands at a time that is {np.exp(apart[row]):.2g} times off what the other rows tell"
+    return None, ""
 
 
 def refuse_choices(
@@ -108,7 +156,7 @@ def refuse_choices(
         With what names it a parameter, or leaves it out.
     """
     for column, told in roles.items() if parameters else ():
-        by_name = any(word in told.why for word in ("name", "statistic", "a limit or a wish"))
+        by_name = any(word in told.why for word in ("name", "statistic", "a limit or a wish", "dates"))
         left = told.role in ("identifier", "outcome", "left out", "quantity")
         if not (left and by_name) or column not in values.cells.columns or column in values.options.quantities:
             continue

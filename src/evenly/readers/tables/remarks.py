@@ -19,9 +19,14 @@ __all__ = ["is_wrong", "not_measured", "not_used", "off_the_law"]
 
 #: What was never run: the whole remark, or its beginning.
 _NOT_MEASURED = re.compile(
-    r"\W*(?:extrapolated|calculated|estimated?|projected|predicted|interpolated|not (?:yet )?(?:run|measured)|"
-    r"hochgerechnet|geschätzt|extrapoliert|vorhergesagt|estimé|extrapolé|prédit)\b"
-    r"(?:\W*$|\W+(?:from|by|with|value|time|runtime|aus|par)\b.*)",
+    r"\W*(?:(?:extrapolated|calculated|estimated?|projected|predicted|interpolated|assumed|"
+    r"not (?:yet )?(?:run|measured)|hochgerechnet|geschätzt|extrapoliert|vorhergesagt|"
+    r"angenommen|estimé|extrapolé|prédit|supposé)\b"
+    r"(?:\W*$|\W+(?:from|by|with|value|time|runtime|aus|par)\b.*)"
+    r"|ideal(?: (?:scaling|speed-?up|value|time))?(?: assumed)?\W*$"
+    r"|(?:from|by) (?:the |a |an? )?(?:fit|model|theory|formula|paper|literature|brochure|vendor|amdahl|data ?sheet)"
+    r"\b.*"
+    r"|(?:literature|vendor'?s?|theoretical|fitted|modell?ed) (?:value|number|time|figure)s?\W*$)",
     re.IGNORECASE,
 )
 #: Where rows come from that nobody ran.
@@ -35,6 +40,7 @@ _WRONG = re.compile(
     r"seg(?:mentation )?fault|\bsegv\b|sigsegv|sigkill|core dumped|\bcrash(?:ed)?\b|\boom\b|out of memory|mpi_abort|"
     r"\babort(?:ed)?\b|\bkilled\b(?!-)|\bfailed\b|\bdie[ds]\b|\bdiverged\b|\boutlier\b|\bincomplete\b|\bhung\b|"
     r"node (?:went )?(?:down|fail\w*)|stopped early|only half|exit (?:code|status) [1-9]|signal \d|timed? ?out\b|"
+    r"wall ?time exceeded|"
     r"abgestürzt|abgebrochen|fehlgeschlagen|ungültig|ausreißer|unvollständig|planté|échou|incomplet|falló|incompleto",
     re.IGNORECASE,
 )
@@ -50,6 +56,8 @@ _UNWANTED = re.compile(
     r"nicht (?:verwenden|benutzen)|ne pas utiliser|no usar",
     re.IGNORECASE,
 )
+#: How far off a straight line a run may be, in logarithms, since the law bends.
+_BENT = np.log(4.0)
 #: Columns whose every mark leaves its row out.
 _MARKS = frozenset({
     "outlier", "outliers", "exclude", "excluded", "skip", "discard", "ignore", "bad", "estimated", "extrapolated",
@@ -109,7 +117,8 @@ def off_the_law(
     """Return how far each run lies off the law of those without a remark, in logarithms, (n_rows,); NaN if unknown.
 
     The law is a parabola in the logarithms of numbers, with a factor for each label. Where runs scatter around it, only
-    what is beyond three times their scatter counts.
+    what is beyond three times their scatter counts. Few runs of one parameter tell a straight line; what a parabola
+    may add to it, up to four times, doesn't count then.
 
     Parameters
     ----------
@@ -125,28 +134,42 @@ def off_the_law(
     >>> off_the_law(cores, seconds, np.array([0, 0, 0, 0, 1, 0], dtype=bool)).round(1).tolist()
     [0.0, 0.0, 0.0, 0.0, 3.0, 0.0]
     """
-    unknown = np.full(len(seconds), np.nan)
     usable = np.isfinite(seconds) & (seconds > 0)
-    design = _design(parameters)
     known = usable & ~remarked
-    if known.sum() < design.shape[1] + 2 or np.linalg.matrix_rank(design[known]) < np.linalg.matrix_rank(design):
-        return unknown
     logs = np.log(np.where(usable, seconds, 1.0))
-    law = np.linalg.lstsq(design[known], logs[known], rcond=None)[0]
-    apart = np.abs(logs - design @ law)
-    freedom = known.sum() - np.linalg.matrix_rank(design[known])
-    scatter = float(np.sqrt(np.sum(apart[known] ** 2) / freedom))
-    return np.where(usable, np.maximum(apart - 3 * scatter, 0.0), np.nan)
+    # The law of several parameters has many forms: only a table of many rows can tell that a run is off it.
+    freedom = 2 if parameters.shape[1] == 1 else 5
+    law = _law(_design(parameters), logs, known, freedom)
+    if law is not None:
+        return np.where(usable, np.maximum(np.abs(logs - law[0]) - 3 * law[1], 0.0), np.nan)
+    law = _law(_design(parameters, curved=False), logs, known, 1) if parameters.shape[1] == 1 else None
+    if law is None:
+        return np.full(len(seconds), np.nan)
+    apart = np.abs(logs - law[0]) - 3 * law[1]
+    # On such a line, nothing is sure to be on the law: what isn't far off it is unknown.
+    return np.where(usable & (apart > _BENT), apart, np.nan)
 
 
-def _design(parameters: pd.DataFrame) -> NDArray[np.float64]:
+def _law(
+    design: NDArray[np.float64], logs: NDArray[np.float64], known: NDArray[np.bool_], freedom: int
+) -> tuple[NDArray[np.float64], float] | None:
+    """Return the law of the known runs at all rows, and their scatter; None where too few runs tell it."""
+    rank = np.linalg.matrix_rank(design)
+    if known.sum() < design.shape[1] + freedom or np.linalg.matrix_rank(design[known]) < rank:
+        return None
+    law = design @ np.linalg.lstsq(design[known], logs[known], rcond=None)[0]
+    return law, float(np.sqrt(np.sum((logs - law)[known] ** 2) / (known.sum() - rank)))
+
+
+def _design(parameters: pd.DataFrame, *, curved: bool = True) -> NDArray[np.float64]:
     """Return the columns of the law, (n_rows, n_columns): a parabola where three values are known, else a line."""
     columns = [np.ones(len(parameters))]
     for name in parameters.columns:
         values = pd.to_numeric(parameters[name], errors="coerce").to_numpy(dtype=np.float64)
         if np.isfinite(values).all() and (values > 0).all():
             z = np.log(values)
-            columns += [z - z.mean(), (z - z.mean()) ** 2] if len(np.unique(z)) > 2 else [z - z.mean()]
+            z -= z.mean()
+            columns += [z, z**2] if curved and len(np.unique(z)) > 2 else [z]
         else:
             dummies = pd.get_dummies(parameters[name].astype(str), drop_first=True, dtype=np.float64)
             columns += list(dummies.to_numpy().T)

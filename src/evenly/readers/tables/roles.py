@@ -29,6 +29,7 @@ __all__ = [
     "Column",
     "Role",
     "are_round",
+    "bounds_time",
     "columns_of",
     "identifies",
     "is_count",
@@ -108,6 +109,9 @@ _MAYBE_OUTCOMES = frozenset({
     "wait", "overhead", "loss", "performance", "perf", "speed", "gain", "ratio", "percent", "ideal", "latency", "fps",
     "ops", "usage", "load", "drag", "lift", "scf", "leistung", "verbrauch", "énergie", "puissance",
 })  # fmt: skip
+#: Words of the power that a run draws, and those that tell of what was set.
+_POWER = frozenset({"power", "watts", "watt", "leistung", "puissance", "potencia"})
+_CHOSEN = frozenset({"cap", "capped", "budget", "set", "setting", "target", "level", "of", "max", "grenze"})
 _MEMORY = frozenset({"memory", "mem", "rss", "footprint", "resident", "speicher", "arbeitsspeicher", "mémoire"})
 #: Statistics of a time beside a time.
 _STATISTIC_NAMES = frozenset({
@@ -119,7 +123,10 @@ _IDENTIFIERS = frozenset({
     "node_list", "nodelist", "exec_host", "exec_hosts", "hostnames", "path", "file", "filename", "file_name", "dir",
     "directory", "folder", "workdir", "work_dir", "log", "logfile", "log_file", "uuid", "guid", "url", "email", "pid",
     "seed", "random_seed", "rng_seed",
-    "comment", "comments", "note", "notes", "remark", "remarks", "description", "job_id_raw", "jobidraw", "array_id",
+    "comment", "comments", "note", "notes", "remark", "remarks", "description", "kommentar", "kommentare", "anmerkung",
+    "anmerkungen", "bemerkung", "bemerkungen", "hinweis", "notiz", "notizen", "remarque", "remarques", "commentaire",
+    "commentaires", "nota", "notas", "comentario", "comentarios", "observaciones", "commento",
+    "job_id_raw", "jobidraw", "array_id",
     "array_job_id", "job_owner",
     "submit", "submitted", "submit_time", "eligible", "start", "end", "started", "ended", "start_time",
     "end_time", "job", "job_id", "jobid", "run_id", "date", "datetime", "timestamp",
@@ -134,6 +141,15 @@ _LIMIT_NAMES = frozenset({
     "req_walltime", "walltime_req", "req_time", "reqtime", "zeitlimit", "zeitvorgabe", "limite", "limite_de_temps",
     "limite_de_tiempo", "límite_de_tiempo", "limite_di_tempo", "tempo_limite", "allocated_time", "time_budget",
 })  # fmt: skip
+#: Words of a limit, and those that a limit of time may have beside them.
+_LIMITS = frozenset({"limit", "requested", "timelimit"})
+_OF_TIME = _LIMITS | {
+    "time", "times", "wall", "walltime", "wallclock", "clock", "job", "run", "runtime", "elapsed", "max", "maximum",
+    "maximal", "hard", "soft", "upper", "queue", "partition", "slurm", "pbs", "batch", "scheduler", "user", "by", "of",
+    "the", "in", "s", "sec", "secs", "second", "seconds", "ms", "min", "mins", "minute", "minutes", "h", "hr", "hrs",
+    "hour", "hours", "d", "day", "days", "raw", "duration", "kill", "timeout",
+    "resource", "list",
+}  # fmt: skip
 _MOST_TIME = frozenset(
     {"max_walltime", "max_wall_time", "max_wallclock", "walltime_max", "maximum_walltime", "maxtime"}
 )
@@ -149,6 +165,8 @@ _TIME_OF_EACH = re.compile(
     r"(.*[\s_])?(s|sec|seconds?|ms|msec|us|µs|min|h|hours?)(\s*/\s*|[\s_]+per[\s_]+)(?!s\b|min\b|h\b|hour|day)\w+",
     re.IGNORECASE,
 )
+#: Two words, as a remark has.
+_IS_PROSE = re.compile(r"[^\W\d_]{2,} +[^\W\d_]{2,}").search
 _UNIT_TAIL = re.compile(r"\s*(\[[^\]]*\]|\([^)]*\))\s*$")
 
 
@@ -189,7 +207,7 @@ def is_outcome(column: str, values: NDArray[np.float64]) -> str:
     words = set(key.split("_"))
     if is_statistic(column):
         return "a statistic, and evenly computes its own"
-    if "cutoff" in words or is_limit(column):
+    if words & {"cutoff", "limit"} or is_limit(column):
         return ""
     if is_result(column):
         return "its name is that of a result"
@@ -201,6 +219,8 @@ def is_outcome(column: str, values: NDArray[np.float64]) -> str:
         return "amounts of memory that nobody would choose: they came out of the runs"
     if words & (_MAYBE_OUTCOMES | _MEMORY) and _look_measured(values):
         return "its name is that of a result, and its values look measured"
+    if words & _POWER and not words & _CHOSEN and len(np.unique(values)) == len(values) > 2:
+        return "its name is that of a result, and it differs in all runs"
     return ""
 
 
@@ -217,7 +237,7 @@ def is_result(column: str) -> bool:
     return (
         is_rate(column)
         or _TIME_OF_EACH.fullmatch(column.strip()) is not None
-        or ("cpu" in words and bool(unit_of_time(column)))
+        or (bool(words & {"cpu", "user", "sys"}) and bool(unit_of_time(column)))
         or bool(words & _OUTCOMES)
         or key in _OUTCOME_NAMES
         or words >= {"speed", "up"}
@@ -241,17 +261,32 @@ def is_statistic(column: str) -> bool:
 
 
 def is_limit(column: str) -> bool:
-    """Tell whether a name is that of a limit or a wish, which was not measured.
+    """Tell whether a name is that of a limit of time, or of a wish, which was not measured.
 
     Examples
     --------
-    >>> is_limit("Timelimit"), is_limit("requested_time"), is_limit("time")
-    (True, True, False)
+    >>> is_limit("Timelimit"), is_limit("requested_cores"), is_limit("time"), is_limit("power limit [W]")
+    (True, True, False, False)
     """
-    key = name_key(column)
-    words = set(key.split("_")) & {"limit", "requested", "timelimit", "wallclock_limit"}
+    return bounds_time(column) or "requested" in _words_of(column) or name_key(column).startswith("resource_list")
+
+
+def bounds_time(column: str) -> bool:
+    """Tell whether a name is that of a limit of the time: no word says that it is one of something else.
+
+    Examples
+    --------
+    >>> bounds_time("Timelimit"), bounds_time("requested_cores"), bounds_time("bandwidth limit (Gb/s)")
+    (True, False, False)
+    """
+    key, its = name_key(column), _words_of(column)
     most = key.removesuffix(f"_{unit_of_time(column)}") in _MOST_TIME
-    return bool(words) or key.startswith("resource_list") or key in _LIMIT_NAMES or most
+    asked = bool(its & _LIMITS) or key.startswith("resource_list")
+    return (asked and its <= _OF_TIME) or key in _LIMIT_NAMES or most
+
+
+def _words_of(column: str) -> set[str]:
+    return set(re.findall(r"[^\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column).lower()))
 
 
 def _look_measured(values: NDArray[np.float64]) -> bool:
@@ -307,6 +342,15 @@ def identifies(column: str, cells: Sequence[str], numeric: bool, others_vary: bo
         return "it numbers the rows"
     if not numeric and distinct and all(map(is_date, distinct)):
         return "its values are dates"
+    filled = sum(map(bool, cells))
+    if (
+        not numeric
+        and others_vary
+        and filled < len(cells)
+        and len(distinct) == filled
+        and any(map(_IS_PROSE, distinct))
+    ):
+        return "remarks on some rows"
     if not numeric and others_vary and len(cells) >= ENOUGH and len(distinct) >= _NEARLY_EACH * len(cells):
         return "a different label in nearly each row"
     return ""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evenly.errors import ReadError
 from evenly.readers.tables.columns import unit_of_time
 from evenly.readers.tables.repetitions import are_whole
-from evenly.readers.tables.roles import is_limit
+from evenly.readers.tables.roles import bounds_time
 from evenly.readers.tables.states import STATE_NAMES, State, counted, must_be_states, name_key, state_of, states
 from evenly.readers.tables.values import Values
 from evenly.runs.units import SECONDS_PER
@@ -151,7 +151,7 @@ def stopped_at_limit(values: Values, seconds: NDArray[np.float64], time: str, un
         The unit of the time: that of a limit whose name has none.
     """
     for column in map(str, values.cells.columns):
-        named = is_limit(column)
+        named = bounds_time(column)
         own = values.units.get(column) or unit_of_time(column)
         if not own and _OTHER_UNIT.search(column):  # a limit of power, say
             continue

@@ -14,6 +14,7 @@ from evenly.readers.tables.clock_times import Between, between
 from evenly.readers.tables.roles import is_limit, is_result
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.values import Values
+from evenly.runs.count_names import kind_of
 from evenly.runs.durations import TWO_FIELDS
 from evenly.runs.units import SECONDS_PER, base_unit
 
@@ -29,14 +30,38 @@ _OTHER_PHASES = frozenset({
     "kommunikation", "kommunikationszeit", "attente",
 })  # fmt: skip
 _CLOCKS = frozenset({"wall", "walltime", "wallclock", "elapsed", "total", "real"})
+#: Words of the time of all cores together.
+_SUMMED_UP = frozenset({
+    "aggregate", "aggregated", "summed", "cumulative", "accumulated", "kumuliert", "kumulierte", "cumulé", "cumulée",
+    "agregado", "thread", "threads",
+})  # fmt: skip
 #: The time of all cores together: no unit makes it the time of a run.
 _SUMMED = re.compile(r"((core|node|gpu|cpu)s?[\s_-]*hours?|(core|node|gpu)s?[\s_-]+(h|hrs?|s|secs?|seconds?))\b", re.I)
-#: A factor that a name tells: ``time (x1000 s)``, ``Time [10^3 s]``, ``time / 1e3 s``.
+#: A factor that a name tells: ``time (x1000 s)``, ``Time [10^3 s]``, ``time / 60 s``, ``in 1000 s``, ``log time``.
 _SCALED = re.compile(
-    r"[\[(]\s*(?:[x×*]\s*\d|10\s*(?:\^|\*\*|e)?-?\d)[^\])]*[\])]|[x×*/]\s*1(?:0{2,}|e-?\d)\b.*"
-    r"|\b10\s*(?:\^|\*\*)\s*-?\d.*",
+    r"[\[(]\s*(?:[x×*]\s*\d|10\s*(?:\^|\*\*|e)?-?\d|1e-?\d|10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻])[^\])]*[\])]"
+    r"|[x×*/]\s*(?:1(?:0+|e-?\d)\b|\d+\s*(?:s|sec|min|h)\b).*|\bin\s+\d+\s*\w+.*"
+    r"|\b10\s*(?:\^|\*\*)\s*-?\d.*|^(?:log|ln|log2|log10)\b.*",
     re.IGNORECASE,
 )
+#: What looks as a unit of time that evenly doesn't know: ``[cs]``, ``(quarter hours)``.
+_OTHER_UNIT = re.compile(
+    r"[\[(][^\]):]*?(?:\b[a-zµ]{1,2}s|(?:second|minute|hour|day|week)s?)\s*[\])]\s*$", re.IGNORECASE
+)
+#: Words of a time of a whole run. Others may make it another time: it is said then that it was taken for that.
+_USUAL = frozenset({
+    "time", "times", "timing", "runtime", "run", "walltime", "wall", "wallclock", "clock", "elapsed", "duration",
+    "total", "overall", "whole", "full", "real", "seconds", "second", "secs", "sec", "s", "ms", "us", "ns", "min", "h",
+    "minutes", "hours", "in", "of", "the", "to", "for", "per", "a", "and", "solution", "execution", "exec", "measured",
+    "mean", "avg", "average", "median", "max", "minimum", "maximum", "best", "mittlere", "mittelwert",
+    "loop", "main", "step", "solve", "solver", "compute", "job", "app", "application", "program", "code", "benchmark",
+    "process", "task", "new", "old", "result", "response", "t", "y", "lap", "iteration", "timestep", "each", "spent",
+    "iter", "it",
+    "zeit", "laufzeit", "rechenzeit", "gesamtzeit", "dauer", "gesamt", "wanduhr", "wanduhrzeit", "echtzeit", "pro",
+    "schritt", "sekunden", "minuten", "stunden", "temps", "durée", "totale", "exécution", "mur", "écoulé",
+    "réel", "moyen", "secondes", "heures", "de", "du", "d", "par", "tiempo", "tempo", "ejecución", "reale", "raw",
+    "sypd", "sdpd", "day", "days", "year", "years", "simulated", "model", "mday", "myear",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -103,19 +128,45 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     if not (options.unit or told or in_cells or options.time) and name_key(column) == "median":
         raise ReadError(values.path, f"{column!r} doesn't say in which unit it is: pass unit= (--unit), as s, ms or us")
     assumed = not (options.unit or told or in_cells)
-    hint = " (assumed: pass unit=, --unit, otherwise)" if assumed else ""
+    guesses = ["pass unit=, --unit, otherwise"] if assumed else []
+    if options.time is None and span is None and not _is_usual(column):
+        guesses.append("that of a whole run on the wall; pass time=, --time, if it is another")
+    hint = f" (assumed: {'; '.join(guesses)})" if guesses else ""
     if span is not None:
         zone = "" if span.zoned else " (no time zone is told: a change of the clock in between would be missed)"
         note = f"the time is that from {span.start!r} to {span.end!r}{zone}"
     elif in_cells:
-        note = f"{column!r} is the time, in hours, minutes and seconds or with its units"
+        note = f"{column!r} is the time, in hours, minutes and seconds or with its units{hint}"
     elif unit in SECONDS_PER or unit.startswith("ticks@") or unit in TWO_FIELDS:
         note = f"{column!r} is the time in {unit}{hint}"
     else:
         note = f"{column!r} is a rate in {unit}: seconds are those of one unit of work"
     why += ", in seconds (assumed: --unit)" if assumed else ""
     spans = () if span is None else (span.start, span.end)
+    if options.time is None:
+        _refuse_one_time(values, column, unit)
     return TimeColumn(column, unit, why, (note,), "" if in_cells else unit, spans)
+
+
+def _refuse_one_time(values: Values, column: str, unit: str) -> None:
+    """Refuse a time that is exactly one on all numbers of cores: no clock tells this, but a simulated time does."""
+    seconds = values.seconds(column, unit)
+    rows = np.isfinite(seconds) & (seconds > 0)
+    counts = [values.cells[name][rows].nunique() for name in map(str, values.cells.columns) if kind_of(name)]
+    if max(counts, default=0) > 2 and len(np.unique(seconds[rows])) == 1:
+        text = next(text for text, row in zip(values.texts(column), rows, strict=True) if row)
+        raise ReadError(
+            values.path,
+            f"{column!r} is {text} on all numbers of cores: it may be a simulated time or a limit, which nobody "
+            f"measured. Pass time= (--time) with the column of the measured time, {column!r} if it is that",
+        )
+
+
+def _is_usual(column: str) -> bool:
+    """Tell whether all words of a name are those of the time of a run, and none may make it another time."""
+    base = re.sub(r"[\[(][^\])]*[\])]\s*$", "", column)
+    words_of = re.sub(r"(?<=[a-zà-ÿ])(?=[A-Z])", "_", base).lower()
+    return all(word in _USUAL for word in re.split(r"[\W_\d]+", words_of) if word)
 
 
 def _refuse_other_times(values: Values, column: str) -> None:
@@ -150,7 +201,7 @@ def _refuse_unclear_units(values: Values, column: str, told: str) -> None:
                 "of the rate, as 1/s, 1/h or 1/d",
             )
         raise ReadError(values.path, f"{column!r} is a rate by its name: pass unit= (--unit), as 1/s, 1/h or 1/d")
-    if (scaled := _SCALED.search(column)) is not None:
+    if (scaled := _SCALED.search(column) or (None if told else _OTHER_UNIT.search(column))) is not None:
         raise ReadError(
             values.path,
             f"{scaled[0]!r} in {column!r} is no unit that evenly knows: multiply the numbers, or pass unit= (--unit) "
@@ -166,6 +217,8 @@ def _refuse_unclear_units(values: Values, column: str, told: str) -> None:
 def _no_whole_time(column: str, columns: Iterable[str]) -> str:
     """Return why a column is not the time of a run as a clock on the wall tells it; "" if nothing says so."""
     its = set(name_key(column).split("_"))
+    if its & _SUMMED_UP:
+        return f"{column!r} is the time of all cores together by its name"
     if its & {"cpu", "cputime", "user", "utime"} and not its & (_CLOCKS - {"total"}):
         return f"{column!r} is CPU time by its name, which may be that of all cores together"
     parts = [name for name in columns if set(name_key(name).split("_")) & _OTHER_PHASES]
