@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -76,3 +78,9 @@ def test_cores_that_are_labels_are_refused() -> None:
     labels = Space.of({"CPUs": Categorical("8 CPUs", "16 CPUs")})
     with pytest.raises(InputError, match="'CPUs' counts cores by its name, but holds labels such as '8 CPUs'"):
         find_cores(labels)
+
+
+@pytest.mark.parametrize(("names", "product"), [(("px", "py"), "px * py"), (("MPI", "grid", "OMP"), "MPI * OMP")])
+def test_products_of_processes_are_proposed(names: tuple[str, ...], product: str) -> None:
+    with pytest.raises(InputError, match=re.escape(f"--cores-are '{product}'")):
+        find_cores(space(**dict.fromkeys(names, (1, 8))))

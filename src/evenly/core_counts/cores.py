@@ -14,8 +14,9 @@ evenly.errors.InputError: which of nodes, tasks_per_node are the cores is open: 
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -162,7 +163,8 @@ def _checked(cores: Cores, space: Space) -> Cores:
 def _question(names: Iterable[str], by_kind: Mapping[str, list[str]]) -> str:
     """Return the question which parameters are the cores, with proposals that can be typed."""
     counting = [name for name in names if kind_of(name)]
-    proposals = _proposals(by_kind) or [_quoted(next(iter(names)))]
+    names = list(names)
+    proposals = _proposals(by_kind) or _grid(names) or [_quoted(names[0])]
     words = " or ".join(f"--cores-are {shlex.quote(text)}" for text in proposals)
     python = f"cores_are={proposals[0]!r}"
     if not counting:
@@ -184,6 +186,13 @@ def _proposals(by_kind: Mapping[str, list[str]]) -> list[str]:
     if ranks:
         return [" * ".join([name, *per_rank]) for name in ranks]
     return [f"{nodes[0]} * {_PER_NODE}"] if nodes else per_rank
+
+
+def _grid(names: Sequence[str]) -> list[str]:
+    """Return the product of the processes along each axis, as ``px * py``, or of ``MPI * OMP``, if there is one."""
+    axes = [name for name in names if re.fullmatch(r"n?p(?:roc)?s?_?[xyz]", name.lower())]
+    both = [name for name in names if re.sub(r"[^a-z]", "", name.lower()) in ("mpi", "omp", "openmp")]
+    return [" * ".join(map(_quoted, found)) for found in (axes, both) if len(found) > 1]
 
 
 def _quoted(name: str) -> str:

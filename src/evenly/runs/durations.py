@@ -28,7 +28,7 @@ _CLOCK = re.compile(
 _ISO = re.compile(
     r"P(?:(?P<d>\d+)D)?(?:T(?:(?P<h>\d+(?:\.\d+)?)H)?(?:(?P<m>\d+(?:\.\d+)?)M)?(?:(?P<s>\d+(?:[.,]\d+)?)S)?)?"
 )
-_WORD = re.compile(r"(?P<number>\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?)\s*(?P<unit>[A-Za-zµμ]+)[\s,]*")
+_WORD = re.compile(r"(?P<number>\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?)\s*(?P<unit>[A-Za-zµμ]+)(?:\(s\))?[\s,]*")
 _WORDS = {
     **{word: SECONDS_PER[unit] for unit in ("ns", "us", "µs", "μs", "ms", "s", "min", "h", "d") for word in [unit]},
     **dict.fromkeys(("sec", "secs", "second", "seconds"), 1.0),

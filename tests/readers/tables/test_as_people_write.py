@@ -578,3 +578,28 @@ def test_power_that_runs_draw_and_parts_of_cpu_time_are_results(tmp_path: Path) 
     assert roles["power [W]"] == "outcome"
     text = "cores,real [s],user [s]\n8,700,5600\n16,355,5680\n32,180,5790\n64,95,6080\n"
     assert _roles(_read(tmp_path, text))["user [s]"] == "outcome"
+
+
+@pytest.mark.parametrize("names", ["h,min,s", "hours,minutes,seconds", "time_h,time_min,time_s", "h,m,s"])
+def test_hours_minutes_and_seconds_side_by_side_are_one_time(tmp_path: Path, names: str) -> None:
+    found = _read(tmp_path, f"cores,{names}\n8,1,20,5\n16,0,42,10.5\n32,0,22,30\n")
+    assert found.runs[""].values.tolist() == [4805.0, 2530.5, 1350.0]
+    assert "are the parts of one time" in found.notes[0]
+
+
+@pytest.mark.parametrize("table", [
+    "cores,hours,minutes\n8,1.5,90\n16,0.75,45\n", "cores,mean,min,s\n8,14,12,0.4\n16,8,7,0.3\n", "m,s\n10,4.5\n20,9\n",
+])  # fmt: skip
+def test_what_is_no_part_of_a_time_is_not_added(tmp_path: Path, table: str) -> None:
+    try:
+        notes = _read(tmp_path, table).notes
+    except ReadError:
+        return
+    assert not any("parts of one time" in note for note in notes)
+
+
+def test_a_drawn_table_and_seconds_with_a_plural_in_brackets(tmp_path: Path) -> None:
+    path = tmp_path / "runs.txt"
+    path.write_text("+----+---------------+\n| np | time          |\n+----+---------------+\n"
+                    "|  2 | 409 second(s) |\n|  4 | 211 second(s) |\n+----+---------------+\n")  # fmt: skip
+    assert scan(path).runs[""].values.tolist() == [409.0, 211.0]

@@ -12,7 +12,7 @@ _TITLE = re.compile(r"\s*[\w .-]+:\s*")
 
 
 def without_borders(lines: Sequence[str]) -> list[str]:
-    """Return the lines without the outer bars, the rule below the header and a title; their numbers stay the same.
+    """Return the lines without the outer bars, the rules and a title; their numbers stay the same.
 
     Lines of any other text are returned unchanged.
 
@@ -20,15 +20,18 @@ def without_borders(lines: Sequence[str]) -> list[str]:
     --------
     >>> without_borders(["result:", "| cores | time |", "|-------|------|", "|     2 |  1.5 |"])
     ['', 'cores | time', '', '2 |  1.5']
+    >>> without_borders(["+---+", "| n |", "+---+", "| 1 |", "+---+"])
+    ['', 'n', '', '1', '']
     """
     filled = [number for number, line in enumerate(lines) if line.strip()]
-    if filled and _TITLE.fullmatch(lines[filled[0]]):
-        title, filled = filled[0], filled[1:]
-    else:
-        title = -1
+    title = filled[0] if filled and _TITLE.fullmatch(lines[filled[0]]) else -1
+    above = [title] if title >= 0 else []
+    if len(filled) > len(above) and _RULE.fullmatch(lines[filled[len(above)]]):
+        above.append(filled[len(above)])
+    filled = filled[len(above) :]
     if len(filled) < 2 or not (_is_row(lines[filled[0]]) and _RULE.fullmatch(lines[filled[1]])):
         return list(lines)
-    left_out = {title, *(n for n in filled if _RULE.fullmatch(lines[n]))}
+    left_out = {*above, *(n for n in filled if _RULE.fullmatch(lines[n]))}
     return [
         ""
         if number in left_out

@@ -1,4 +1,4 @@
-"""Points in time in two columns, the start and the end of each run, whose difference is its time.
+"""Points in time in two columns, the start and the end of each run, whose difference is its time; or its parts.
 
 Dates with times as ISO 8601 and Slurm write them, with or without time zone, and seconds (also milliseconds,
 microseconds, nanoseconds) since 1970.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from evenly.readers.tables.states import name_key
 
-__all__ = ["Between", "between", "is_date"]
+__all__ = ["Between", "between", "in_parts", "is_date"]
 
 _STARTS = ("start", "started", "start_time", "starttime", "started_at", "start_date", "begin", "begin_time", "began",
            "start_ts", "t_start", "beginn", "startzeit", "début", "debut")  # fmt: skip
@@ -25,6 +25,16 @@ _ENDS = (
     "end", "ended", "end_time", "endtime", "ended_at", "end_date", "finish", "finished", "finish_time", "finished_at",
     "stop", "stopped", "stop_time", "completed_at", "completion_time", "end_ts", "t_end", "ende", "endzeit", "fin",
 )  # fmt: skip
+#: Parts of a time.
+_PARTS = {
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours", "std", "stunden", "heures", "horas", "ore"), "h"),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes", "minuten", "minutos", "minuti"), "min"),
+    **dict.fromkeys(
+        ("s", "sec", "secs", "second", "seconds", "sek", "sekunden", "secondes", "segundos", "secondi"), "s"
+    ),
+}
+_BEFORE_PARTS = frozenset({"", "time", "wall", "walltime", "elapsed", "runtime", "zeit", "laufzeit", "temps"})
+_STATISTICS = frozenset({"mean", "avg", "average", "median", "max", "std", "stddev", "sd"})
 _DOTTED = re.compile(r"(?P<day>\d\d?)\.(?P<month>\d\d?)\.(?P<year>\d{4})(?P<rest>[ T]\d\d:\d\d.*)?")
 _NOT_YET = frozenset({"", "-", "unknown", "none", "n/a", "na", "null"})
 #: Seconds since 1970 lie between; larger numbers count smaller units.
@@ -68,6 +78,41 @@ def between(columns: dict[str, Sequence[str]]) -> Between | None:
     if points[0] is None or points[1] is None or points[0][1] != points[1][1]:
         return None
     return Between(starts[0], ends[0], points[1][0] - points[0][0], points[0][1] != "local")
+
+
+def in_parts(columns: Mapping[str, Sequence[str]]) -> tuple[tuple[str, ...], NDArray[np.float64]] | None:
+    """Return the columns of hours, minutes and seconds of one time, and its seconds, (n_rows,); None if there are none.
+
+    All but the last are whole numbers, and what stands behind another is below 60: 80 minutes beside 1.33 hours aren't
+    parts.
+
+    Examples
+    --------
+    >>> names, seconds = in_parts({"cores": ["4"], "h": ["1"], "min": ["20"], "s": ["4.5"]})
+    >>> names, seconds.tolist()
+    (('h', 'min', 's'), [4804.5])
+    """
+    found: dict[str, str] = {}
+    for name in columns:
+        base, _, last = name_key(re.sub(r"[\[\]()]", " ", name).strip()).rpartition("_")
+        if (unit := _PARTS.get(last)) and base in _BEFORE_PARTS:
+            if unit in found:
+                return None
+            found[unit] = name
+    units = [unit for unit in ("h", "min", "s") if unit in found]
+    if len(units) < 2 or units == ["h", "s"] or (len(units) < 3 and "m" in map(name_key, found.values())):
+        return None
+    if not _STATISTICS.isdisjoint(map(name_key, columns)):  # then min is the least time
+        return None
+    try:
+        values = np.array([[float(cell) for cell in columns[found[unit]]] for unit in units])
+    except ValueError:
+        return None
+    whole = (values[:-1] == np.round(values[:-1])).all()
+    if not (whole and (values >= 0).all() and (values[1:] < 60).all()):
+        return None
+    factors = np.array([{"h": 3600.0, "min": 60.0, "s": 1.0}[unit] for unit in units])
+    return tuple(found[unit] for unit in units), factors @ values
 
 
 def is_date(cell: str) -> bool:

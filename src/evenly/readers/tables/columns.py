@@ -51,7 +51,8 @@ NO_TIME = frozenset({"", "-", "--", "na", "n/a", "nan", "none", "null", "inf", "
 
 _TIME_NAMES = frozenset({
     "zeit", "laufzeit", "rechenzeit", "gesamtzeit", "dauer", "temps", "durée", "tiempo", "tempo",
-    "seconds", "time", "times", "runtime", "run_time", "walltime", "wall_time", "wall", "wallclock", "wallclock_time",
+    "seconds", "time", "times", "runtime", "run_time", "realtime", "walltime", "wall_time", "wall", "wallclock",
+    "wallclock_time",
     "wall_clock_time", "elapsed", "elapsed_time", "duration", "time_to_solution", "total_time", "time_total",
     "median", "median_time", "mean_time", "avg_time", "average_time", "min_time",
 })  # fmt: skip

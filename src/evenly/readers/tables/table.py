@@ -35,6 +35,7 @@ from evenly.readers.tables.roles import Column
 from evenly.readers.tables.side_by_side import stacked
 from evenly.readers.tables.unit_row import with_cell_units, with_unit_column, with_units
 from evenly.readers.tables.wide import narrowed
+from evenly.runs.durations import is_duration
 from evenly.runs.files import check_parquet
 from evenly.runs.runs import Runs
 
@@ -219,7 +220,9 @@ def _looks_like_table(path: Path) -> bool:
         start = head(path).split("\n")[:12]
         table = parse(path, start[:-1] if len(start) > 2 else start)
         times = [table.frame[found.column] for found in time_candidates(table.frame.columns)]
-        return any(np.isfinite(numbers(path, "", cells, table.lines)).any() for cells in times)
+        return any(
+            np.isfinite(numbers(path, "", cells, table.lines)).any() or any(map(is_duration, cells)) for cells in times
+        )
     except EvenlyError:
         return False
 

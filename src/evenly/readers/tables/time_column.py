@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.tables import columns as words
-from evenly.readers.tables.clock_times import Between, between
+from evenly.readers.tables.clock_times import between, in_parts
 from evenly.readers.tables.roles import is_limit, is_result
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.values import Values
@@ -81,7 +82,7 @@ class TimeColumn:
     shown_unit : str
         The unit to show; nothing where the cells tell it.
     spans : tuple of str
-        The columns of start and end whose difference it is.
+        The columns of start and end whose difference it is, or of hours, minutes and seconds.
     """
 
     name: str
@@ -112,11 +113,11 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     'real'
     """
     options = values.options
-    span: Between | None = None
+    made: _Made | None = None
     if options.time is not None:
         column, why = options.time, "named in time= (--time)"
     else:
-        column, why, span = _guess(values, free)
+        column, why, made = _guess(values, free)
     _refuse_other_times(values, column)
     known = words.measured(column)
     told = (known.unit if known else "") or words.unit_of_time(column)
@@ -129,12 +130,11 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
         raise ReadError(values.path, f"{column!r} doesn't say in which unit it is: pass unit= (--unit), as s, ms or us")
     assumed = not (options.unit or told or in_cells)
     guesses = ["pass unit=, --unit, otherwise"] if assumed else []
-    if options.time is None and span is None and not _is_usual(column):
+    if options.time is None and made is None and not _is_usual(column):
         guesses.append("that of a whole run on the wall; pass time=, --time, if it is another")
     hint = f" (assumed: {'; '.join(guesses)})" if guesses else ""
-    if span is not None:
-        zone = "" if span.zoned else " (no time zone is told: a change of the clock in between would be missed)"
-        note = f"the time is that from {span.start!r} to {span.end!r}{zone}"
+    if made is not None:
+        note = made.said
     elif in_cells:
         note = f"{column!r} is the time, in hours, minutes and seconds or with its units{hint}"
     elif unit in SECONDS_PER or unit.startswith("ticks@") or unit in TWO_FIELDS:
@@ -142,7 +142,7 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     else:
         note = f"{column!r} is a rate in {unit}: seconds are those of one unit of work"
     why += ", in seconds (assumed: --unit)" if assumed else ""
-    spans = () if span is None else (span.start, span.end)
+    spans = () if made is None else made.columns
     if options.time is None:
         _refuse_one_time(values, column, unit)
     return TimeColumn(column, unit, why, (note,), "" if in_cells else unit, spans)
@@ -236,7 +236,20 @@ def _statistics_beside(column: str, columns: Iterable[str]) -> str:
     return next((name for name in columns if others.fullmatch(name.strip())), "")
 
 
-def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, Between | None]:
+@dataclass(frozen=True)
+class _Made:
+    """A time that is made of several columns."""
+
+    columns: tuple[str, ...]
+    said: str
+
+
+def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]:
+    parts = in_parts({c: values.texts(c) for c in free})
+    if parts is not None:
+        names = ", ".join(map(repr, parts[0]))
+        column = _add(values, f"{' + '.join(parts[0])} [s]", parts[1])
+        return column, f"the sum of {names}", _Made(parts[0], f"{names} are the parts of one time")
     found = words.time_candidates(c for c in free if not is_limit(c) and not words.is_rate(c))
     if len(found) == 1:
         return found[0].column, "its name", None
@@ -249,9 +262,11 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, Between | Non
             return durations[0], "its values are durations", None
         span = between({c: values.texts(c) for c in values.cells.columns})
         if span is not None:
-            name = f"{span.end} - {span.start} [s]"
-            values.cells[name] = ["" if np.isnan(value) else repr(value) for value in span.seconds.tolist()]
-            return name, f"the time from {span.start!r} to {span.end!r}", span
+            column = _add(values, f"{span.end} - {span.start} [s]", span.seconds)
+            why = f"the time from {span.start!r} to {span.end!r}"
+            zone = "" if span.zoned else " (no time zone is told: a change of the clock in between would be missed)"
+            said = f"the time is that from {span.start!r} to {span.end!r}{zone}"
+            return column, why, _Made((span.start, span.end), said)
     shown = ", ".join(map(repr, values.cells.columns))
     why = (
         f"{' and '.join(repr(m.column) for m in found)} may each be the time"
@@ -263,3 +278,9 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, Between | Non
         values.path,
         f"{why}: pass time= (--time) with one of the columns {shown}, and unit= (--unit) if it isn't in seconds{wide}",
     )
+
+
+def _add(values: Values, name: str, seconds: NDArray[np.float64]) -> str:
+    """Add a column of seconds to the cells, and return its name."""
+    values.cells[name] = ["" if np.isnan(value) else repr(value) for value in seconds.tolist()]
+    return name
