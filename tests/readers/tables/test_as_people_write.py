@@ -603,3 +603,10 @@ def test_a_drawn_table_and_seconds_with_a_plural_in_brackets(tmp_path: Path) -> 
     path.write_text("+----+---------------+\n| np | time          |\n+----+---------------+\n"
                     "|  2 | 409 second(s) |\n|  4 | 211 second(s) |\n+----+---------------+\n")  # fmt: skip
     assert scan(path).runs[""].values.tolist() == [409.0, 211.0]
+
+
+def test_states_of_lsf(tmp_path: Path) -> None:
+    rows = "900,DONE,16,409 second(s)\n901,DONE,32,208 second(s)\n902,EXIT,64,3 second(s)\n903,DONE,128,57 second(s)\n"
+    found = _read(tmp_path, f"JOBID,STAT,SLOTS,RUN_TIME\n{rows}")
+    assert found.runs[""].parameters == ["SLOTS"]
+    assert found.runs[""].to_frame()["status"].tolist() == ["ok", "ok", "failed", "ok"]

@@ -36,16 +36,18 @@ _WORDS: dict[str, State] = {
         "exiting", "waiting", "requeue_hold", "requeue_fed", "signaling", "stage_out", "resv_del_hold",
     ), "running"),
 }  # fmt: skip
-#: Short words, which count in a column of states only. ``F`` is Slurm's FAILED, but PBS's finished.
+#: Short words and those of LSF, which count in a column of states only. ``F`` is Slurm's FAILED, but PBS's finished.
 _SHORT: dict[str, State] = {
     "": "ok", "cd": "ok", "c": "ok",
-    **dict.fromkeys(("f", "ca", "nf", "pr", "bf", "rv", "se", "st"), "failed"),
+    **dict.fromkeys(("f", "ca", "nf", "pr", "bf", "rv", "se", "st", "exit"), "failed"),
     **dict.fromkeys(("to", "dl"), "timed out"),
-    **dict.fromkeys(("r", "pd", "s", "rq", "cf", "cg", "rs", "q", "e", "h", "w"), "running"),
+    **dict.fromkeys((
+        "r", "pd", "s", "rq", "cf", "cg", "rs", "q", "e", "h", "w", "run", "pend", "psusp", "ususp", "ssusp", "unkwn",
+    ), "running"),
 }  # fmt: skip
 _SLURM_ONLY = frozenset({"cd", "ca", "nf", "pr", "bf", "to", "dl", "pd", "rq", "cf", "cg"})
 #: Names of columns of states, as `name_key` writes them.
-STATE_NAMES = frozenset({"status", "state", "job_state", "jobstate", "job_status", "run_status"})
+STATE_NAMES = frozenset({"status", "state", "stat", "job_state", "jobstate", "job_status", "run_status"})
 #: Names of columns that hold states or anything else: its words decide.
 _PERHAPS_STATES = frozenset({"result", "outcome", "verdict", "job_result", "run_result", "exit_reason", "end", "ended",
                             "statut", "ergebnis", "zustand", "résultat", "état"})  # fmt: skip
