@@ -310,3 +310,10 @@ def test_skewed_steps_are_said_where_many_of_them_are_asked_for() -> None:
     said = "repeated steps take 1.40 times their median on average: for many of them, say --statistic mean"
     assert said in evenly.recommend(model, COUNTS, measured=runs, steps=100).notes
     assert said not in evenly.recommend(model, COUNTS, measured=runs).notes
+
+
+def test_the_table_says_what_efficiency_is_against() -> None:
+    model, _ = learned(pd.DataFrame({"cores": COUNTS, "seconds": 3600 / np.array(COUNTS) ** 0.5}), "cores")
+    captions = [str(recommendation_table(evenly.recommend(model, counts)).caption) for counts in ([1, 4], [16, 64])]
+    assert "against the first row" in captions[0]
+    assert "against the fewest measured cores" in captions[1]  # 16 cores are used to 25 %

@@ -33,9 +33,8 @@ def recommendation_table(found: Recommendation, *, times: TimeFormat = "unit") -
     """
     curve, best = found.curve, found.best
     starred = bool(curve["extrapolated"].any())
-    caption = (
-        "used: efficiency against the fewest measured cores" if starred else "used: efficiency against the first row"
-    )
+    is_first = not starred and bool(np.isclose(curve["efficiency"].iloc[0], 1.0))
+    caption = f"used: efficiency against the {'first row' if is_first else 'fewest measured cores'}"
     if (curve["efficiency"] > _MORE_THAN_ALL).any():
         caption += "; above 100 %: more cores also work faster each, as where their data fit into caches"
     title = "" if found.steps == 1 else f"{value_text(found.steps)} steps"
