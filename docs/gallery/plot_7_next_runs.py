@@ -8,7 +8,6 @@ Propose the runs that reduce the error of a model most per core-hour.
 import pandas as pd
 
 import evenly
-from evenly.tuning.advisor import advise
 
 measured = pd.DataFrame(
     {
@@ -22,4 +21,4 @@ runs = evenly.Runs.from_frame(measured, ["cells", "cores"], space=space)
 
 # %%
 # ``error_before`` and ``error_after`` are the model's own estimates of its error: 0.1 is 10 %.
-print(advise(runs, 2, budget=1.0, cores="cores").to_string())
+print(evenly.advise(runs, 2, budget=1.0).to_string())

@@ -47,6 +47,7 @@ from evenly.space.space import Constraint as Constraint
 from evenly.space.space import Space as Space
 from evenly.time_limits.next_job import next_limit as next_limit
 from evenly.time_limits.replay import replay as replay
+from evenly.tuning.advisor import advise as advise
 from evenly.tuning.search import Search as Search
 from evenly.tuning.sensitivity import sensitivity as sensitivity
 from evenly.tuning.tuning import tune as tune

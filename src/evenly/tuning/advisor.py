@@ -15,8 +15,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.errors import ExtrapolationWarning, InputError
+from evenly.core_counts.cores import find_cores
+from evenly.errors import EvenlyError, ExtrapolationWarning, InputError
 from evenly.models.base import Model
+from evenly.models.fitting import fit
 from evenly.models.gaussian_process.gaussian_process import GaussianProcess
 from evenly.runs.runs import Runs
 from evenly.space.expressions import Expression
@@ -63,7 +65,7 @@ def next_runs(runs: Runs, n: int = 1, *, seed: int = 0) -> pd.DataFrame:
     >>> bool(3 < next_runs(runs)["n"].iloc[0] < 100)
     True
     """
-    table = advise(runs, n, seed=seed)
+    table = _proposed(runs, n, seed=seed)
     return table[runs.space.names].reset_index(drop=True)
 
 
@@ -85,11 +87,12 @@ def advise(
     n : int
         Maximum number of configurations.
     budget : float, optional
-        Maximum of their predicted core-hours in total. Without `cores`, each run is taken to use one core.
+        Maximum of their predicted core-hours in total.
     cores : str, optional
-        Number of cores of a configuration: an expression of its parameters, such as ``"ranks * threads"``.
+        Number of cores of a configuration: an expression of its parameters, such as ``"ranks * threads"``. With a
+        budget, what the names of the parameters say unmistakably; without one, the runs are compared by their time.
     times : Model, optional
-        A model of these runs, which tells how long further ones take. By default the Gaussian process tells it.
+        A model of these runs, which tells how long further ones take; by default one that is learned quickly.
     seed : int
         Seed of the sample of configurations, where the space has too many to compare all.
 
@@ -104,7 +107,7 @@ def advise(
     Raises
     ------
     InputError
-        If no run succeeded, or an argument is out of range.
+        If no run succeeded, an argument is out of range, or a budget is given and it is open what the cores are.
 
     Examples
     --------
@@ -115,6 +118,29 @@ def advise(
     >>> bool((table["error_after"] < table["error_before"]).all())
     True
     """
+    if budget is not None and cores is None:
+        cores = find_cores(runs.space, measured=runs.configurations).text
+    return _proposed(runs, n, budget=budget, cores=cores, times=_learned(runs) if times is None else times, seed=seed)
+
+
+def _learned(runs: Runs) -> Model | None:
+    """Return a model of how long runs take; None if there are too few to learn one."""
+    try:
+        return fit(runs, effort="quick")
+    except EvenlyError:
+        return None
+
+
+def _proposed(
+    runs: Runs,
+    n: int,
+    *,
+    budget: float | None = None,
+    cores: str | None = None,
+    times: Model | None = None,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Return the proposals of `advise`; without `times`, the Gaussian process tells how long runs take."""
     if n < 1:
         raise InputError(f"n must be at least 1, but got {n}")
     if budget is not None and budget <= 0:

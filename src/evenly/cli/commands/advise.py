@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json, save_table
-from evenly.errors import EvenlyError, InputError
-
-if TYPE_CHECKING:
-    from evenly.models.base import Model
-    from evenly.runs.runs import Runs
+from evenly.errors import InputError
 
 
 def advise(
@@ -50,7 +46,7 @@ def advise(
         cores_are = cores.text
         if cores.said:
             note(cores.said)
-    table = advised(found, runs, budget=budget, cores=cores_are, times=_times(found))
+    table = advised(found, runs, budget=budget, cores=cores_are)
     if save is not None:
         save_table(table, save, "table of proposals")
     if json:
@@ -64,13 +60,3 @@ def advise(
         )
         raise InputError(f"{why}: --study with more values, or a larger --budget, gives more")
     out.print(advice_table(table, found.parameters, per_core=cores_are is None))
-
-
-def _times(runs: Runs) -> Model | None:
-    """Return a model of how long runs take; None if there are too few to learn one."""
-    from evenly.models.fitting import fit
-
-    try:
-        return fit(runs, effort="quick")
-    except EvenlyError:
-        return None
