@@ -31,7 +31,7 @@ from evenly.errors import InputError
 from evenly.report.plots.style import FAINT, GREY, INK, ON_DARK, ON_LIGHT, PALETTE
 from evenly.writing import replacing
 
-__all__ = ["Command", "Fold", "Page", "Part", "Picture", "Remark", "Section", "Table", "Text"]
+__all__ = ["Command", "Fold", "Page", "Part", "Picture", "Remark", "Section", "Table", "Text", "as_image"]
 
 #: Bytes above which a picture is embedded as pixels instead of lines.
 LARGEST_SVG = 300_000
@@ -203,10 +203,7 @@ class Picture(Part):
         lines = _lines(self.figure)
         if len(lines) <= LARGEST_SVG:
             return Markup(_adapting(lines, self.alternative, self._style))  # noqa: S704 - made by matplotlib
-        pixels = io.BytesIO()
-        self.figure.savefig(pixels, format="png", dpi=160)
-        source = f"data:image/png;base64,{base64.b64encode(pixels.getvalue()).decode('ascii')}"
-        return Markup('<img src="{}" alt="{}" style="{}">').format(source, self.alternative, self._style)
+        return as_image(self.figure, self.alternative, self._style)
 
     @property
     def _style(self) -> str:
@@ -318,6 +315,14 @@ class Page:
             reason = error.strerror or error
             raise InputError(f"the page can't be written to {target}: {reason}: choose another folder") from None
         return target
+
+
+def as_image(figure: Figure, alternative: str, style: str = "max-width:100%") -> Markup:
+    """Return a figure as an element of any page, of pixels, with a description for readers who can't see it."""
+    pixels = io.BytesIO()
+    figure.savefig(pixels, format="png", dpi=160)
+    source = f"data:image/png;base64,{base64.b64encode(pixels.getvalue()).decode('ascii')}"
+    return Markup('<img src="{}" alt="{}" style="{}">').format(source, alternative, style)
 
 
 def _inline(text: str) -> Markup:

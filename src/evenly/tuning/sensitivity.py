@@ -24,6 +24,7 @@ from evenly.models.base import Model
 from evenly.models.fitting import fit
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.runs.runs import Runs
+from evenly.showing import Shown
 
 __all__ = ["Sensitivity", "sensitivity"]
 
@@ -37,7 +38,7 @@ _SOBOL = 2048
 
 
 @dataclass(frozen=True)
-class Sensitivity:
+class Sensitivity(Shown):
     """How strongly each parameter affects the time.
 
     Attributes

@@ -128,7 +128,13 @@ def test_a_notebook_shows_tables(model: evenly.Model) -> None:
         assert "<table>" in shown
         checked(shown)
     assert "PMNF" in type(model)()._repr_html_()  # not fitted: its name
-    assert set(evenly.plot({"a": model}, {"a": runs_of()})) == {"a", "a-predicted"}
+    pictures = evenly.plot({"a": model}, {"a": runs_of()})
+    assert set(pictures) == {"a", "a-predicted"}
+    checked(shown := pictures._repr_html_())
+    assert shown.count("<img") == 2
+    rows = [{"cores": p, "size": n, "seconds": n / p + 0.1} for p in (1, 2, 4, 8) for n in range(1, 7)]
+    told = evenly.sensitivity(evenly.Runs.from_frame(pd.DataFrame(rows), ["cores", "size"]), repeats=1)
+    assert "<table>" in told._repr_html_()
 
 
 def test_the_number_of_cores_is_asked_for_not_guessed() -> None:

@@ -14,6 +14,7 @@ from evenly.models.base import Model
 from evenly.report.html_page import Part, Table, Text
 from evenly.runs.runs import Runs
 from evenly.tuning.result import Result
+from evenly.tuning.sensitivity import Sensitivity
 
 __all__ = ["html_of"]
 
@@ -62,3 +63,5 @@ def _parts(thing: Any) -> Iterator[Part]:
         case Result():
             yield Text(tuning.found_text(thing))
             yield Table.of(tuning.tasks_table(thing) if thing.task_names else tuning.alike_table(thing))
+        case Sensitivity():
+            yield Table.of(tuning.sensitivity_table(thing))

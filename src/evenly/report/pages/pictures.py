@@ -13,6 +13,7 @@ from evenly.decomposition.forecasting.forecast import Forecast
 from evenly.decomposition.partitioning.plan import CutPlan
 from evenly.errors import InputError
 from evenly.models.base import Model
+from evenly.report.html_page import as_image
 from evenly.runs.runs import Runs
 from evenly.tuning.result import Result
 from evenly.tuning.sensitivity import Sensitivity
@@ -20,11 +21,18 @@ from evenly.tuning.sensitivity import Sensitivity
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["check_fits", "numbered", "pictures_of", "plot"]
+__all__ = ["Pictures", "check_fits", "numbered", "pictures_of", "plot"]
+
+
+class Pictures(dict[str, "Figure"]):
+    """Figures by their names, which a notebook shows one below the other."""
+
+    def _repr_html_(self) -> str:
+        return "".join(map(as_image, self.values(), self))
 
 
 @explained
-def plot(thing: Any, runs: Runs | Mapping[str, Runs] | None = None, *, level: float = 0.9) -> dict[str, Figure]:
+def plot(thing: Any, runs: Runs | Mapping[str, Runs] | None = None, *, level: float = 0.9) -> Pictures:
     """Return the pictures that suit a result, by name.
 
     Parameters
@@ -38,7 +46,7 @@ def plot(thing: Any, runs: Runs | Mapping[str, Runs] | None = None, *, level: fl
     Returns
     -------
     dict of str to matplotlib.figure.Figure
-        A notebook shows a figure that ends a cell. ``figure.savefig("name.png")`` saves one.
+        A notebook shows them where they end a cell. ``figure.savefig("name.png")`` saves one.
 
     Raises
     ------
@@ -55,13 +63,13 @@ def plot(thing: Any, runs: Runs | Mapping[str, Runs] | None = None, *, level: fl
     """
     match thing:
         case Model():
-            return pictures_of({"": thing}, _runs_of({"": thing}, runs), level=level)
+            return Pictures(pictures_of({"": thing}, _runs_of({"": thing}, runs), level=level))
         case Mapping() if thing and all(isinstance(model, Model) for model in thing.values()):
-            return pictures_of(thing, _runs_of(thing, runs), level=level)
+            return Pictures(pictures_of(thing, _runs_of(thing, runs), level=level))
         case Plan() | CutPlan() | Forecast() | Result() | Sensitivity():
             if runs is not None:
                 raise InputError(f"runs are drawn beside models, but got {type(thing).__name__}: leave them out")
-            return _of_result(thing)
+            return Pictures(_of_result(thing))
         case Recommendation():
             raise InputError("a recommendation has no picture of its own: plot its model, or make a page of it")
     raise InputError(
