@@ -184,6 +184,9 @@ class Goal:
             best, why = _row(left[left[count] == knee.count], 0), _reason(knee)
         hoped = [] if sure else ["later than the deadline"]
         hoped += ["above the budget"] if any(_upper(best, column) > most for column, most in hopes) else []
+        least = 0.0 if self.efficiency is None else self.efficiency
+        if "run_upper_s" in curve and best["efficiency"] * best["run_s"] < least * best["run_upper_s"]:
+            hoped.append("too long for this efficiency")
         why += f", if the prediction holds: its upper bound is {' and '.join(hoped)}" if hoped else ""
         # An efficiency is a wish: what it hides is told. A deadline and a budget are kept.
         other = _runner_up(curve if self.efficiency is not None else left, best, count)
