@@ -18,6 +18,7 @@ from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarnin
 from evenly.readers.base import Reader
 from evenly.readers.cesm_layout import Placed, agreed
 from evenly.readers.confounding import alike_at_the_top, confounded, unlike, without_multiples
+from evenly.readers.files import plain_suffix
 from evenly.readers.folder_walk import Walk
 from evenly.readers.merging import Part, merge
 from evenly.readers.precice.coupling import find_coupling
@@ -278,6 +279,10 @@ class _Collector:
             raise ReadError(root, "there is no such file or folder")
         if root.is_file() and self.forced:
             self._take(root, self.readers)
+            return
+        named = [one for one in self.readers if plain_suffix(root) in getattr(one, "named_only", ())]
+        if named and root.is_file() and not self._recognising(root):
+            self._take(root, named)
             return
         for path in self.walk.below(root, lambda folder: bool(self._recognising(folder))):
             candidates = self._recognising(path)

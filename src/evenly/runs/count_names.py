@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 __all__ = ["COUNT_KINDS", "kind_of"]
 
@@ -10,16 +11,18 @@ __all__ = ["COUNT_KINDS", "kind_of"]
 COUNT_KINDS: dict[str, tuple[str, ...]] = {
     "cores": (
         "cores", "ncores", "ncore", "numcores", "nrcores", "numberofcores", "totalcores", "corestotal", "corecount",
-        "kerne", "anzahlkerne", "anzahlderkerne", "rechenkerne", "coeurs", "nombredecoeurs", "nbcoeurs",
+        "nucleos", "numerodenucleos", "nucleo", "kerne", "anzahlkerne", "anzahlderkerne", "rechenkerne", "coeurs",
+        "nombredecoeurs", "nbcoeurs",
         "cpus", "ncpus", "ncpu", "numcpus", "numberofcpus", "totalcpus", "cpucount", "cpucores", "alloccpus",
     ),
     "nodes": ("nodes", "nnodes", "nnode", "numnodes", "nodecount", "numberofnodes", "allocnodes", "hosts",
-              "knoten", "anzahlknoten", "noeuds", "nombredenoeuds"),
+              "nodos", "numerodenodos", "nodi", "knoten", "anzahlknoten", "noeuds", "nombredenoeuds"),
     "ranks": (
         "ranks", "nranks", "numranks", "mpiranks", "numberofranks", "np", "nproc", "nprocs", "procs", "numprocs",
         "mpiprocs", "mpinp", "processes", "nprocesses", "numprocesses", "numberofprocesses", "mpiprocesses",
         "processors", "nprocessors", "numprocessors", "numberofprocessors", "tasks", "ntasks", "mpitasks", "numtasks",
-        "pes", "npes", "prozesse", "anzahlprozesse", "processus", "nombredeprocessus",
+        "procesos", "numerodeprocesos", "processi", "numerodiprocessi", "processos", "pes", "npes", "prozesse",
+        "anzahlprozesse", "processus", "nombredeprocessus",
     ),
     "per node": (
         "taskspernode", "ntaskspernode", "rankspernode", "procspernode", "processespernode", "mpipernode", "ppn", "tpn",
@@ -27,7 +30,8 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
         "tasksnode", "ranksnode", "procsnode", "processesnode", "mpinode", "coresnode", "cpusnode",
     ),
     "per rank": (
-        "threads", "nthreads", "numthreads", "ompthreads", "ompnumthreads", "threadsperrank", "threadsperprocess",
+        "hilos", "threads", "nthreads", "numthreads", "ompthreads", "ompnumthreads", "threadsperrank",
+        "threadsperprocess",
         "threadspertask", "cpuspertask", "corespertask", "coresperrank", "cpusperrank", "coresperprocess",
     ),
     "gpus": ("gpus", "ngpus", "numgpus", "totalgpus", "gpuspernode", "gpuspertask", "accelerators"),
@@ -43,7 +47,8 @@ def kind_of(name: str) -> str:
     >>> [kind_of(name) for name in ("n_cores", "MPI ranks", "tasks-per-node", "OMP_NUM_THREADS", "grid")]
     ['cores', 'ranks', 'per node', 'per rank', '']
     """
-    plain = re.sub(r"[^a-z]", "", name.lower().replace("œ", "oe"))
+    bare = unicodedata.normalize("NFKD", name.lower().replace("œ", "oe"))  # núcleos: nucleos
+    plain = re.sub(r"[^a-z]", "", bare)
     return _KIND_OF.get(plain) or (
         "per rank" if re.fullmatch(r"(open)?mp.*threads|threads.*(rank|task)s?", plain) else ""
     )

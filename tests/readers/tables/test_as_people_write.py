@@ -610,3 +610,53 @@ def test_states_of_lsf(tmp_path: Path) -> None:
     found = _read(tmp_path, f"JOBID,STAT,SLOTS,RUN_TIME\n{rows}")
     assert found.runs[""].parameters == ["SLOTS"]
     assert found.runs[""].to_frame()["status"].tolist() == ["ok", "ok", "failed", "ok"]
+
+
+def test_a_document_is_read_where_it_is_named_and_not_in_a_folder(tmp_path: Path) -> None:
+    document, table = tmp_path / "README.md", tmp_path / "runs.csv"
+    document.write_text(
+        "# Scaling\n\n| Cores | Runtime |\n|--|--|\n| 128 | 429.6 s |\n| 256 | 217.3 s |\n\nAs measured.\n"
+    )
+    table.write_text("cores,time_s\n8,9\n16,5\n")
+    assert scan(document).runs[""].values.tolist() == [429.6, 217.3]
+    assert len(scan(tmp_path).runs["runs"] if "runs" in scan(tmp_path).runs else scan(tmp_path).runs[""]) == 2
+    document.write_text("# Scaling\n\nNothing yet.\n")
+    with pytest.raises(ReadError, match="the text holds no table"):
+        scan(document)
+
+
+def test_products_of_ranks_and_threads_are_two_parameters(tmp_path: Path) -> None:
+    found = _read(
+        tmp_path, "MPI x OMP,wall/s,CV/%\n8x1,1250,1.0\n16x1,674,1.1\n8x2,660,1.0\n16x2,354,1.2\n8 x 4,367,1.1\n"
+    )
+    assert found.runs[""].parameters == ["MPI", "OMP"]
+    assert found.runs[""].configurations["OMP"].tolist() == [1, 1, 2, 2, 4]
+    assert "'MPI x OMP' is read as 'MPI' and 'OMP'" in found.notes[0]
+
+
+def test_deviations_in_brackets_and_runs_that_did_not_finish(tmp_path: Path) -> None:
+    found = _read(tmp_path, "procs,time[s]\n12,461.8 (9.2)\n24,235.5 (4.7)\n48,121.4 (2.4)\n")
+    assert found.runs[""].values.tolist() == [461.8, 235.5, 121.4]
+    assert "in brackets behind its numbers" in found.notes[0]
+    found = _read(tmp_path, "procs,time[s]\n12,DNF\n24,235.5\n48,121.4\n")
+    assert found.runs[""].to_frame()["status"].tolist() == ["failed", "ok", "ok"]
+
+
+def test_a_mean_counts_beside_its_least_and_longest_time(tmp_path: Path) -> None:
+    found = _read(
+        tmp_path,
+        "threads,avg_time,std_dev,min_time,max_time\n1,9.2,0.1,9.0,9.4\n2,5.1,0.1,5.0,5.4\n4,3.1,0.1,3.0,3.2\n",
+    )
+    assert found.runs[""].values.tolist() == [9.2, 5.1, 3.1]
+
+
+def test_repeated_times_in_lists_of_json(tmp_path: Path) -> None:
+    path = tmp_path / "runs.json"
+    path.write_text('{"cores": [12, 24], "times": [[4.5, 4.6], [2.3, 2.4, 2.5]]}')
+    assert scan(path).runs[""].values.tolist() == [4.5, 4.6, 2.3, 2.4, 2.5]
+
+
+@pytest.mark.parametrize("name", ["Núcleos", "Procesos", "Processi", "Nombre de cœurs"])
+def test_names_of_cores_in_more_languages(tmp_path: Path, name: str) -> None:
+    runs = _read(tmp_path, f"{name},tiempo_medio\n12,457\n24,234\n48,121\n").runs[""]
+    assert find_cores(runs.space).names == (name,)

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 __all__ = ["tables_in_text", "without_borders"]
 
-_RULE = re.compile(r"\s*\|?[\s:|+-]*-{3,}[\s:|+-]*\|?\s*")
-_TITLE = re.compile(r"\s*[\w .-]+:\s*")
+_RULE = re.compile(r"\s*\|?[\s:|+-]*-{2,}[\s:|+-]*\|?\s*")
+#: A title of at most so many lines, with the border, stands above a table.
+_MOST_ABOVE = 4
 
 
 def without_borders(lines: Sequence[str]) -> list[str]:
-    """Return the lines without the outer bars, the rules and a title; their numbers stay the same.
+    """Return the lines without the outer bars, the rules and what stands above; their numbers stay the same.
 
     Lines of any other text are returned unchanged.
 
@@ -24,11 +25,10 @@ def without_borders(lines: Sequence[str]) -> list[str]:
     ['', 'n', '', '1', '']
     """
     filled = [number for number, line in enumerate(lines) if line.strip()]
-    title = filled[0] if filled and _TITLE.fullmatch(lines[filled[0]]) else -1
-    above = [title] if title >= 0 else []
-    if len(filled) > len(above) and _RULE.fullmatch(lines[filled[len(above)]]):
-        above.append(filled[len(above)])
-    filled = filled[len(above) :]
+    first = next((at for at, number in enumerate(filled) if _is_row(lines[number])), 0)
+    above, filled = filled[:first], filled[first:]  # titles, and the upper border
+    if len(above) > _MOST_ABOVE:
+        return list(lines)
     if len(filled) < 2 or not (_is_row(lines[filled[0]]) and _RULE.fullmatch(lines[filled[1]])):
         return list(lines)
     left_out = {*above, *(n for n in filled if _RULE.fullmatch(lines[n]))}

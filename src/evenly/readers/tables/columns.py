@@ -54,7 +54,8 @@ _TIME_NAMES = frozenset({
     "seconds", "time", "times", "runtime", "run_time", "realtime", "walltime", "wall_time", "wall", "wallclock",
     "wallclock_time",
     "wall_clock_time", "elapsed", "elapsed_time", "duration", "time_to_solution", "total_time", "time_total",
-    "median", "median_time", "mean_time", "avg_time", "average_time", "min_time",
+    "median", "median_time", "mean_time", "avg_time", "average_time", "min_time", "tempo_medio", "tiempo_medio",
+    "tiempo_promedio", "tiempo_total", "tempo_totale", "temps_moyen", "temps_total", "mittlere_zeit",
 })  # fmt: skip
 #: Names of a time, if a unit of time stands beside them.
 _WHOLES = frozenset({"total", "t_total", "overall", "real", "mean", "avg", "average"})
@@ -200,7 +201,7 @@ def time_candidates(columns: Iterable[str]) -> list[Measured]:
     times = [m for m in map(measured, columns) if m is not None and m.certainty > 0]
     best = max((m.certainty for m in times), default=0)
     found = [m for m in times if m.certainty == best]
-    for lesser in (_is_rate, _is_part):  # a rate beside a time, and a part beside the whole
+    for lesser in (_is_rate, _is_part, _is_end):  # a rate beside a time, a part beside the whole, a least beside a mean
         found = [m for m in found if not lesser(m)] or found
     return found or _by_unit(columns)
 
@@ -211,6 +212,10 @@ def _is_rate(found: Measured) -> bool:
 
 def _is_part(found: Measured) -> bool:
     return bool(set(re.split(r"[\s_\-.]+", found.base.lower())) & _PARTS)
+
+
+def _is_end(found: Measured) -> bool:
+    return not set(re.split(r"[\s_\-.]+", found.base.lower())).isdisjoint({"min", "max", "minimum", "maximum"})
 
 
 def _by_unit(columns: Iterable[str]) -> list[Measured]:

@@ -1,4 +1,4 @@
-"""Cells that say how sure their number is: ``812 ± 12``, ``~2400 s``. The number is read, and that is said."""
+"""Cells that say how sure their number is: ``812 ± 12``, ``812 (12)``, ``~2400 s``. That the number is read is said."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ _DEVIATION: Final = re.compile(
     r"\s*(?:±|\+/-|\+-)\s*\d[\d.,]*(?:[eE][+-]?\d+)?\s*(?P<unit>[^\d\s%]*)%?",
     re.IGNORECASE,
 )
+_BRACKETED: Final = re.compile(r"(?P<value>\d[\d.,]*(?:[eE][+-]?\d+)?)\s*\(\s*\d[\d.,]*(?:[eE][+-]?\d+)?\s*\)")
 _ABOUT: Final = re.compile(r"(?:~|≈|ca\.\s|approx\.\s)\s*(?P<value>\d.*)", re.IGNORECASE)
 
 
@@ -41,6 +42,9 @@ def without_doubts(cells: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
         plain = [_without_deviation(cell) for cell in column]
         if plain != column.tolist():
             notes.append(f"{str(name)!r}: what follows ± isn't used")
+        elif all(map(_BRACKETED.fullmatch, filter(None, plain))) and any(plain):
+            plain = [found["value"] if (found := _BRACKETED.fullmatch(cell)) else cell for cell in plain]
+            notes.append(f"{str(name)!r}: what stands in brackets behind its numbers isn't used")
         exact = [found["value"] if (found := _ABOUT.fullmatch(cell)) else cell for cell in plain]
         if exact != plain:
             notes.append(f"{str(name)!r}: numbers with ~ (about) are taken as they stand")

@@ -78,8 +78,18 @@ def _records(text: str) -> list[Mapping[str, Any]]:
             found = [dict(zip(found, row, strict=True)) for row in zip(*lists, strict=True)]
     if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
         return []
+    found = [one for record in found for one in _repeated(record)]
     plain = all(not isinstance(value, Mapping | list) for one in found for value in one.values())
     return found if plain else []
+
+
+def _repeated(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return a record whose times are a list, of repeated runs, as one record for each."""
+    lists = {name: value for name, value in record.items() if isinstance(value, list)}
+    if len(lists) != 1 or not time_candidates(lists):
+        return [record]
+    ((name, values),) = lists.items()
+    return [{**record, name: value} for value in values]
 
 
 def _text(value: Any) -> str:

@@ -254,7 +254,7 @@ def is_statistic(column: str) -> bool:
     >>> is_statistic("count"), is_statistic("object_count")
     (True, False)
     """
-    key = name_key(column)
+    key = name_key(column.replace("%", "")).rstrip("_/")
     words = set(key.split("_")) & (STATISTICS - {"count"})  # object_count is a size
     name = key.rsplit("_", 1)[0] if unit_of_time(column) else key  # min_s
     return name in _STATISTIC_NAMES | STATISTICS or bool(words) or key.startswith("ci_")

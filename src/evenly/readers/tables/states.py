@@ -25,7 +25,8 @@ _WORDS: dict[str, State] = {
         "failed", "fail", "failure", "error", "crashed", "crash", "oom", "killed", "aborted", "invalid", "cancelled",
         "canceled", "node_fail", "out_of_memory", "out_of_me", "preempted", "boot_fail", "revoked", "special_exit",
         "stopped", "launch_failed", "out of memory", "node fail", "node failure", "diverged", "segfault",
-        "segmentation fault", "fehlgeschlagen", "abgebrochen", "abgestürzt", "fehler", "échec", "échoué", "erreur",
+        "segmentation fault", "dnf", "did not finish", "fehlgeschlagen", "abgebrochen", "abgestürzt", "fehler",
+        "échec", "échoué", "erreur",
     ), "failed"),
     **dict.fromkeys((
         "timed out", "timeout", "timed_out", "time limit", "deadline", "walltime", "hit walltime", "walltime exceeded",

@@ -31,6 +31,7 @@ from evenly.readers.tables.excel import read_sheet
 from evenly.readers.tables.interpretation import Interpretation
 from evenly.readers.tables.json_rows import is_rows, read_rows
 from evenly.readers.tables.options import TableOptions
+from evenly.readers.tables.products import with_factors
 from evenly.readers.tables.roles import Column
 from evenly.readers.tables.side_by_side import stacked
 from evenly.readers.tables.unit_row import with_cell_units, with_unit_column, with_units
@@ -98,6 +99,8 @@ class TableReader(Reader):
     summary: ClassVar[str] = "CSV, TSV, other delimited text, Excel, JSON, Parquet, and evenly's own runs files"
     #: Asked after all readers of a particular format.
     generic: ClassVar[bool] = True
+    #: Read only where such a file is named itself: a folder may hold one beside its measurements.
+    named_only: ClassVar[tuple[str, ...]] = _TEXT_WITH_TABLES
 
     def __init__(
         self,
@@ -193,9 +196,15 @@ class TableReader(Reader):
         options = self._options
         cells, rows = with_units(cells, rows)
         cells, unit_told = with_unit_column(cells)
+        cells, split = with_factors(cells, {*options.parameters, options.solver or ""})
         cells, doubts = without_doubts(cells)
         cells, units = with_cell_units(cells)
-        told = (*unit_told, *doubts, *(f"the numbers in {name!r} are in {unit}" for name, unit in units.items()))
+        told = (
+            *unit_told,
+            *split,
+            *doubts,
+            *(f"the numbers in {name!r} are in {unit}" for name, unit in units.items()),
+        )
         why_time = ""
         free = not (options.time or options.solver or options.parameters or options.quantities)
         if free and (wide := narrowed(cells, rows) or stacked(cells, rows)) is not None:
@@ -234,7 +243,7 @@ def _only_table(path: Path, content: list[str]) -> list[str]:
         at = " and ".join(str(one.start + 1) for one in found)
         raise ReadError(path, f"the text holds {len(found)} tables, at the lines {at}: save the one to read as a file")
     if not found:
-        return content
+        raise ReadError(path, "the text holds no table, which is lines with bars: | cores | time |")
     return [
         _NUMBERS.sub("| nr ", _MARKS.sub("", line)) if number in found[0] else "" for number, line in enumerate(content)
     ]

@@ -1,0 +1,51 @@
+"""Columns whose cells are products of as many numbers as their name has words: ``MPI x OMP`` with ``8x4``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+import pandas as pd
+
+__all__ = ["with_factors"]
+
+_SIGN = re.compile(r"\s*[x×*]\s*", re.IGNORECASE)
+_CELL = re.compile(r"\d+(?:\s*[x×*]\s*\d+)+", re.IGNORECASE)
+#: Between the words of a name, an x stands alone.
+_BETWEEN = re.compile(r"\s*[×*]\s*|\s+[xX]\s+")
+
+
+def with_factors(cells: pd.DataFrame, asked: Collection[str]) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return the cells with a column for each factor in place of such a column, and a note on it.
+
+    Parameters
+    ----------
+    cells : DataFrame (n_rows, n_columns)
+        Stripped text.
+    asked : collection of str
+        Columns that the user names, which stay as they are.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"MPI x OMP": ["8x1", "8x4"], "time_s": ["9", "3"]}, dtype=object)
+    >>> split, notes = with_factors(cells, ())
+    >>> split.to_dict("list")
+    {'MPI': ['8', '8'], 'OMP': ['1', '4'], 'time_s': ['9', '3']}
+    >>> notes
+    ("'MPI x OMP' is read as 'MPI' and 'OMP'",)
+    """
+    notes: list[str] = []
+    found: dict[str, pd.Series[str]] = {}
+    for column, its in cells.items():
+        name = str(column)
+        words = _BETWEEN.split(name.strip())
+        factors = [_SIGN.split(cell) if _CELL.fullmatch(cell) else [] for cell in its]
+        fits = len(words) > 1 and len(its) > 0 and all(len(one) == len(words) for one in factors)
+        free = name not in asked and not set(words) & {*map(str, cells.columns), *found, ""}
+        if not (fits and free and len(set(words)) == len(words)):
+            found[name] = its
+            continue
+        for place, word in enumerate(words):
+            found[word] = pd.Series([one[place] for one in factors], index=cells.index, dtype=object)
+        notes.append(f"{name!r} is read as {' and '.join(map(repr, words))}")
+    return (pd.DataFrame(found, dtype=object) if notes else cells), tuple(notes)
