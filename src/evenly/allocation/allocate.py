@@ -18,7 +18,7 @@ import pandas as pd
 
 from evenly.allocation.plan import Plan
 from evenly.allocation.problem.base import Balancer, Problem, check_names
-from evenly.allocation.problem.coupled_runs import CoupledRuns, learn_inside, with_factors
+from evenly.allocation.problem.coupled_runs import SCATTER, CoupledRuns, learn_inside, with_factors
 from evenly.allocation.problem.curves import SolverCurve, Table, call, cores_of, cores_parameter
 from evenly.allocation.problem.layout import Layout, parse_layout
 from evenly.allocation.problem.limits import Limits, possible_counts
@@ -31,6 +31,7 @@ from evenly.core_counts.by_cores import ByCores
 from evenly.core_counts.cores import constants
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.machine.machine import Machine
+from evenly.models.base import Model
 from evenly.plugins import installed, load
 from evenly.runs.runs import Runs
 from evenly.space.parameters import Categorical
@@ -119,6 +120,9 @@ def allocate(
         inside = learn_inside(problem.layout, problem.curves, coupled)
         problem = dataclasses.replace(problem, layout=with_factors(problem.layout, inside.factors))
         noise = dataclasses.replace(noise, inside=inside)
+    elif noise.scatter is None:
+        alone = len(solvers) > 1 and any(isinstance(one, Model | ByCores) for one in solvers.values())
+        noise = dataclasses.replace(noise, scatter=SCATTER if alone else 0.0)
     chosen = load(_GROUP, balancer, "the balancer")() if isinstance(balancer, str) else balancer
     goal = Objective.of(objective)
     # Any goal other than the fastest step first chooses a total; the fastest assignment of this total is the answer.

@@ -106,11 +106,13 @@ def find_cores(space: Space, cores_are: str | None = None, *, measured: pd.DataF
     if cores_are is not None:
         return _checked(Cores(cores_are), space)
     for name in names:
-        if kind_of(name) in ("cores", "ranks") and isinstance(kind := space.parameters[name], Categorical):
+        kind = space.parameters[name]
+        if kind_of(name) in ("cores", "ranks") and name.lower() != "mpi" and isinstance(kind, Categorical):
             raise InputError(
                 f"{name!r} counts cores by its name, but holds labels such as {kind.options[0]!r}: write numbers"
             )
-    by_kind: dict[str, list[str]] = {kind: [n for n in names if kind_of(n) == kind] for kind in COUNT_KINDS}
+    numbers = [name for name in names if not isinstance(space.parameters[name], Categorical)]
+    by_kind: dict[str, list[str]] = {kind: [n for n in numbers if kind_of(n) == kind] for kind in COUNT_KINDS}
     cores, ranks, nodes = by_kind["cores"], by_kind["ranks"], by_kind["nodes"]
     if len(cores) == 1 and all(_is_one(space.parameters[n]) or _of_all(measured, cores[0], n) for n in nodes):
         return Cores(_quoted(cores[0]))
@@ -123,7 +125,6 @@ def find_cores(space: Space, cores_are: str | None = None, *, measured: pd.DataF
         return Cores(
             text, f"cores: one for each of {ranks[0]} (--cores-are says otherwise, as {shlex.quote(f'{text} * 2')})"
         )
-    numbers = [name for name in names if not isinstance(space.parameters[name], Categorical)]
     if not numbers:
         raise InputError(f"no parameter is a number that may tell the cores: there are {', '.join(names)}")
     raise InputError(_question(numbers, by_kind))
@@ -136,7 +137,12 @@ def _product(space: Space, by_kind: Mapping[str, list[str]]) -> str:
     ]
     ranks, nodes, per_node, per_rank = (by_kind[kind] for kind in ("ranks", "nodes", "per node", "per rank"))
     per_rank = [name for name in per_rank if not _is_one(space.parameters[name])]
-    if varied or len(per_rank) > 1 or by_kind["gpus"] or any("thread" in name.lower() for name in per_rank):
+    if (
+        varied
+        or len(per_rank) > 1
+        or by_kind["gpus"]
+        or any(re.search("thread|omp|openmp|hilos", name.lower()) for name in per_rank)
+    ):
         return ""  # two threads may share a core
     if len(ranks) == 1 and per_rank and not any(_varies(space.parameters[name]) for name in nodes):
         return " * ".join(map(_quoted, [*ranks, *per_rank]))
@@ -189,10 +195,9 @@ def _proposals(by_kind: Mapping[str, list[str]]) -> list[str]:
 
 
 def _grid(names: Sequence[str]) -> list[str]:
-    """Return the product of the processes along each axis, as ``px * py``, or of ``MPI * OMP``, if there is one."""
+    """Return the product of the processes along each axis, as ``px * py``, if there are such names."""
     axes = [name for name in names if re.fullmatch(r"n?p(?:roc)?s?_?[xyz]", name.lower())]
-    both = [name for name in names if re.sub(r"[^a-z]", "", name.lower()) in ("mpi", "omp", "openmp")]
-    return [" * ".join(map(_quoted, found)) for found in (axes, both) if len(found) > 1]
+    return [" * ".join(map(_quoted, axes))] if len(axes) > 1 else []
 
 
 def _quoted(name: str) -> str:

@@ -11,14 +11,14 @@ __all__ = ["COUNT_KINDS", "kind_of"]
 COUNT_KINDS: dict[str, tuple[str, ...]] = {
     "cores": (
         "cores", "ncores", "ncore", "numcores", "nrcores", "numberofcores", "totalcores", "corestotal", "corecount",
-        "nucleos", "numerodenucleos", "nucleo", "kerne", "anzahlkerne", "anzahlderkerne", "rechenkerne", "coeurs",
+        "nucleos", "numerodenucleos", "nuclei", "kerne", "anzahlkerne", "anzahlderkerne", "rechenkerne", "coeurs",
         "nombredecoeurs", "nbcoeurs",
         "cpus", "ncpus", "ncpu", "numcpus", "numberofcpus", "totalcpus", "cpucount", "cpucores", "alloccpus",
     ),
     "nodes": ("nodes", "nnodes", "nnode", "numnodes", "nodecount", "numberofnodes", "allocnodes", "hosts",
               "nodos", "numerodenodos", "nodi", "knoten", "anzahlknoten", "noeuds", "nombredenoeuds"),
     "ranks": (
-        "ranks", "nranks", "numranks", "mpiranks", "numberofranks", "np", "nproc", "nprocs", "procs", "numprocs",
+        "mpi", "ranks", "nranks", "numranks", "mpiranks", "numberofranks", "np", "nproc", "nprocs", "procs", "numprocs",
         "mpiprocs", "mpinp", "processes", "nprocesses", "numprocesses", "numberofprocesses", "mpiprocesses",
         "processors", "nprocessors", "numprocessors", "numberofprocessors", "tasks", "ntasks", "mpitasks", "numtasks",
         "procesos", "numerodeprocesos", "processi", "numerodiprocessi", "processos", "pes", "npes", "prozesse",
@@ -30,7 +30,7 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
         "tasksnode", "ranksnode", "procsnode", "processesnode", "mpinode", "coresnode", "cpusnode",
     ),
     "per rank": (
-        "hilos", "threads", "nthreads", "numthreads", "ompthreads", "ompnumthreads", "threadsperrank",
+        "omp", "openmp", "hilos", "threads", "nthreads", "numthreads", "ompthreads", "ompnumthreads", "threadsperrank",
         "threadsperprocess",
         "threadspertask", "cpuspertask", "corespertask", "coresperrank", "cpusperrank", "coresperprocess",
     ),

@@ -10,6 +10,7 @@ mathematical models, 2001, of a model's predictions over the configurations.]
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,6 +36,8 @@ _FEW = 10
 _TREES = 200
 #: Number of rows of each matrix in Saltelli's scheme for Sobol indices.
 _SOBOL = 2048
+#: Most configurations of a grid on which the indices are computed exactly.
+_GRID = 2**15
 
 
 @dataclass(frozen=True)
@@ -201,23 +204,46 @@ def _columns(coding: Coding) -> Iterator[list[int]]:
 def _sobol(model: Model, runs: Runs, random: np.random.Generator) -> tuple[Floats, Floats]:
     """Return first-order and total indices of predicted logarithms over the product of the parameters' values.
 
-    Saltelli's estimator of the first order and Jansen's of the total one [Saltelli et al., Variance based sensitivity
-    analysis of model output, 2010], over parameters drawn independently from the values that were measured.
+    Exact where the product has at most `_GRID` configurations; else Saltelli's estimator of the first order and
+    Jansen's of the total one [Saltelli et al., Variance based sensitivity analysis of model output, 2010], over
+    parameters drawn independently from the values that were measured.
     """
-    table = runs.configurations
-    names = runs.parameters
+    values = {name: runs.configurations[name].unique() for name in runs.parameters}
+    shape = tuple(map(len, values.values()))
+    if math.prod(shape) <= _GRID:
+        table = pd.MultiIndex.from_product(list(values.values()), names=list(values)).to_frame(index=False)
+        return _indices(np.log(model.predict(table)).reshape(shape))
 
     def drawn() -> pd.DataFrame:
-        return pd.DataFrame({name: random.choice(table[name].unique(), _SOBOL) for name in names})
+        return pd.DataFrame({name: random.choice(its, _SOBOL) for name, its in values.items()})
 
     # Matrices A (`one`) and B (`two`) of Saltelli's scheme; `mixed` are the predictions for A with one column from B.
     one, two = drawn(), drawn()
     f_one, f_two = (np.log(model.predict(some)) for some in (one, two))
     variance = float(np.var(np.concatenate([f_one, f_two])))
     if variance <= 0:
-        return np.zeros(len(names)), np.zeros(len(names))
-    mixed = [np.log(model.predict(one.assign(**{name: two[name]}))) for name in names]
+        return np.zeros(len(values)), np.zeros(len(values))
+    mixed = [np.log(model.predict(one.assign(**{name: two[name]}))) for name in values]
     # S_i = mean(f(B) (f(A_B^i) - f(A))) / V, T_i = mean((f(A) - f(A_B^i))²) / (2 V) [Saltelli 2010, table 2 b, f].
-    first = [float(np.mean(f_two * (f - f_one))) / variance for f in mixed]
+    first = np.clip([float(np.mean(f_two * (f - f_one))) / variance for f in mixed], 0, 1)
     total = [float(np.mean((f_one - f) ** 2)) / (2 * variance) for f in mixed]
-    return np.clip(first, 0, 1), np.array(total)
+    return first, np.maximum(total, first)  # estimates scatter, but the share with others is never the smaller one
+
+
+def _indices(logs: Floats) -> tuple[Floats, Floats]:
+    """Return both indices of each axis of a function known on a whole grid, from its definition.
+
+    S_i = V(E(f | x_i)) / V(f), and T_i = E(V(f | all but x_i)) / V(f) [Sobol 2001, sections 3 and 4].
+
+    Examples
+    --------
+    >>> _indices(np.array([[0.0, 1.0], [2.0, 3.0]]))
+    (array([0.8, 0.2]), array([0.8, 0.2]))
+    """
+    variance = float(np.var(logs))
+    if variance <= 0:
+        return np.zeros(logs.ndim), np.zeros(logs.ndim)
+    axes = range(logs.ndim)
+    first = [np.var(np.mean(logs, axis=tuple(a for a in axes if a != axis))) / variance for axis in axes]
+    total = [np.mean(np.var(logs, axis=axis)) / variance for axis in axes]
+    return np.array(first), np.array(total)

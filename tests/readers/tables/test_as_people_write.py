@@ -632,6 +632,8 @@ def test_products_of_ranks_and_threads_are_two_parameters(tmp_path: Path) -> Non
     assert found.runs[""].parameters == ["MPI", "OMP"]
     assert found.runs[""].configurations["OMP"].tolist() == [1, 1, 2, 2, 4]
     assert "'MPI x OMP' is read as 'MPI' and 'OMP'" in found.notes[0]
+    found = _read(tmp_path, "Layout (nodes x tasks),Cores,time_s\n1x8,8,90\n2x8,16,46\n2x16,32,25\n4x16,64,14\n")
+    assert set(found.runs[""].parameters) == {"nodes", "tasks", "Cores"}
 
 
 def test_deviations_in_brackets_and_runs_that_did_not_finish(tmp_path: Path) -> None:
@@ -660,3 +662,33 @@ def test_repeated_times_in_lists_of_json(tmp_path: Path) -> None:
 def test_names_of_cores_in_more_languages(tmp_path: Path, name: str) -> None:
     runs = _read(tmp_path, f"{name},tiempo_medio\n12,457\n24,234\n48,121\n").runs[""]
     assert find_cores(runs.space).names == (name,)
+
+
+def test_a_column_called_seconds_never_replaces_the_chosen_time(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("cores,wall_min,seconds\n12,9.7,3.1\n24,4.9,3.6\n48,2.5,4.4\n")
+    runs = scan(path, time="wall_min").runs[""]
+    assert runs.values.tolist() == pytest.approx([582, 294, 150])
+    assert "seconds_" in runs.quantities
+    found = scan(path, time="wall_min", quantities={"seconds": "s"}).runs[""]
+    assert found.values.tolist() == pytest.approx([582, 294, 150])
+
+
+def test_five_times_side_by_side_without_a_unit(tmp_path: Path) -> None:
+    found = _read(tmp_path, "CORES,SIZE,T1,T2,T3\n2,10,9.1,9.2,9.0\n4,10,5.0,5.1,5.2\n8,20,6.1,6.0,6.2\n")
+    assert len(found.runs[""]) == 9
+    assert found.runs[""].parameters == ["CORES", "SIZE"]
+
+
+def test_a_table_on_its_side_and_products_as_labels_say_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="stands on its side: write a row for each run"):
+        _read(tmp_path, "N,12,24,48\ntime,9.1,5.2,3.1\n")
+    notes = _read(tmp_path, "layout,time_s\n2x48,63.9\n4x24,63.1\n8x12,62.9\n").notes
+    assert "'layout' holds products" in notes[0]
+
+
+def test_ranks_called_mpi_that_follow_from_the_cores_are_no_parameter(tmp_path: Path) -> None:
+    runs = _read(tmp_path, "MPI,OMP,cores,time_s\n3,4,12,458\n6,4,24,232\n12,4,48,120\n24,4,96,63\n").runs[""]
+    assert find_cores(runs.space, measured=runs.configurations).names == ("cores",)
+    labels = _read(tmp_path, "MPI,cores,time_s\nopenmpi,12,458\nmpich,12,460\nopenmpi,24,232\nmpich,24,241\n").runs[""]
+    assert find_cores(labels.space).names == ("cores",)

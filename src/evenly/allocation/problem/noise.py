@@ -47,9 +47,10 @@ class Noise:
     statistic : {"median", "mean"}, or mapping of str to it
         What the solvers' models tell of their steps: the median, if they were learned from single steps; the mean, if
         they were learned from the times of whole runs, as simulated years per day are.
-    scatter : float
-        Standard deviation of the logarithm of a coupled run's time over what the solvers' models make of it: 0.07 is
-        usual where they were measured alone.
+    scatter : float, optional
+        Standard deviation of the logarithm of a coupled run's time over what the solvers' models make of it. By default
+        0.07 for several models, which is usual where the solvers were measured alone; 0 if they were measured inside
+        coupled runs.
     inside : Inside, optional
         How much longer the solvers take inside coupled runs; `evenly.allocate` learns it from `coupled`.
     optimise : bool
@@ -63,7 +64,7 @@ class Noise:
     level: float = 0.9
     samples: Mapping[str, ArrayLike] | None = None
     statistic: Statistic | Mapping[str, Statistic] = "median"
-    scatter: float = 0.0
+    scatter: float | None = None
     inside: Inside | None = None
     optimise: bool = False
     draws: int = 4000
@@ -75,7 +76,7 @@ class Noise:
         if self.draws < 100:
             raise InputError(f"draws must be at least 100, but got {self.draws}")
         check_seed(self.seed)
-        if not 0 <= self.scatter < np.inf:
+        if self.scatter is not None and not 0 <= self.scatter < np.inf:
             raise InputError(f"scatter must be 0 or above, but got {self.scatter}")
         if self.optimise and not self.samples:
             raise InputError("minimising the expected time of a step needs times per step: give samples")

@@ -186,7 +186,6 @@ class CompareOptions:
 
     def noise(self, learned: Learned, steps: Steps | None) -> Noise:
         """Return the level, and the steps that were measured, if they were of every solver."""
-        from evenly.allocation.problem.coupled_runs import SCATTER
         from evenly.allocation.problem.noise import Noise
 
         samples = measured_steps(learned, steps)
@@ -196,7 +195,7 @@ class CompareOptions:
                 "give files of steps with --step-times"
             )
         of = statistics_of(learned, steps)
-        scatter = 0.0 if self.coupled is not None or not from_tables(learned) else SCATTER
+        scatter = None if from_tables(learned) else 0.0
         return Noise(level=self.level, samples=samples or None, statistic=of, scatter=scatter, optimise=self.jitter)
 
 

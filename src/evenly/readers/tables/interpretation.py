@@ -34,15 +34,18 @@ from evenly.readers.tables.roles import (
 from evenly.readers.tables.rows import runs_of
 from evenly.readers.tables.state_column import find_states, stopped_at_limit
 from evenly.readers.tables.states import name_key, state_of
-from evenly.readers.tables.time_column import find_time
+from evenly.readers.tables.time_column import find_time, statistics_beside
 from evenly.readers.tables.time_relations import follows_response, parts_of
 from evenly.readers.tables.values import Values
+from evenly.runs.columns import BOOKKEEPING
 from evenly.runs.runs import Runs
 from evenly.runs.units import SECONDS_PER, base_unit, to_base
 from evenly.space.expressions import Expression
 
 __all__ = ["Interpretation"]
 
+#: Names of columns of runs, which no other quantity may replace.
+_TAKEN = frozenset({*BOOKKEEPING, "seconds", "count", "spread"})
 #: What begins with a number, also with one that is about so much.
 _NUMBER = re.compile(r"\W*\d")
 
@@ -51,6 +54,11 @@ def _is_sibling(column: str, time: str) -> bool:
     """Tell whether a column is named as that of the time, but for a number: ``512^3`` beside ``256^3``."""
     alike = re.sub(r"\d+", "0", column) == re.sub(r"\d+", "0", time)
     return alike and column != time and any(map(str.isdigit, time))
+
+
+def _kept_apart(name: str) -> str:
+    """Return the name of a quantity, with a ``_`` behind it if runs have a column of that name."""
+    return f"{name}_" if name in _TAKEN else name
 
 
 class Interpretation:
@@ -284,18 +292,20 @@ class Interpretation:
         """Return column → (quantity, unit); a time without a unit has that of the time."""
         given = self.options.quantities
         self._require(list(given), "quantities")
-        found = {column: (column, words.canonical_unit(unit)) for column, unit in given.items()}
+        found = {column: (_kept_apart(column), words.canonical_unit(unit)) for column, unit in given.items()}
         asked = {*self.options.parameters, self.options.solver}
         told: dict[str, list[str]] = {}
         for column in self.cells.columns:
             if column in asked or column in self._roles or column in found or is_limit(column):
                 continue
-            known = None if is_statistic(column) else words.measured(column) or self._timing(column)
+            no_time = is_statistic(column) or statistics_beside(column, self.cells.columns)
+            known = None if no_time else words.measured(column) or self._timing(column)
             if known is None or known.unit in ("SYPD", "SDPD"):
                 continue
             clash = known.base in self.cells.columns or known.base in ("seconds", *words.ALIASES)
             its_unit = known.unit or (unit if unit in SECONDS_PER else "s")
-            found[column] = (column if clash else known.base, its_unit)
+            name = column if clash else known.base
+            found[column] = (_kept_apart(name), its_unit)
             told.setdefault(its_unit, []).append(repr(column))
         for its_unit, names in told.items():
             are = "are other measured quantities" if len(names) > 1 else "is another measured quantity"

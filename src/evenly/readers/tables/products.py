@@ -12,6 +12,7 @@ __all__ = ["with_factors"]
 _SIGN = re.compile(r"\s*[x×*]\s*", re.IGNORECASE)
 _CELL = re.compile(r"\d+(?:\s*[x×*]\s*\d+)+", re.IGNORECASE)
 #: Between the words of a name, an x stands alone.
+_IN_BRACKETS = re.compile(r"[^(\[]*[(\[]\s*([^)\]]+?)\s*[)\]]")
 _BETWEEN = re.compile(r"\s*[×*]\s*|\s+[xX]\s+")
 
 
@@ -38,8 +39,13 @@ def with_factors(cells: pd.DataFrame, asked: Collection[str]) -> tuple[pd.DataFr
     found: dict[str, pd.Series[str]] = {}
     for column, its in cells.items():
         name = str(column)
-        words = _BETWEEN.split(name.strip())
+        inner = _IN_BRACKETS.fullmatch(name.strip())  # Layout (nodes x tasks)
+        words = _BETWEEN.split(inner[1] if inner else name.strip())
         factors = [_SIGN.split(cell) if _CELL.fullmatch(cell) else [] for cell in its]
+        if len(words) < 2 and len(its) > 2 and all(len(one) == len(factors[0]) > 1 for one in factors):
+            notes.append(
+                f"{name!r} holds products, which are labels; its factors are read if it is called 'a x b', say"
+            )
         fits = len(words) > 1 and len(its) > 0 and all(len(one) == len(words) for one in factors)
         free = name not in asked and not set(words) & {*map(str, cells.columns), *found, ""}
         if not (fits and free and len(set(words)) == len(words)):
@@ -48,4 +54,4 @@ def with_factors(cells: pd.DataFrame, asked: Collection[str]) -> tuple[pd.DataFr
         for place, word in enumerate(words):
             found[word] = pd.Series([one[place] for one in factors], index=cells.index, dtype=object)
         notes.append(f"{name!r} is read as {' and '.join(map(repr, words))}")
-    return (pd.DataFrame(found, dtype=object) if notes else cells), tuple(notes)
+    return pd.DataFrame(found, dtype=object, index=cells.index), tuple(notes)

@@ -89,7 +89,7 @@ _OUTCOMES = frozenset({
     "speedup", "speedups", "efficiency", "eff", "gflops", "mflops", "tflops", "pflops", "gflop", "mflop", "tflop",
     "flops", "sypd", "sdpd", "asypd", "chsy", "chpsy", "mlups", "glups", "mips", "teps", "gteps", "mteps", "imbalance",
     "utilisation", "utilization", "residual", "residuals", "misses", "loss", "rmse", "accuracy", "percent",
-    "walltimeratio", "slowdown", "overhead", "gc", "amdahl", "qps", "tps", "iops",
+    "edp", "walltimeratio", "slowdown", "overhead", "gc", "amdahl", "qps", "tps", "iops",
     "charged", "charge", "billed", "su", "sus", "ipc", "cpi", "relative", "normalized",
     "normalised",
 })  # fmt: skip

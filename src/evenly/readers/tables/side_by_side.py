@@ -70,8 +70,8 @@ def _are_runs(cells: pd.DataFrame, name: tuple[str, str], by_number: dict[int, s
     if plain in _RUNS:
         return timed is not None and timed.certainty > 0
     told = measured(f"{before}{after}")
-    unit_only = plain == "t" and timed is not None and bool(timed.unit)
-    if not unit_only and (told is None or told.certainty == 0):
+    alone = plain == "t" and timed is not None and (bool(timed.unit) or len(numbers) > 2)
+    if not alone and (told is None or told.certainty == 0):
         return False
     with np.errstate(invalid="ignore", divide="ignore"):
         return bool((values.max(axis=1) / values.min(axis=1) < _ALIKE).all())

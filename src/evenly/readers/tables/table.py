@@ -243,7 +243,9 @@ def _only_table(path: Path, content: list[str]) -> list[str]:
         at = " and ".join(str(one.start + 1) for one in found)
         raise ReadError(path, f"the text holds {len(found)} tables, at the lines {at}: save the one to read as a file")
     if not found:
-        raise ReadError(path, "the text holds no table, which is lines with bars: | cores | time |")
+        raise ReadError(
+            path, "the text holds no table (lines with bars), and is in none of the formats that evenly reads"
+        )
     return [
         _NUMBERS.sub("| nr ", _MARKS.sub("", line)) if number in found[0] else "" for number, line in enumerate(content)
     ]

@@ -19,7 +19,7 @@ from evenly.runs.count_names import kind_of
 from evenly.runs.durations import TWO_FIELDS
 from evenly.runs.units import SECONDS_PER, base_unit
 
-__all__ = ["TimeColumn", "find_time"]
+__all__ = ["TimeColumn", "find_time", "statistics_beside"]
 
 
 #: Words of phases, and of the time on the wall, which contains them.
@@ -179,7 +179,7 @@ def _refuse_other_times(values: Values, column: str) -> None:
         )
     if values.options.time is None and (why_not := _no_whole_time(column, values.cells.columns)):
         raise ReadError(values.path, f"{why_not}: pass time= (--time) with the column of the time of the whole run")
-    if values.options.unit is None and (beside := _statistics_beside(column, values.cells.columns)):
+    if values.options.unit is None and (beside := statistics_beside(column, values.cells.columns)):
         raise ReadError(
             values.path,
             f"{column!r} may be minutes, or the least of several times, as {beside!r} beside it: pass time= (--time) "
@@ -227,7 +227,7 @@ def _no_whole_time(column: str, columns: Iterable[str]) -> str:
     return ""
 
 
-def _statistics_beside(column: str, columns: Iterable[str]) -> str:
+def statistics_beside(column: str, columns: Iterable[str]) -> str:
     """Return a column that is another statistic of the same times, if this one ends in ``min``; else ""."""
     stem = re.fullmatch(r"(.*?)[\s_.-]*min", column.strip(), re.IGNORECASE)
     if stem is None:
@@ -274,6 +274,8 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         else "no column's name says that it is a time"
     )
     wide = "; columns of each solver are told apart by names: a_cores, a_time_ms, b_cores, b_time_ms" if found else ""
+    if sum(name.strip().isdigit() for name in map(str, values.cells.columns)) > 1:
+        wide = "; if the table stands on its side: write a row for each run"
     raise ReadError(
         values.path,
         f"{why}: pass time= (--time) with one of the columns {shown}, and unit= (--unit) if it isn't in seconds{wide}",
