@@ -75,3 +75,16 @@ def test_the_present_needs_a_time() -> None:
         evenly.allocate(tables, cores=32, compare=Compare(current={"a": 16, "b": 12}))
     present = Compare(current={"a": 16, "b": 16})
     assert evenly.allocate(tables, cores=24, compare=present).versus["current"].seconds == 2.0
+
+
+def test_intervals_of_models_allow_for_what_coupled_runs_differ_by() -> None:
+    rows = pd.DataFrame({"cores": [1, 2, 4, 8, 16], "seconds": 64 / np.array([1, 2, 4, 8, 16])})
+    models = {name: evenly.fit(Runs.from_frame(rows, ["cores"]), method="power-law") for name in ("a", "b")}
+    usual, measured_inside = (
+        evenly.allocate(models, cores=8, noise=evenly.Noise(scatter=scatter)) for scatter in (None, 0.0)
+    )
+    assert usual.noise.scatter == 0.07
+    widths = [np.log(plan.interval[1] / plan.interval[0]) for plan in (usual, measured_inside) if plan.interval]
+    assert widths[0] > widths[1] + 0.1  # 2 · 1.645 · 0.07 = 0.23, in quadrature
+    exact = evenly.allocate({"a": lambda p: 8 / p, "b": lambda p: 4 / p}, cores=6)
+    assert exact.interval is None

@@ -117,3 +117,8 @@ def test_a_table_gives_its_values() -> None:
     assert study.space.names == ["n_cells", "kind", "x"]
     assert study.program.command == "./program --n_cells {n_cells} --kind {kind} --x {x}"
     assert "write that of your program" in proposal.guesses[-1]
+
+
+def test_ranks_that_the_program_itself_is_told_vary() -> None:
+    study = study_of_command("./solver --threads 8 --ranks 4 --cells 512").check()
+    assert study.space.names == ["threads", "ranks", "cells"]

@@ -52,3 +52,11 @@ def test_wrong_use() -> None:
     for arguments in ({}, {"task": "nodes"}, {"repeats": 0}):
         with pytest.raises(InputError):
             sensitivity(runs, **arguments)
+
+
+def test_shares_alone_are_never_above_those_with_others() -> None:
+    # log t = a + b: variances (5² - 1) / 12 = 2 and (4² - 1) / 12 = 1.25: shares .615 and .385, both alone and in all.
+    rows = [{"a": a, "b": b, "seconds": float(np.exp(a + b))} for a in range(1, 6) for b in range(1, 5)]
+    found = sensitivity(Runs.from_frame(pd.DataFrame(rows), ["a", "b"]), repeats=1).ranked()
+    assert (found["total"] >= found["first_order"] - 1e-12).all()
+    assert found["first_order"].to_numpy() == pytest.approx([2 / 3.25, 1.25 / 3.25], abs=0.05)

@@ -21,6 +21,7 @@ import numpy as np
 
 from evenly.campaign.study import PLACES, Study
 from evenly.errors import InputError
+from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
 from evenly.space.parameters import Categorical
 
@@ -183,6 +184,8 @@ def _place(name: str, value: int, *, launched: bool, found: _Found) -> str | Non
             return found.vary("ranks", _doublings(value), f"{said}, from one on")
         found.kept.append(said)
         return None
+    if kind_of(name) in ("ranks", "cores") and "ranks" not in found.values:
+        return found.vary(kind_of(name), _doublings(value), f"{said}, from one on")
     if "thread" in name.lower() or name in ("-t", "-nt", "-ntomp"):
         return found.vary("threads", _doublings(value), f"{said}, from one on")
     if value >= _LEAST_SIZE:

@@ -108,8 +108,7 @@ def test_other_results(made: Callable[[], Any], title: str, number: str) -> None
     shown = thing._repr_html_()
     checked(shown)
     assert "<table>" in shown
-    if not isinstance(thing, evenly.Recommendation):
-        assert evenly.plot(thing)
+    assert evenly.plot(thing)
 
 
 def test_what_no_page_shows_is_refused(model: evenly.Model) -> None:
@@ -118,8 +117,6 @@ def test_what_no_page_shows_is_refused(model: evenly.Model) -> None:
             evenly.page(*things)
     with pytest.raises(InputError, match="no pictures of int"):
         evenly.plot(3)
-    with pytest.raises(InputError, match="no picture of its own"):
-        evenly.plot(recommended())
 
 
 def test_a_notebook_shows_tables(model: evenly.Model) -> None:

@@ -53,10 +53,7 @@ def advise(
         print_json(table.to_dict("records"))
         return
     if not len(table):
-        why = (
-            "nothing is left to run"
-            if budget is None
-            else f"nothing that is left takes less than {budget:g} core-hours"
-        )
-        raise InputError(f"{why}: --study with more values, or a larger --budget, gives more")
+        if budget is None or not len(advised(found, 1)):
+            raise InputError("everything that may be run was run: --study with more values gives more")
+        raise InputError(f"nothing that is left takes less than {budget:g} core-hours: a larger --budget gives more")
     out.print(advice_table(table, found.parameters, per_core=cores_are is None))

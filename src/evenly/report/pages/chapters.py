@@ -301,10 +301,14 @@ def _next(runs: Mapping[str, Runs], learned: Mapping[str, Model], count: int) ->
 
 def recommendation(found: Recommendation) -> Chapter:
     """Tell on how many cores to run, and why."""
+    from evenly.report.plots.recommendation import plot_recommendation
+
     first, *others = choice_lines(found.choice, "cores", found.level)
     parts: list[Part] = [*map(Text, (*question_lines(found), *found.notes))]
     parts += [Remark(f"{first[:1].upper()}{first[1:]}"), *map(Text, others)]
     parts += [*map(Text, limit_lines(found)), Table.of(recommendation_table(found), copied=True)]
+    if len(found.curve) > 1 and np.isfinite(found.curve["run_upper_s"]).all():
+        parts.append(Picture(plot_recommendation(found), "The predicted time against the number of cores."))
     numbers = {
         "recommended": f"{found.cores} core{'s' * (found.cores != 1)}",
         "predicted": f"{quantity(found.seconds)}",

@@ -37,7 +37,7 @@ def plot(thing: Any, runs: Runs | Mapping[str, Runs] | None = None, *, level: fl
 
     Parameters
     ----------
-    thing : Model, dict of str to Model, Plan, CutPlan, Forecast, tuning result, or sensitivity
+    thing : Model, dict of str to Model, Plan, CutPlan, Forecast, Recommendation, tuning result, or sensitivity
     runs : Runs or dict of str to Runs, optional
         What the models were learned from: they are drawn beside them.
     level : float
@@ -66,12 +66,10 @@ def plot(thing: Any, runs: Runs | Mapping[str, Runs] | None = None, *, level: fl
             return Pictures(pictures_of({"": thing}, _runs_of({"": thing}, runs), level=level))
         case Mapping() if thing and all(isinstance(model, Model) for model in thing.values()):
             return Pictures(pictures_of(thing, _runs_of(thing, runs), level=level))
-        case Plan() | CutPlan() | Forecast() | Result() | Sensitivity():
+        case Plan() | CutPlan() | Forecast() | Recommendation() | Result() | Sensitivity():
             if runs is not None:
                 raise InputError(f"runs are drawn beside models, but got {type(thing).__name__}: leave them out")
             return Pictures(_of_result(thing))
-        case Recommendation():
-            raise InputError("a recommendation has no picture of its own: plot its model, or make a page of it")
     raise InputError(
         f"there are no pictures of {type(thing).__name__}: give models, plans, cuts, forecasts or searches"
     )
@@ -147,8 +145,8 @@ def numbered(name: str, joined: str = "-") -> Iterator[str]:
     yield from (f"{name}{joined}{number}" for number in itertools.count(2))
 
 
-def _of_result(thing: Plan | CutPlan | Forecast | Result | Sensitivity) -> dict[str, Figure]:
-    from evenly.report.plots import allocation, forecast, partition, tuning
+def _of_result(thing: Plan | CutPlan | Forecast | Recommendation | Result | Sensitivity) -> dict[str, Figure]:
+    from evenly.report.plots import allocation, forecast, partition, recommendation, tuning
 
     match thing:
         case Plan():
@@ -157,6 +155,8 @@ def _of_result(thing: Plan | CutPlan | Forecast | Result | Sensitivity) -> dict[
             return {"chunks": partition.plot_chunks(thing), "shares": partition.plot_shares(thing)}
         case Forecast():
             return forecast.plot_forecast(thing)
+        case Recommendation():
+            return {"cores": recommendation.plot_recommendation(thing)}
         case Result():
             return {"search": tuning.plot_search(thing)}
     return {"sensitivity": tuning.plot_sensitivity(thing)}
