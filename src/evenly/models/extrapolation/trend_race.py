@@ -237,7 +237,7 @@ def ranking(missed: Floats) -> Ints:
     """
     scores = _scores(missed)
     order = np.argsort(scores, kind="stable")
-    return order[scores[order] <= _NEAR_TIE * scores[order[0]]][:_MOST]
+    return np.asarray(order[scores[order] <= _NEAR_TIE * scores[order[0]]][:_MOST], dtype=np.int64)
 
 
 def credible(missed: Floats) -> Floats:
