@@ -25,6 +25,7 @@ from scipy.spatial import KDTree
 from evenly.models.array_types import Floats, Ints
 from evenly.models.extrapolation.edge_shells import sides
 from evenly.models.extrapolation.trend_race import (
+    NORMAL_90,
     USUAL,
     Extrapolator,
     RaceResult,
@@ -43,6 +44,10 @@ __all__ = ["Beyond"]
 _NEIGHBOURS = 8
 #: Predicted logs are clipped to plus and minus this, so that times don't overflow.
 _FINITE = 300.0
+#: A warning tells of doubts where laws differ by this factor or more, or miss the outer runs by it.
+_DOUBTFUL = 1.5
+#: Largest number of configurations in which doubts are looked for.
+_LOOKED_AT = 256
 
 
 class _Beyond(Regressor):
@@ -236,6 +241,36 @@ class Beyond(RegressionModel[_Beyond]):
             for name, result in self._fitted.results.items()
         ]  # fmt: skip
         return pd.DataFrame(rows, columns=["side", "candidates", "error", "growth"])
+
+    def _doubt(self, table: pd.DataFrame) -> str:
+        inputs = self._coding.inputs(table.iloc[: len(table) : max(1, len(table) // _LOOKED_AT)])
+        apart = NORMAL_90 * self._fitted.disagreement(inputs)
+        worst = inputs.rows([int(np.argmax(apart))])
+        result = self._fitted.result_for(sides(worst)[0])
+        if not np.isfinite(result.error):
+            return "No law is proved there: too few runs lie at the edge of the range to leave them out"
+        if result.error > np.log(_DOUBTFUL):
+            return f"No law is credible there: the outer runs, left out, are missed by ×{np.exp(result.error):.2g}"
+        if apart.max() < np.log(_DOUBTFUL):
+            return ""
+        run = self._settling(worst)
+        factor = "more than ×100" if apart.max() > np.log(100) else f"×{np.exp(apart.max()):.2g}"
+        told = ", ".join(
+            f"{name} = {value:.4g}" if isinstance(value, float) else f"{name} = {value}" for name, value in run.items()
+        )
+        return f"Laws that fit the runs alike are up to {factor} off; one run at {told} would tell which hold"
+
+    def _settling(self, asked: Inputs) -> dict[str, Any]:
+        """Return the first configuration on the way to an asked one (1, …) where the rivals differ by more than noise."""
+        edge = np.clip(asked.numbers, -1, 1)
+        steps = np.linspace(0.1, 1, 10)[:, None]
+        numbers = edge + steps * (asked.numbers - edge)
+        way = Inputs(numbers, np.repeat(asked.labels, len(steps), axis=0), asked.sizes)
+        table = self._coding.table(way, self.space_)
+        noise = self._conformal.half_width(Inputs(edge, asked.labels, asked.sizes), 0.9)
+        tells = NORMAL_90 * self._fitted.disagreement(way) >= 2 * noise
+        row = int(np.argmax(tells)) if tells.any() else len(steps) - 1
+        return dict(table.iloc[[row]].to_dict("records")[0])
 
     def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
         inputs = self._coding.inputs(table)

@@ -25,7 +25,7 @@ from evenly.models.extrapolation.trends import DECAYS, LAWS, Places, Trend, Tren
 from evenly.models.inputs.coding import Coding, Inputs
 
 __all__ = [
-    "USUAL", "Extrapolator", "RaceResult", "Runs", "TrendCandidate", "credible", "disagreement", "race", "ranking",
+    "NORMAL_90", "USUAL", "Extrapolator", "RaceResult", "Runs", "TrendCandidate", "credible", "disagreement", "race", "ranking",
 ]  # fmt: skip
 
 #: Shares of each parameter's range to hold out, one shell each.
@@ -41,7 +41,7 @@ _COVERED = 0.9
 #: A candidate whose error is f times the least has f^-_SHARPNESS of its credibility; largest number of rivals.
 _SHARPNESS, _RIVALS = 5.0, 24
 #: Half-width of the 90 % interval of a normal distribution, in standard deviations.
-_NORMAL_90 = 1.645
+NORMAL_90 = 1.645
 #: Least number of runs for boosted trees; with fewer runs trees overfit the residuals.
 _BOOSTED = 300
 
@@ -288,7 +288,7 @@ def _growth(runs: Runs, shells: list[Shell], guesses: list[Floats], missed: Floa
     for k, (shell, guess) in enumerate(zip(shells, guesses, strict=True)):
         others = np.delete(missed, k, axis=1) if len(shells) > 1 else missed
         centre = guess[ranking(others)].mean(axis=0)
-        apart = _NORMAL_90 * disagreement(guess, centre, credible(others))
+        apart = NORMAL_90 * disagreement(guess, centre, credible(others))
         distance = np.maximum(shell.beyond(runs.inputs.rows(shell.outer)), 1e-3)
         wide = np.maximum(half_widths[shell.outer], 1e-9)
         rest = np.maximum(np.abs(centre - runs.logs[shell.outer]) - apart, 0.0)
