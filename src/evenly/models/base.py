@@ -402,7 +402,7 @@ class Model(Shown, Estimator, ABC):
         return beyond | (self._off_the_line(table) > 0)
 
     def _doubt(self, table: pd.DataFrame) -> str:
-        """Return why predictions outside the range (n, d) are hardly known, and which run would tell; "" if they are."""
+        """Return why predictions outside the range (n, d) are hardly known, and which run would tell, or nothing."""
         del table
         return ""
 

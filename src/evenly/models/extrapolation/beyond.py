@@ -261,7 +261,7 @@ class Beyond(RegressionModel[_Beyond]):
         return f"Laws that fit the runs alike are up to {factor} off; one run at {told} would tell which hold"
 
     def _settling(self, asked: Inputs) -> dict[str, Any]:
-        """Return the first configuration on the way to an asked one (1, …) where the rivals differ by more than noise."""
+        """Return the first configuration on the way to an asked one (1, …) where rivals differ by more than noise."""
         edge = np.clip(asked.numbers, -1, 1)
         steps = np.linspace(0.1, 1, 10)[:, None]
         numbers = edge + steps * (asked.numbers - edge)
@@ -270,7 +270,7 @@ class Beyond(RegressionModel[_Beyond]):
         noise = self._conformal.half_width(Inputs(edge, asked.labels, asked.sizes), 0.9)
         tells = NORMAL_90 * self._fitted.disagreement(way) >= 2 * noise
         row = int(np.argmax(tells)) if tells.any() else len(steps) - 1
-        return dict(table.iloc[[row]].to_dict("records")[0])
+        return {name: table[name].iloc[row].item() for name in self.space_.names}
 
     def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
         inputs = self._coding.inputs(table)

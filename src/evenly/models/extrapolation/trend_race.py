@@ -25,7 +25,8 @@ from evenly.models.extrapolation.trends import DECAYS, LAWS, Places, Trend, Tren
 from evenly.models.inputs.coding import Coding, Inputs
 
 __all__ = [
-    "NORMAL_90", "USUAL", "Extrapolator", "RaceResult", "Runs", "TrendCandidate", "credible", "disagreement", "race", "ranking",
+    "NORMAL_90", "USUAL", "Extrapolator", "RaceResult", "Runs", "TrendCandidate", "credible", "disagreement", "race",
+    "ranking",
 ]  # fmt: skip
 
 #: Shares of each parameter's range to hold out, one shell each.
