@@ -2,11 +2,11 @@
 
 Usage::
 
-    .venv/bin/python benchmarks/extrapolation.py DATA [--methods beyond auto …] [--seeds 3] [--rows 4096] [--cases geqrf …]
+    .venv/bin/python benchmarks/extrapolation.py DATA [--methods beyond auto …] [--seeds 3] [--rows 4096] [--cases geqrf]
 
 DATA is the folder that `models_data` describes. Matrix multiplication is learned from m, n, k < N (or m < N alone)
-and asked from 2,048 to 4,096; broadcast is learned from at most 64 nodes and asked on 128. ``geqrf n < 0.25`` and the
-like are learned from runs with n below this share of its largest value, and asked for the largest quarter. ``all``
+and asked from 2,048 to 4,096; broadcast is learned from at most 64 nodes and asked on 128. ``geqrf n ≤ 0.25`` and the
+like are learned from runs with n up to this share of its largest value, and asked for the largest quarter. ``all``
 takes every row of the asked region, those of the training file too: the test file has three with m, n, k ≥ 2,048.
 Errors are MLogQ, medians over training samples; cover is the share of the asked rows inside 90 % intervals.
 """
@@ -76,7 +76,7 @@ def cases(folder: Path) -> dict[str, Case]:
         found[f"m < {limit}"] = beyond(folder, "gemm", limit, alone="m")
     found["nodes ≤ 64"] = beyond(folder, "bcast", 64)
     for name, parameter, share in LARGEST:
-        found[f"{name} {parameter} < {share:g}"] = largest_quarter(folder, name, parameter, share)
+        found[f"{name} {parameter} ≤ {share:g}"] = largest_quarter(folder, name, parameter, share)
     return found
 
 

@@ -1,7 +1,7 @@
 """Tables that models are compared on: the tensor-completion paper's measurements, as its data's README describes them.
 
-A folder of data holds ``gemm-train.csv``, ``gemm-test.csv`` and likewise ``bcast``, ``geqrf`` and ``amg``; training samples of
-n rows are the first n of a permutation with seed 0, 1 or 2.
+A folder of data holds ``gemm-train.csv``, ``gemm-test.csv`` and likewise ``bcast``, ``geqrf`` and ``amg``; training
+samples of n rows are the first n of a permutation with seed 0, 1 or 2.
 """
 
 from __future__ import annotations
@@ -77,11 +77,11 @@ def beyond(folder: Path, name: str, limit: int, *, alone: str | None = None) -> 
 
 
 def largest_quarter(folder: Path, name: str, parameter: str, share: float) -> Case:
-    """Return what asks for the largest quarter of a parameter's range, of runs below a share of its largest value."""
+    """Return what asks for the largest quarter of a parameter's range, of runs up to a share of its largest value."""
     case = load(folder, name)
     both = pd.concat([case.train, case.test], ignore_index=True)
     top = both[parameter].max()
     train = case.train[case.train[parameter] <= share * top].reset_index(drop=True)
     far = both[both[parameter] > 0.75 * top]
     test = far.sample(min(len(far), 1000), random_state=0).reset_index(drop=True)
-    return Case(f"{name}, {parameter} < {share:g} of its range", train, test, *DATA[name])
+    return Case(f"{name}, {parameter} ≤ {share:g} of its largest value", train, test, *DATA[name])
