@@ -2,7 +2,7 @@
 
 Usage::
 
-    .venv/bin/python benchmarks/extrapolation.py DATA [--methods beyond auto …] [--seeds 3] [--rows 4096] [--cases geqrf]
+    .venv/bin/python benchmarks/extrapolation.py DATA [--methods auto beyond] [--seeds 3] [--rows 4096] [--cases amg]
 
 DATA is the folder that `models_data` describes. Matrix multiplication is learned from m, n, k < N (or m < N alone)
 and asked from 2,048 to 4,096; broadcast is learned from at most 64 nodes and asked on 128. ``geqrf n ≤ 0.25`` and the
