@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import evenly
+from evenly import Categorical, Real, Space
 from evenly.errors import ExtrapolationWarning
 from evenly.models.extrapolation.beyond import Beyond
 from evenly.models.extrapolation.trend_race import RaceResult
@@ -65,7 +66,7 @@ def test_choices_name_every_side(model: Beyond) -> None:
         "several below",
     ]
     assert (model.choices_["error"] < 0.2).all()
-    assert (model.choices_["growth"] >= 0.5).all()
+    assert (model.choices_["growth"] >= 2).all()
 
 
 def test_a_restored_model_says_the_same_beyond_the_range(model: Beyond) -> None:
@@ -172,6 +173,17 @@ def test_a_warning_names_the_run_that_would_tell_laws_apart() -> None:
     (run,) = [model._settling(model._coding.inputs(pd.DataFrame({"p": [1024], "n": [2000]})))]
     assert 64 < run["p"] <= 1024
     assert run["n"] == 2000
+
+
+def test_the_run_of_the_warning_has_the_labels_that_were_asked() -> None:
+    table = placed(80, 4, 64, seed=7).assign(solver=[1, 2] * 40)
+    model = Beyond().fit(
+        table,
+        rising(table, 8) * table.solver,
+        space=Space(p=Real(4, 64), n=Real(1000, 30000), solver=Categorical(1, 2)),
+    )
+    with pytest.warns(ExtrapolationWarning, match=r"one run at p = .*, n = .*, solver = 2 would tell"):
+        model.predict({"p": [2048], "n": [2000], "solver": [2]})
 
 
 def test_where_laws_agree_the_warning_says_no_more() -> None:

@@ -270,7 +270,7 @@ class Beyond(RegressionModel[_Beyond]):
         noise = self._conformal.half_width(Inputs(edge, asked.labels, asked.sizes), 0.9)
         tells = NORMAL_90 * self._fitted.disagreement(way) >= 2 * noise
         row = int(np.argmax(tells)) if tells.any() else len(steps) - 1
-        return {name: table[name].iloc[row].item() for name in self.space_.names}
+        return {name: table[name].tolist()[row] for name in self.space_.names}
 
     def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
         inputs = self._coding.inputs(table)

@@ -37,6 +37,8 @@ _NEAR_TIE, _MOST = 1.15, 4
 _RUNS = 4096
 #: Default growth of intervals per half-range, where no shell can be held out.
 _USUAL_GROWTH = 3.0
+#: Least growth of intervals per half-range: shells can't show what sets in only beyond the range, as a cache that ends.
+_LEAST_GROWTH = 2.0
 #: Share of held-out runs that widened 90 % intervals must cover.
 _COVERED = 0.9
 #: A candidate whose error is f times the least has f^-_SHARPNESS of its credibility; largest number of rivals.
@@ -294,4 +296,4 @@ def _growth(runs: Runs, shells: list[Shell], guesses: list[Floats], missed: Floa
         wide = np.maximum(half_widths[shell.outer], 1e-9)
         rest = np.maximum(np.abs(centre - runs.logs[shell.outer]) - apart, 0.0)
         needed.append((rest / wide - 1) / distance)
-    return max(float(np.quantile(np.concatenate(needed), _COVERED)), 0.5)
+    return max(float(np.quantile(np.concatenate(needed), _COVERED)), _LEAST_GROWTH)
