@@ -29,8 +29,8 @@ __all__ = [
     "ranking",
 ]  # fmt: skip
 
-#: Shares of each parameter's range to hold out, one shell each.
-_SHARES = (0.08, 0.12, 0.18, 0.24, 0.36)
+#: Shares of each parameter's range to hold out, one shell each: at sides of one parameter, and of several at once.
+_SHARES, _SHARES_OF_SEVERAL = (0.08, 0.12, 0.18, 0.24, 0.36), (0.12, 0.24, 0.36)
 #: Candidates whose error is at most this factor above the least are averaged; largest number of them.
 _NEAR_TIE, _MOST = 1.15, 4
 #: Maximum number of runs in a race; more make it slower, but hardly more reliable.
@@ -182,7 +182,9 @@ def race(runs: Runs, signs: Ints, half_widths: Floats, *, boosting: bool = True)
     if len(runs.logs) > _RUNS:
         some = np.sort(np.random.default_rng(0).permutation(len(runs.logs))[:_RUNS])
         runs, half_widths = runs.rows(some), half_widths[some]
-    shells = [one for one in outer_shells(runs.inputs, signs.tolist(), _SHARES) if _tells(one, runs.inputs, signs)]
+    one_sided = np.abs(signs).sum() == 1
+    shares = _SHARES if one_sided else _SHARES_OF_SEVERAL
+    shells = [one for one in outer_shells(runs.inputs, signs.tolist(), shares) if _tells(one, runs.inputs, signs)]
     if not shells:
         return RaceResult([USUAL], float("nan"), _USUAL_GROWTH)
     guesses: dict[TrendCandidate, list[Floats]] = {}
@@ -204,7 +206,9 @@ def race(runs: Runs, signs: Ints, half_widths: Floats, *, boosting: bool = True)
 
     # One thread: for hundreds of small matrices, synchronising threads takes longer than computing.
     with threadpool_limits(1):
-        trends = [TrendChoice(law, decay) for law in LAWS for decay in DECAYS if law != "level" or decay == 0]
+        # Steeper terms in several parameters at once would grow without measure.
+        laws = [law for law in LAWS if law != "turning" or one_sided]
+        trends = [TrendChoice(law, decay) for law in laws for decay in DECAYS if law != "level" or decay == 0]
         for rest in ("none", "neighbours"):
             for trend in trends:
                 enter(TrendCandidate(trend, rest))
