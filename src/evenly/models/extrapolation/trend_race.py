@@ -183,8 +183,8 @@ def race(runs: Runs, signs: Ints, half_widths: Floats, *, boosting: bool = True)
         some = np.sort(np.random.default_rng(0).permutation(len(runs.logs))[:_RUNS])
         runs, half_widths = runs.rows(some), half_widths[some]
     one_sided = np.abs(signs).sum() == 1
-    shares = _SHARES if one_sided else _SHARES_OF_SEVERAL
-    shells = [one for one in outer_shells(runs.inputs, signs.tolist(), shares) if _tells(one, runs.inputs, signs)]
+    held_out = _SHARES if one_sided else _SHARES_OF_SEVERAL
+    shells = [one for one in outer_shells(runs.inputs, signs.tolist(), held_out) if _tells(one, runs.inputs, signs)]
     if not shells:
         return RaceResult([USUAL], float("nan"), _USUAL_GROWTH)
     guesses: dict[TrendCandidate, list[Floats]] = {}
