@@ -2,12 +2,13 @@
 
 Usage::
 
-    .venv/bin/python benchmarks/extrapolation.py DATA [--methods beyond cpr-positive …] [--seeds 3] [--rows 4096]
+    .venv/bin/python benchmarks/extrapolation.py DATA [--methods auto beyond] [--seeds 3] [--rows 4096] [--cases amg]
 
 DATA is the folder that `models_data` describes. Matrix multiplication is learned from m, n, k < N (or m < N alone)
-and asked from 2,048 to 4,096; broadcast is learned from at most 64 nodes and asked on 128. ``all`` takes every row of
-the asked region, those of the training file too: the test file has three with m, n, k ≥ 2,048. Errors are MLogQ,
-medians over training samples; cover is the share of the asked rows inside 90 % intervals.
+and asked from 2,048 to 4,096; broadcast is learned from at most 64 nodes and asked on 128. ``geqrf n ≤ 0.25`` and the
+like are learned from runs with n up to this share of its largest value, and asked for the largest quarter. ``all``
+takes every row of the asked region, those of the training file too: the test file has three with m, n, k ≥ 2,048.
+Errors are MLogQ, medians over training samples; cover is the share of the asked rows inside 90 % intervals.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from evenly.errors import ExtrapolationWarning, InputError
 from evenly.metrics import mlogq
 from evenly.models.registry import model_class
 from models import style
-from models_data import Case, beyond, load
+from models_data import Case, beyond, largest_quarter, load
 
 METHODS = ("beyond", "cpr-positive", "log-quadratic", "pmnf", "power-law", "nearest")
 #: Errors to stay below, by case.
@@ -33,6 +34,12 @@ TARGETS = {
     "m, n, k < 2048": 0.040, "m, n, k < 1024": 0.060, "m, n, k < 512": 0.20,
     "m < 2048": 0.050, "m < 1024": 0.070, "m < 512": 0.095, "nodes ≤ 64": 0.20,
 }  # fmt: skip
+#: Data, parameter and share of its range to learn from; the largest quarter of the range is asked.
+LARGEST = (
+    ("geqrf", "m", 1 / 2), ("geqrf", "m", 1 / 4), ("geqrf", "m", 1 / 8), ("geqrf", "n", 1 / 2), ("geqrf", "n", 1 / 4),
+    ("geqrf", "n", 1 / 8), ("gemm", "k", 1 / 4), ("gemm", "k", 1 / 8), ("bcast", "msg", 1 / 4), ("bcast", "msg", 1 / 8),
+    ("bcast", "nodes", 1 / 4), ("amg", "nx", 1 / 2), ("amg", "nx", 1 / 4),
+)  # fmt: skip
 
 
 def main() -> None:
@@ -42,10 +49,13 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--rows", type=int, default=4096, help="training rows; 0 for all there are")
     parser.add_argument("--plot", type=Path, help="draw errors against the largest size learned from, as figure 8 does")
+    parser.add_argument("--cases", nargs="+", help="only cases that begin so")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ExtrapolationWarning)
     rows = []
     for name, case in cases(arguments.data).items():
+        if arguments.cases and not name.startswith(tuple(arguments.cases)):
+            continue
         for method in arguments.methods:
             rows.append({"case": name, "method": method, **measured(case, method, arguments.rows, arguments.seeds)})
             print(line(rows[-1]), flush=True)
@@ -65,6 +75,8 @@ def cases(folder: Path) -> dict[str, Case]:
     for limit in (2048, 1024, 512):
         found[f"m < {limit}"] = beyond(folder, "gemm", limit, alone="m")
     found["nodes ≤ 64"] = beyond(folder, "bcast", 64)
+    for name, parameter, share in LARGEST:
+        found[f"{name} {parameter} ≤ {share:g}"] = largest_quarter(folder, name, parameter, share)
     return found
 
 

@@ -1,7 +1,7 @@
 """Tables that models are compared on: the tensor-completion paper's measurements, as its data's README describes them.
 
-A folder of data holds ``gemm-train.csv``, ``gemm-test.csv`` and likewise ``bcast`` and ``amg``; training samples of n
-rows are the first n of a permutation with seed 0, 1 or 2.
+A folder of data holds ``gemm-train.csv``, ``gemm-test.csv`` and likewise ``bcast``, ``geqrf`` and ``amg``; training
+samples of n rows are the first n of a permutation with seed 0, 1 or 2.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from evenly import Categorical, Space
 
-__all__ = ["DATA", "SEEDS", "Case", "beyond", "load"]
+__all__ = ["DATA", "SEEDS", "Case", "beyond", "largest_quarter", "load"]
 
 SEEDS = (0, 1, 2)
 #: Parameters of each table, and which of them are labels.
 DATA: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "gemm": (("m", "n", "k"), ()),
     "bcast": (("msg", "ppn", "nodes"), ()),
+    "geqrf": (("m", "n"), ()),
     "amg": (("nx", "ny", "nz", "ct", "rt", "it", "tpp", "ppn"), ("ct", "rt", "it")),
 }
 
@@ -73,3 +74,14 @@ def beyond(folder: Path, name: str, limit: int, *, alone: str | None = None) -> 
         train = case.train[(case.train[names] < limit).all(axis=1)]
         test = case.test[(case.test[names] >= 2048).all(axis=1)]
     return Case(f"{name}<{limit}", train.reset_index(drop=True), test.reset_index(drop=True), *DATA[name])
+
+
+def largest_quarter(folder: Path, name: str, parameter: str, share: float) -> Case:
+    """Return what asks for the largest quarter of a parameter's range, of runs up to a share of its largest value."""
+    case = load(folder, name)
+    both = pd.concat([case.train, case.test], ignore_index=True)
+    top = both[parameter].max()
+    train = case.train[case.train[parameter] <= share * top].reset_index(drop=True)
+    far = both[both[parameter] > 0.75 * top]
+    test = far.sample(min(len(far), 1000), random_state=0).reset_index(drop=True)
+    return Case(f"{name}, {parameter} ≤ {share:g} of its largest value", train, test, *DATA[name])

@@ -401,6 +401,11 @@ class Model(Shown, Estimator, ABC):
         beyond |= beyond_filling(self.training_.get("filling", {}), table) | (self._floors(table) > 0)
         return beyond | (self._off_the_line(table) > 0)
 
+    def _doubt(self, table: pd.DataFrame) -> str:
+        """Return why predictions outside the range (n, d) are hardly known, and which run would tell, or nothing."""
+        del table
+        return ""
+
     def _off_the_line(self, table: pd.DataFrame) -> Floats:
         """Return the logarithms (n,) of how far configurations are from the line on which all runs lie."""
         return distance_from_line(getattr(self, "training_", {}).get("weak_scaling", {}), table)
@@ -424,8 +429,10 @@ class Model(Shown, Estimator, ABC):
                 several = pd.api.types.is_numeric_dtype(asked.dtype) and asked.nunique() > 1
                 shown = f"{asked.min()} … {asked.max()}" if several else f"{asked.iloc[0]}"
                 reasons.append(f"{name} = {shown}, learned on {self.space_.parameters[name].describe()}")
+            doubt = self._doubt(table[np.any(list(beyond.values()), axis=0)])
             warnings.warn(
-                f"asked outside the range learned on ({'; '.join(reasons)}): predictions there are extrapolations",
+                f"asked outside the range learned on ({'; '.join(reasons)}): predictions there are extrapolations"
+                + (f". {doubt}" if doubt else ""),
                 ExtrapolationWarning,
                 stacklevel=4,
             )

@@ -7,7 +7,10 @@ import pandas as pd
 import pytest
 
 import evenly
+from evenly import Categorical, Real, Space
+from evenly.errors import ExtrapolationWarning
 from evenly.models.extrapolation.beyond import Beyond
+from evenly.models.extrapolation.trend_race import RaceResult
 from tests.models.contract import through_files
 
 pytestmark = pytest.mark.filterwarnings("ignore::evenly.errors.ExtrapolationWarning")
@@ -63,7 +66,7 @@ def test_choices_name_every_side(model: Beyond) -> None:
         "several below",
     ]
     assert (model.choices_["error"] < 0.2).all()
-    assert (model.choices_["growth"] >= 0.5).all()
+    assert (model.choices_["growth"] >= 2).all()
 
 
 def test_a_restored_model_says_the_same_beyond_the_range(model: Beyond) -> None:
@@ -116,3 +119,82 @@ def test_a_parameter_of_two_values_is_not_taken_as_without_effect() -> None:
     model = evenly.fit(evenly.Runs.from_frame(table, ["ranks", "steps"]), method="beyond")
     found = model.predict(pd.DataFrame({"ranks": [1, 32], "steps": [20000, 20000]}))
     assert found == pytest.approx([2000.5, 63], rel=0.3)
+
+
+def rising(table: pd.DataFrame, seed: int) -> np.ndarray:
+    noise = 0.03 * np.random.default_rng(seed).normal(size=len(table))
+    return np.asarray((0.5 * table.n / table.p + 0.05 * table.p + 5) * np.exp(noise))
+
+
+@pytest.fixture(scope="module")
+def rises() -> Beyond:
+    """A sum whose last term takes over beyond the range, at twice the largest p."""
+    table = placed(200, 4, 256, seed=0)
+    return Beyond().fit(table, rising(table, 1))
+
+
+def placed(n: int, low: float, high: float, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    p, size = np.exp(rng.uniform(np.log(low), np.log(high), n)), np.exp(rng.uniform(np.log(1000), np.log(30000), n))
+    return pd.DataFrame({"p": p.round(), "n": size.round()})
+
+
+def test_a_term_that_takes_over_beyond_the_range_is_inside_the_intervals(rises: Beyond) -> None:
+    far = placed(300, 768, 1024, seed=2)
+    lower, upper = rises.interval(far, 0.9)
+    measured = rising(far, 3)
+    assert np.mean((lower <= measured) & (measured <= upper)) >= 0.85
+    # All laws without this term fall as 1/p, and are wrong by a factor of two and more there.
+    assert np.abs(np.log(rises.predict(far) / rising(far, 4))).mean() < 0.5
+
+
+def test_intervals_widen_with_what_rivals_disagree_on(rises: Beyond) -> None:
+    p = np.array([100, 512, 1024, 2048])
+    asked = pd.DataFrame({"p": p, "n": np.full(4, 3000)})
+    lower, upper = rises.interval(asked, 0.9)
+    half = np.log(upper / lower) / 2
+    assert (np.diff(half) > 0).all()
+    apart = rises._fitted.disagreement(rises._coding.inputs(asked))
+    assert apart[0] == 0
+    assert (half >= 1.645 * apart).all()
+    narrow, wide = (np.log(np.divide(*rises.interval(asked, level)[::-1])) for level in (0.5, 0.99))
+    assert (narrow < 2 * half).all()
+    assert (2 * half < wide).all()
+
+
+def test_a_warning_names_the_run_that_would_tell_laws_apart() -> None:
+    table = placed(40, 4, 64, seed=5)
+    model = Beyond().fit(table, rising(table, 6))
+    with pytest.warns(
+        ExtrapolationWarning, match=r"Laws that fit the runs alike are up to ×.* one run at p = \d+, n = "
+    ):
+        model.predict({"p": [1024], "n": [2000]})
+    # The run lies between the range and what was asked.
+    (run,) = [model._settling(model._coding.inputs(pd.DataFrame({"p": [1024], "n": [2000]})))]
+    assert 64 < run["p"] <= 1024
+    assert run["n"] == 2000
+
+
+def test_the_run_of_the_warning_has_the_labels_that_were_asked() -> None:
+    table = placed(80, 4, 64, seed=7).assign(solver=[1, 2] * 40)
+    model = Beyond().fit(
+        table,
+        rising(table, 8) * table.solver,
+        space=Space(p=Real(4, 64), n=Real(1000, 30000), solver=Categorical(1, 2)),
+    )
+    with pytest.warns(ExtrapolationWarning, match=r"one run at p = .*, n = .*, solver = 2 would tell"):
+        model.predict({"p": [2048], "n": [2000], "solver": [2]})
+
+
+def test_where_laws_agree_the_warning_says_no_more() -> None:
+    table = drawn(100, 16, 512)
+    model = Beyond().fit(table, np.asarray(1e-6 * table.m * table.n))
+    with pytest.warns(ExtrapolationWarning, match="predictions there are extrapolations$"):
+        model.predict({"m": [2000], "n": [100]})
+
+
+def test_a_race_stored_before_there_were_rivals_is_read() -> None:
+    state = {"candidates": [["ones", 0.0, "neighbours"]], "error": 0.1, "growth": 2.0}
+    result = RaceResult.from_state(state)
+    assert result.rivals == {}
+    assert result.to_state() == {**state, "rivals": []}

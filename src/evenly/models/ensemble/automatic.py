@@ -250,6 +250,9 @@ class Automatic(Model):
         logs = self._logs(table, self._coding.inputs(table))[0] + self._known(table)
         return np.asarray(np.exp(np.clip(logs, -700, 700)), dtype=np.float64)
 
+    def _doubt(self, table: pd.DataFrame) -> str:
+        return self._beyond._doubt(table) if self._offset is None else ""
+
     def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
         inputs = self._coding.inputs(table)
         (logs, outside), half = self._logs(table, inputs), self._conformal.half_width(inputs, level)

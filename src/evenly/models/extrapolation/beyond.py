@@ -6,15 +6,16 @@ trend instead: a power law, a parabola in logarithms, or a sum of power laws who
 nearest point of the range.
 
 The trend is chosen for each side of the range. Candidates are compared on outer shells of the measured range, whose
-runs are held out (`evenly.models.extrapolation.edge_shells`). The errors in the shells also determine how fast the
-prediction intervals widen.
+runs are held out (`evenly.models.extrapolation.edge_shells`). Prediction intervals widen by how far the credible
+candidates disagree, and by what all of them missed in the shells (`evenly.models.extrapolation.trend_race`).
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -23,7 +24,16 @@ from scipy.spatial import KDTree
 
 from evenly.models.array_types import Floats, Ints
 from evenly.models.extrapolation.edge_shells import sides
-from evenly.models.extrapolation.trend_race import USUAL, Extrapolator, RaceResult, Runs, TrendCandidate, race
+from evenly.models.extrapolation.trend_race import (
+    NORMAL_90,
+    USUAL,
+    Extrapolator,
+    RaceResult,
+    Runs,
+    TrendCandidate,
+    disagreement,
+    race,
+)  # fmt: skip
 from evenly.models.extrapolation.trends import TrendChoice
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.regression_model import RegressionModel, Regressor
@@ -34,6 +44,10 @@ __all__ = ["Beyond"]
 _NEIGHBOURS = 8
 #: Predicted logs are clipped to plus and minus this, so that times don't overflow.
 _FINITE = 300.0
+#: A warning tells of doubts where laws differ by this factor or more, or miss the outer runs by it.
+_DOUBTFUL = 1.5
+#: Largest number of configurations in which doubts are looked for.
+_LOOKED_AT = 256
 
 
 class _Beyond(Regressor):
@@ -41,7 +55,7 @@ class _Beyond(Regressor):
 
     def __init__(self, coding: Coding, boosting: bool) -> None:
         self._coding, self._boosting = coding, boosting
-        self._fitted_sides: dict[tuple[int, ...], list[Extrapolator]] = {}
+        self._fitted_sides: dict[tuple[TrendCandidate, tuple[int, ...]], Extrapolator] = {}
         self.results: dict[str, RaceResult] = {}
 
     def fit(self, inputs: Inputs, logs: Floats, weights: Floats) -> None:
@@ -74,26 +88,36 @@ class _Beyond(Regressor):
 
     def predict(self, inputs: Inputs) -> Floats:
         found = np.zeros(len(inputs))
-        which = sides(inputs)
-        kinds, group = np.unique(which, axis=0, return_inverse=True)
-        for n, signs in enumerate(kinds):
-            rows = np.flatnonzero(np.ravel(group) == n)
+        for signs, rows in _by_side(inputs):
             here = inputs.rows(rows)
-            parts = [c.predict(here) for c in self._extrapolators(tuple(int(s) for s in signs))]
-            found[rows] = np.mean(parts, axis=0)
+            found[rows] = np.mean([self._logs(c, signs, here) for c in self._candidates(signs)], axis=0)
         return np.clip(found, -_FINITE, _FINITE)
 
-    def _extrapolators(self, signs: tuple[int, ...]) -> list[Extrapolator]:
-        if signs not in self._fitted_sides:
-            if any(signs):
-                chosen = self.result_for(np.array(signs)).candidates
-            else:
-                law = "quadratic" if len(self._runs.logs) >= 3 * self._parabola else "power"
-                chosen = [TrendCandidate(TrendChoice(law, 0.0), "neighbours")]
-            side = np.array(signs, dtype=np.int64)
+    def disagreement(self, inputs: Inputs) -> Floats:
+        """Return how far the rivals lie from the prediction for each configuration, (n,), in logs."""
+        centre, found = self.predict(inputs), np.zeros(len(inputs))
+        for signs, rows in _by_side(inputs):
+            rivals = self.result_for(signs).rivals
+            if rivals:
+                guesses = np.array([self._logs(c, signs, inputs.rows(rows)) for c in rivals])
+                found[rows] = disagreement(guesses, centre[rows], np.array(list(rivals.values())))
+        return np.minimum(found, _FINITE)
+
+    def _candidates(self, signs: Ints) -> list[TrendCandidate]:
+        if signs.any():
+            return self.result_for(signs).candidates
+        law = "quadratic" if len(self._runs.logs) >= 3 * self._parabola else "power"
+        return [TrendCandidate(TrendChoice(law, 0.0), "neighbours")]
+
+    def _logs(self, candidate: TrendCandidate, signs: Ints, inputs: Inputs) -> Floats:
+        return self._extrapolator(candidate, signs).predict(inputs)
+
+    def _extrapolator(self, candidate: TrendCandidate, signs: Ints) -> Extrapolator:
+        key = candidate, tuple(int(s) for s in signs)
+        if key not in self._fitted_sides:
             low, high = self._runs.inputs.numbers.min(axis=0), self._runs.inputs.numbers.max(axis=0)
-            self._fitted_sides[signs] = [Extrapolator(c, side, low, high).fit(self._runs) for c in chosen]
-        return self._fitted_sides[signs]
+            self._fitted_sides[key] = Extrapolator(candidate, signs, low, high).fit(self._runs)
+        return self._fitted_sides[key]
 
     def left_out(self, inputs: Inputs, logs: Floats, weights: Floats, folds: Ints) -> Floats | None:
         """Predict each run by the trend of all runs plus the residuals of its neighbours in other folds, (n,) logs.
@@ -102,8 +126,9 @@ class _Beyond(Regressor):
         """
         if len(logs) < 5 * self._parabola:
             return None
-        (inside,) = self._extrapolators((0,) * inputs.numbers.shape[1])
-        trend = inside.trend(inputs)
+        inside = np.zeros(inputs.numbers.shape[1], dtype=np.int64)
+        (candidate,) = self._candidates(inside)
+        trend = self._extrapolator(candidate, inside).trend(inputs)
         k = min(4 * _NEIGHBOURS, len(logs))
         distances, found = (np.asarray(a) for a in KDTree(inputs.matrix).query(inputs.matrix, np.arange(1, k + 1)))
         # The _NEIGHBOURS nearest runs of other folds, weighted by inverse distance as in `residuals`.
@@ -120,8 +145,10 @@ class _Beyond(Regressor):
 
     def growth(self, inputs: Inputs) -> Floats:
         """Return the relative growth of each configuration's interval per half-range of distance, (n,)."""
-        kinds, group = np.unique(sides(inputs), axis=0, return_inverse=True)
-        return np.array([self.result_for(signs).growth for signs in kinds])[np.ravel(group)]
+        found = np.zeros(len(inputs))
+        for signs, rows in _by_side(inputs):
+            found[rows] = self.result_for(signs).growth
+        return found
 
     def get_state(self) -> dict[str, Any]:
         return {
@@ -135,6 +162,13 @@ class _Beyond(Regressor):
         inputs = Inputs(np.asarray(state["numbers"], dtype=np.float64), labels, self._coding.sizes)
         self.fit(inputs, np.asarray(state["logs"]), np.asarray(state["weights"]))
         self.results = {name: RaceResult.from_state(one) for name, one in state["winners"].items()}
+
+
+def _by_side(inputs: Inputs) -> Iterator[tuple[Ints, Ints]]:
+    """Yield the signs of each side, (n_numeric,), and the indices of the configurations on it."""
+    kinds, group = np.unique(sides(inputs), axis=0, return_inverse=True)
+    for n, signs in enumerate(kinds):
+        yield signs, np.flatnonzero(np.ravel(group) == n)
 
 
 def _side_name(signs: Ints) -> str:
@@ -208,9 +242,42 @@ class Beyond(RegressionModel[_Beyond]):
         ]  # fmt: skip
         return pd.DataFrame(rows, columns=["side", "candidates", "error", "growth"])
 
+    def _doubt(self, table: pd.DataFrame) -> str:
+        inputs = self._coding.inputs(table.iloc[: len(table) : max(1, len(table) // _LOOKED_AT)])
+        apart = NORMAL_90 * self._fitted.disagreement(inputs)
+        worst = inputs.rows([int(np.argmax(apart))])
+        result = self._fitted.result_for(sides(worst)[0])
+        if not np.isfinite(result.error):
+            return "No law is proved there: too few runs lie at the edge of the range to leave them out"
+        if result.error > np.log(_DOUBTFUL):
+            return f"No law is credible there: the outer runs, left out, are missed by ×{np.exp(result.error):.2g}"
+        if apart.max() < np.log(_DOUBTFUL):
+            return ""
+        run = self._settling(worst)
+        factor = "more than ×100" if apart.max() > np.log(100) else f"×{np.exp(apart.max()):.2g}"
+        told = ", ".join(
+            f"{name} = {value:.4g}" if isinstance(value, float) else f"{name} = {value}" for name, value in run.items()
+        )
+        return f"Laws that fit the runs alike are up to {factor} off; one run at {told} would tell which hold"
+
+    def _settling(self, asked: Inputs) -> dict[str, Any]:
+        """Return the first configuration on the way to an asked one (1, …) where rivals differ by more than noise."""
+        edge = np.clip(asked.numbers, -1, 1)
+        steps = np.linspace(0.1, 1, 10)[:, None]
+        numbers = edge + steps * (asked.numbers - edge)
+        way = Inputs(numbers, np.repeat(asked.labels, len(steps), axis=0), asked.sizes)
+        table = self._coding.table(way, self.space_)
+        noise = self._conformal.half_width(Inputs(edge, asked.labels, asked.sizes), 0.9)
+        tells = NORMAL_90 * self._fitted.disagreement(way) >= 2 * noise
+        row = int(np.argmax(tells)) if tells.any() else len(steps) - 1
+        return {name: table[name].tolist()[row] for name in self.space_.names}
+
     def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
         inputs = self._coding.inputs(table)
         logs = self._coded_logs(inputs)
         edge = Inputs(np.clip(inputs.numbers, -1, 1), inputs.labels, inputs.sizes)
         half = self._conformal.half_width(edge, level) * (1 + self._fitted.growth(inputs) * inputs.beyond)
+        far = np.flatnonzero(inputs.beyond > 0)
+        if len(far):
+            half[far] += NormalDist().inv_cdf((1 + level) / 2) * self._fitted.disagreement(inputs.rows(far))
         return np.exp(logs - half), np.exp(logs + half)

@@ -26,8 +26,9 @@ __all__ = ["DECAYS", "LAWS", "Places", "Trend", "TrendChoice"]
 #: The laws of a trend. "level" is constant, so that only the residual at the edge is predicted. "power" is a power law;
 #: "rounded" rounds its exponents to multiples of one half where they are near one. "quadratic" is a parabola in
 #: logarithms. The others are sums of power laws with exponents that are whole numbers ("ones") or multiples of one half
-#: ("halves"); "logs" also has terms with the logarithm of a parameter that is extrapolated upwards.
-LAWS = ("level", "power", "rounded", "quadratic", "ones", "halves", "logs")
+#: ("halves"); "logs" also has terms with the logarithm of a parameter that is extrapolated upwards; "turning" also has
+#: terms that are steeper by one than the times in the range, which take over only beyond it.
+LAWS = ("level", "power", "rounded", "quadratic", "ones", "halves", "logs", "turning")
 #: Decays: a run at distance x from the edge, in half-ranges, has the weight exp(-decay · x).
 DECAYS = (0.0, 2.0, 5.0)
 _MOST_TERMS = 80
@@ -178,9 +179,12 @@ def _terms(slopes: Floats, law: str, signs: Ints) -> list[tuple[Floats, Ints]]:
     """
     step = 1.0 if law == "ones" else 0.5
     grids = []
-    for column in slopes.T:
+    for column, sign in zip(slopes.T, signs, strict=True):
         least, most = (step * np.ceil(column.min() / step - 0.5), step * np.ceil((column.max() - _NEAR_HALF) / step))
-        least, most = max(min(least, 0.0), -3.0), min(max(most, 0.0), 6.0)
+        least, most = min(least, 0.0), max(most, 0.0)
+        if law == "turning":
+            least, most = least - float(sign < 0), most + float(sign > 0)
+        least, most = max(least, -3.0), min(most, 6.0)
         grids.append(np.arange(round((most - least) / step) + 1) * step + least)
     if np.prod([len(grid) for grid in grids]) <= _MOST_TERMS:
         exponents = [np.array(e) for e in itertools.product(*grids)]
