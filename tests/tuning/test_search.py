@@ -20,6 +20,7 @@ from evenly.space.space import Space
 from evenly.tuning.candidates import Candidates
 from evenly.tuning.feasibility_model import success_probabilities
 from evenly.tuning.repeating import Repeating
+from evenly.tuning.result import Result
 from evenly.tuning.search import STRATEGIES, Search
 from evenly.tuning.standing import Standing
 from evenly.tuning.surrogates.base import Observed
@@ -450,7 +451,7 @@ def test_drift_of_the_machine_is_taken_out_by_the_reference() -> None:
     search = searched(lambda at: 1.0 + 0.05 * abs(at["n"] - 8), space, 30, 0.005, drift=0.02, baseline=today)
     assert search.trials.made[0].configuration == today
     assert search.trials.drift == pytest.approx(29 * 0.02, rel=0.1)
-    result = evenly.tuning.result.Result.of(search, "")
+    result = Result.of(search, "")
     assert result.best == {"n": 8}
     assert result.gain is not None
     assert result.gain.interval is not None
@@ -488,8 +489,8 @@ def test_one_failure_or_cut_near_the_best_does_not_count() -> None:
         search.tell(configuration, bowl(configuration) if configuration != best else None)
     near = {"block": 7, "threads": 4, "solver": "amg"}
     far = {"block": 1, "threads": 1, "solver": "gmres"}
-    for told in ({}, {"at_least": 2.0}):
-        search.tell(far, None, **told)
+    for at_least in (None, 2.0):
+        search.tell(far, None, at_least=at_least)
         assert search.ask() != far
     if search.trials.trial(near) is None:
         search.tell(near, None)
@@ -515,7 +516,7 @@ def test_failures_at_random_rule_out_no_neighbour_and_a_region_that_fails_is_lea
     for kind, fails in (("random", random.random(40) < 0.25), ("region", grid["x"].to_numpy() < 10)):
         trials = Trials(space)
         for row, failed in zip(grid.to_dict("records"), fails, strict=True):
-            trials.tell(row, None if failed else 1.0)
+            trials.tell({str(name): value for name, value in row.items()}, None if failed else 1.0)
         found = success_probabilities(trials, candidates, space.enumerate())
         spread[kind] = found.max() - found.min()
         if kind == "region":

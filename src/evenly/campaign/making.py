@@ -257,8 +257,9 @@ class Making:
         """
         if record.status != "timed out":
             return record
-        is_search = self._study.plan.design == "tune"
-        bound = (
-            record.took if self._study.timing.is_wall else self._fastest.bound(task, record.took) if is_search else None
-        )
+        bound = None
+        if self._study.timing.is_wall:
+            bound = record.took
+        elif self._study.plan.design == "tune":
+            bound = self._fastest.bound(task, record.took)
         return record if bound is None else dataclasses.replace(record, quantities={"seconds": bound})

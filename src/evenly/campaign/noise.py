@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["Drift", "Noise", "drift_of", "drift_per_run", "half_width", "noise_of"]
+__all__ = ["UNKNOWN", "Drift", "Noise", "drift_of", "drift_per_run", "half_width", "noise_of"]
 
 _LEVEL = 0.95
 #: A drift below this fraction is not reported.
@@ -134,6 +134,10 @@ class Noise:
             return 0.0
         squares = self.freedom * self.deviation**2 + _WORTH * _USUAL**2
         return float(np.sqrt(squares / (self.freedom + _WORTH)))
+
+
+#: The noise where nothing was repeated.
+UNKNOWN = Noise(0.0, 0)
 
 
 def noise_of(repetitions: Iterable[Sequence[float]]) -> Noise:

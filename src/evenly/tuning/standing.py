@@ -137,6 +137,5 @@ class Standing:
     def is_alike(self, row: int) -> bool:
         """Return whether one can't be told from the winner: the difference lies within its 95 % interval."""
         found = self.ratio(row, self.winner)
-        return (
-            row == self.winner or (found is not None and found[0] <= 1.0) or self.means[row] <= self.means[self.winner]
-        )
+        is_within = found is not None and found[0] <= 1.0
+        return row == self.winner or is_within or bool(self.means[row] <= self.means[self.winner])

@@ -16,6 +16,7 @@ from evenly.space.space import Space
 __all__ = ["Key", "Made", "Status", "Trial", "Trials", "key_of"]
 
 Status = Literal["pending", "ok", "failed", "timed out", "left out"]
+Outcome = Literal["ok", "failed", "timed out"]
 Key = tuple[Any, ...]
 
 
@@ -35,7 +36,7 @@ class Made:
 
     configuration: dict[str, Any]
     why: str
-    status: Status
+    status: Outcome
     seconds: float
 
 
@@ -226,7 +227,7 @@ class Trials:
         else:
             took = float("nan")
             known = replace(known, failures=known.failures + 1)
-        status: Status = "ok" if seconds is not None else "failed" if at_least is None else "timed out"
+        status: Outcome = "ok" if seconds is not None else "failed" if at_least is None else "timed out"
         self.made.append(Made(known.configuration, why, status, took))
         self._trials[key] = known
         self._take_out_drift(key)

@@ -46,9 +46,7 @@ def found_text(result: Result) -> str:
     if result.interval is None:
         lines[0] += " (run once, so nothing tells how sure that is)"
     elif result.chance < _CERTAIN:
-        lines.append(
-            f"with a chance of {percent(result.chance)}, it is the fastest of all configurations that were run"
-        )
+        lines.append(f"with a chance of {percent(result.chance)}, it is the fastest of all that were run")
     if others := len(result.alike) - 1:
         lines.append(f"{others} other{'s' * (others != 1)} may be as fast: the difference is within noise")
     if result.gain is not None:

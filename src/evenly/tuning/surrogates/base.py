@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from evenly.campaign.noise import Noise
+from evenly.campaign.noise import UNKNOWN, Noise
 from evenly.models.array_types import Flags, Floats
 from evenly.models.inputs.coding import Inputs
 
@@ -38,7 +38,7 @@ class Observed:
     logs: Floats
     weights: Floats
     censored: Flags
-    noise: Noise = Noise(0.0, 0)
+    noise: Noise = UNKNOWN
 
     def __len__(self) -> int:
         return len(self.logs)
