@@ -100,11 +100,13 @@ class Repeating:
 
     def instead(self, trials: Trials, standings: Standings, choice: Choice | None) -> Choice | None:
         """Return a repetition that is worth more than a new configuration; None if there is none."""
-        if self.most == 1 or trials.noise.likely == 0 or not trials.noise.is_known:
+        if choice is None:
+            return self.last(standings, math.inf)
+        # A repetition is worth less than the standard deviation of a run, so that needn't be computed.
+        if self.most == 1 or not trials.noise.is_known or not choice.gain < trials.noise.likely:
             return None
         worth, trial = self._most_worth(standings().values())
-        gain = 0.0 if choice is None else choice.gain
-        if trial is None or worth < _WORTH or not worth > gain:
+        if trial is None or worth < _WORTH or not worth > choice.gain:
             return None
         return _again(trial, "may be the fastest, and a repetition decides more than a new configuration")
 
@@ -113,15 +115,13 @@ class Repeating:
 
         A repetition takes about as long as the fastest run, and what it saves is saved in all runs of the production.
         """
-        if not self.confirming:
-            return None
-        there = list(standings().values())
+        there = list(standings().values()) if self.confirming else []
         if (one := self._unconfirmed(there, 2)) is not None:
             return _again(one, "the fastest so far, run again to confirm it")
         worth, trial = self._most_worth(there)
-        if trial is None or worth < max(_WORTH, 1 / max(production, 1.0)):
-            return None
-        return _again(trial, "may be the fastest: run again to decide")
+        is_worth = trial is not None and worth >= max(_WORTH, 1 / max(production, 1.0))
+        again = trial if is_worth else self._uncertain(there)
+        return None if again is None else _again(again, "may be the fastest: run again to decide")
 
     def _confirming(
         self, trials: Trials, there: Sequence[Standing], reference: Trial | None, since: int

@@ -167,7 +167,8 @@ class Search:
 
     def _due(self) -> Choice | None:
         """Return a run that comes before new configurations; the one in use today is the first of all."""
-        if self._repeating is None:
+        # Where all configurations are run in order, the winner is confirmed after that.
+        if self._repeating is None or isinstance(self._strategy, Enumeration):
             reference = self.trials.reference
             if reference is None or self.trials.trial(reference) is not None:
                 return None
