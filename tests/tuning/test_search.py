@@ -512,17 +512,16 @@ def test_failures_at_random_rule_out_no_neighbour_and_a_region_that_fails_is_lea
     space = Space(x=Integer(0, 39), y=Integer(0, 9))
     candidates, random = Candidates(space), np.random.default_rng(0)
     grid = space.enumerate().sample(40, random_state=0)
-    spread = {}
     for kind, fails in (("random", random.random(40) < 0.25), ("region", grid["x"].to_numpy() < 10)):
         trials = Trials(space)
         for row, failed in zip(grid.to_dict("records"), fails, strict=True):
             trials.tell({str(name): value for name, value in row.items()}, None if failed else 1.0)
         found = success_probabilities(trials, candidates, space.enumerate())
-        spread[kind] = found.max() - found.min()
-        if kind == "region":
+        if kind == "random":
+            assert found.min() > 0.3  # the model avoids what succeeds with less than 0.2
+        else:
             inside = space.enumerate()["x"].to_numpy() < 9
             assert found[inside].mean() < found[~inside].mean() - 0.4
-    assert spread["random"] < 0.5 * spread["region"]
 
 
 def test_an_exception_loses_nothing(tmp_path: Any) -> None:

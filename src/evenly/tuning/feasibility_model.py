@@ -4,7 +4,7 @@ Two explanations are averaged by how well each predicts the runs that it has not
 Eddy, A predictive approach to model selection, 1979]): all configurations fail at the same rate, or failures depend on
 the configuration. The second one is a classifier of extremely randomised trees [Geurts, Ernst and Wehenkel, Extremely
 randomized trees, 2006]; it is judged by trees on bootstrap samples, of which those predict a run that haven't seen it.
-So few failures, or failures at random, rule out no neighbour.
+So few failures, or failures at random, hardly rule out neighbours.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ __all__ = ["success_probabilities"]
 _TREES = 60
 #: Share of the trees that haven't seen a run: 1/e.
 _UNSEEN = 0.37
+#: The classifier's least weight. Ten runs that went well say little of a region that fails: without a least weight, the
+#: searches of lammps-voro came back to it (after 20 runs, 26 % above the optimum instead of 19 %).
+_LEAST = 0.5
 
 
 def success_probabilities(
@@ -53,7 +56,7 @@ def success_probabilities(
     trees = ExtraTreesClassifier(_TREES, random_state=0).fit(matrix, well)
     share = trees.predict_proba(candidates.inputs(table).matrix)[:, 1]
     learned = (share * _TREES + 1) / (_TREES + 2)
-    weight = _weight(_smooth(unseen, _TREES * _UNSEEN), well)
+    weight = _LEAST + (1 - _LEAST) * _weight(_smooth(unseen, _TREES * _UNSEEN), well)
     return np.asarray(weight * learned + (1 - weight) * constant)
 
 
