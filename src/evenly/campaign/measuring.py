@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import platform
 import warnings
-from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -333,16 +332,16 @@ class Campaign:
         many = schedule.runs if plan.design == "tune" else len(schedule.order)
         if self._advisor is None or not plan.is_advised or schedule.is_spent or many >= (plan.runs or 0):
             return None
-        under_way = Counter(run.next.configuration for run in self._making.under_way)
+        under_way = len(self._making.under_way)
         if schedule.has_missing or (under_way and self.store.count() < self._first):
             return None  # others come first
-        # The advisor doesn't know the runs under way: of its next proposals, the first that isn't one of them is taken.
-        proposed = self._advisor(self._so_far(), 1 + under_way.total())
+        # An advisor without the store doesn't know the runs under way: of its next proposals, the first that isn't one
+        # of them is taken.
+        knows = hasattr(self._advisor, "attach")
+        proposed = self._advisor(self._so_far(), 1 if knows else 1 + under_way)
         for proposal, why in zip(rows_of(proposed), proposed.attrs.get("why") or [""] * len(proposed), strict=True):
             (number,) = self.store.add_configurations([proposal])
-            if under_way[number]:
-                under_way[number] -= 1
-            elif number not in schedule.order or plan.design == "tune":
+            if knows or number not in schedule.order:
                 return self._taken(number, why)
         return None
 

@@ -22,7 +22,8 @@ from evenly.runs.runs import Runs
 __all__ = ["Advisor", "NextRun", "Progress", "Schedule", "first_configurations", "removed", "rows_of"]
 
 #: Takes the measured runs and a number n, and returns n configurations to run next, the best first. Its table may hold
-#: the reason of each as ``attrs["why"]``. An advisor with a method ``attach`` is given the campaign's store first.
+#: the reason of each as ``attrs["why"]``. An advisor with a method ``attach`` is given the campaign's store first,
+#: which holds the runs under way, too; so it may propose a configuration that was run before.
 Advisor = Callable[[Runs, int], pd.DataFrame]
 #: Most attempts to draw enough distinct configurations; each attempt draws twice as many as the one before.
 _DRAWS = 8

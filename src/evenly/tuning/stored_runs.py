@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from evenly.campaign.corrections import MARKED
+from evenly.campaign.making import Run
 from evenly.campaign.store import Record, Store, inside
 from evenly.errors import EvenlyWarning, InputError
 from evenly.runs.columns import Status
@@ -20,7 +21,9 @@ __all__ = ["KeptRuns", "tell_stored"]
 
 
 def tell_stored(search: Search, store: Store) -> str:
-    """Tell a search the runs of a store, in the order they were made; return which it doesn't learn from, if any.
+    """Tell a search the runs of a store, in the order they were made, and those under way.
+
+    Returns which runs it doesn't learn from, if any.
 
     It learns neither from configurations that the study doesn't have any more, nor from runs that are marked as bad.
     """
@@ -43,6 +46,11 @@ def tell_stored(search: Search, store: Store) -> str:
             at_least=bound if math.isfinite(bound) else None,
             why=store.why(record.configuration, record.repetition) or "told",
         )  # fmt: skip
+    for mark, _ in store.left_running():
+        next_run = Run.of(mark).next
+        if next_run.configuration in there:
+            configuration = {name: known[next_run.configuration][name] for name in search.space.names}
+            search.trials.ask(configuration, store.why(next_run.configuration, next_run.repetition) or "told")
     gone = {number for number in (record.configuration for record in store.records()) if number not in there}
     return "; ".join(filter(None, [_gone(gone, known, search.space.names), _bad(bad, known)]))
 
