@@ -143,7 +143,9 @@ def test_a_search_proposes_while_runs_are_under_way(tmp_path: Path) -> None:
     path.write_text(text[: text.index("[repetitions]")])
     subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
     runs = told(tmp_path)
-    assert len({n for n, *_ in runs}) == len(runs) == 8
+    assert len(runs) == 8
+    # The last one confirms the fastest.
+    assert len({n for n, *_ in runs}) == 7
     assert any(a[2] < b[3] and b[2] < a[3] for a in runs for b in runs if a is not b)
 
 

@@ -12,15 +12,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenly
+from evenly.campaign.noise import Noise, drift_per_run, noise_of
 from evenly.errors import EvenlyError, InfeasibleError, InputError, RunFailed
 from evenly.models.fitting import new_model
 from evenly.space.parameters import Categorical, Integer, Ordinal, Real
 from evenly.space.space import Space
 from evenly.tuning.candidates import Candidates
+from evenly.tuning.feasibility_model import success_probabilities
+from evenly.tuning.repeating import Repeating
+from evenly.tuning.result import Result
 from evenly.tuning.search import STRATEGIES, Search
+from evenly.tuning.standing import Standing
 from evenly.tuning.surrogates.base import Observed
 from evenly.tuning.surrogates.compressed import PartlyCompressed, compressed
 from evenly.tuning.surrogates.gaussian_process import SampledProcess
+from evenly.tuning.trials import Trials
 from evenly.tuning.tuning import tune
 
 BOWL = Space(block=Integer(1, 32, scale="log"), threads=Ordinal(1, 2, 4, 8), solver=Categorical("cg", "gmres", "amg"))
@@ -69,7 +75,7 @@ def test_the_whole_table_holds_the_optimum() -> None:
     lookup = table.set_index(["m", "n"])["seconds"]
     space = Space.from_frame(table[["m", "n"]])
     for strategy in STRATEGIES:
-        result = tune(space, lambda c: float(lookup[c["m"], c["n"]]), budget=16, strategy=strategy)
+        result = tune(space, lambda c: float(lookup[c["m"], c["n"]]), budget=16, repeats=1, strategy=strategy)
         assert result.seconds == pytest.approx(table["seconds"].min(), rel=1e-12)
         assert len(result.history) == 16
 
@@ -83,8 +89,8 @@ def test_the_default_finds_a_bowls_bottom_in_a_quarter_of_its_runs() -> None:
 def test_more_runs_never_worsen_the_answer() -> None:
     best = tune(BOWL, bowl, budget=14, seed=2).history["best"].to_numpy()
     assert np.all(np.diff(best) <= 0)
-    fewer = tune(BOWL, bowl, budget=9, seed=2).history["seconds"].tolist()
-    assert fewer == tune(BOWL, bowl, budget=14, seed=2).history["seconds"].tolist()[:9]
+    fewer = tune(BOWL, bowl, budget=9, seed=2, repeats=1).history["seconds"].tolist()
+    assert fewer == tune(BOWL, bowl, budget=14, seed=2, repeats=1).history["seconds"].tolist()[:9]
 
 
 def test_the_same_told_again_gives_the_same_proposals() -> None:
@@ -246,7 +252,7 @@ def test_huge_spaces_are_not_listed() -> None:
 
 @pytest.mark.parametrize("method", ["cpr", "cpr-positive", "nearest", "mars"])
 def test_greedy_searches_by_any_regression_model(method: str) -> None:
-    found = tune(BOWL, bowl, budget=8, strategy="greedy", surrogate=method)
+    found = tune(BOWL, bowl, budget=8, repeats=1, strategy="greedy", surrogate=method)
     assert found.history["why"].str.startswith("predicted to be the fastest").sum() == 3
 
 
@@ -286,12 +292,13 @@ def test_only_what_may_be_the_fastest_is_run_again() -> None:
 
     result = tune(BOWL, noisy, budget=40, repeats=4, seed=0)
     assert len(made) == 40
-    assert result.history["repetitions"].max() == 4
+    assert 1 < result.history["repetitions"].max() <= 4
     best = result.history.set_index(BOWL.names).loc[tuple(result.best.values())]
-    assert best["repetitions"] == 4
-    # Those that are slower by much more than the noise are run once, unless they were the best for a while.
-    slow = result.history["seconds"] > 2 * result.seconds
-    assert (result.history[slow]["repetitions"] == 1).mean() > 0.5
+    assert best["repetitions"] > 1
+    # Those that are slower by much more than the noise are run once, unless they were the best after the first runs.
+    slow = result.history["seconds"] > 1.5 * result.seconds
+    assert slow.sum() > 5
+    assert (result.history[slow]["repetitions"] > 1).sum() <= 1
     assert result.interval is not None
     assert result.interval[0] < result.seconds < result.interval[1]
 
@@ -326,13 +333,14 @@ def test_a_search_ends_when_a_run_no_longer_pays() -> None:
 
 def test_several_runs_at_once() -> None:
     result = tune(BOWL, bowl, budget=21, workers=4, seed=0)
-    assert len(result.history) == 21
+    assert len(result.made) == 21
     assert not result.history.duplicated(BOWL.names).any()
     assert (result.history["status"] == "ok").all()
     everything = tune(Space(n=Integer(1, 6)), lambda c: float(c["n"]), budget=30, workers=3, repeats=2)
     assert everything.stopped == "all configurations have been run"
     assert everything.best == {"n": 1}
-    assert everything.history["repetitions"].max() == 2
+    # The same time again: there is no noise, so nothing else is repeated.
+    assert everything.history["repetitions"].tolist().count(2) == 1
 
 
 def of_tasks(configuration: dict[str, Any]) -> float:
@@ -363,7 +371,9 @@ def test_limits_are_those_of_the_task() -> None:
     tune(space, run, budget=8, tasks=["cores"], limit=2.0)
     for cores, told in limits.items():
         assert told[0] is None
-        assert all(limit is not None and limit >= 2 * 64 / cores for limit in told[1:])
+        # Repetitions have no limit.
+        assert all(limit is None or limit >= 2 * 64 / cores for limit in told[1:])
+        assert told.count(None) < len(told)
 
 
 def test_expected_savings_and_a_lower_bound_take_turns() -> None:
@@ -382,3 +392,200 @@ def test_a_run_that_ended_has_no_bound() -> None:
     search = Search(Space(x=Integer(1, 9)))
     with pytest.raises(InputError, match="leave out seconds or at_least"):
         search.tell({"x": 1}, 1.0, at_least=99.0)
+
+
+# ---- repetitions --------------------------------------------------------------------------------------------------
+
+
+def searched(
+    truth: Any, space: Space, budget: int, noise: float, seed: int = 0, drift: float = 0.0, **settings: Any
+) -> Search:
+    """Search in a program with planted times, lognormal noise, and a growth of the log times from run to run."""
+    random = np.random.default_rng(seed)
+    search = Search(space, seed=seed, repeating=Repeating(budget), **settings)
+    for turn in range(budget):
+        configuration = search.ask()
+        assert configuration is not None
+        search.tell(configuration, float(truth(configuration) * np.exp(random.normal(0, noise) + drift * turn)))
+    return search
+
+
+def test_the_end_of_a_search_repeats_what_may_be_the_fastest() -> None:
+    search = searched(bowl, BOWL, 20, 0.1)
+    whys = [made.why for made in search.trials.made]
+    # Three of the last four confirm; one was made earlier, to know the noise.
+    assert whys.count("run again, to know the noise") == 1
+    assert all("run again" in why or "repetition" in why for why in whys[-3:])
+    repeated = [trial for trial in search.trials if len(trial.seconds) > 1]
+    assert 1 < len(repeated) <= 5
+    # The one that told the noise was the best of the first five.
+    assert sorted(bowl(trial.configuration) for trial in repeated)[-2] < 1.5
+
+
+def test_a_program_without_noise_is_confirmed_once_and_searched_on() -> None:
+    search = searched(bowl, BOWL, 20, 0.0)
+    # One run told that there is no noise, and one confirmed the winner.
+    assert len(search.trials) == 18
+
+
+def test_the_reported_time_is_not_the_luckiest() -> None:
+    """Of 48 configurations with the same time and noise of 20 %, the least of 17 single runs is about 1.8 σ low."""
+    space = Space(x=Integer(0, 15), y=Ordinal(1, 2, 4))
+    errors, lucky, inside = [], [], []
+    for seed in range(3):
+        search = searched(lambda _: 1.0, space, 20, 0.2, seed)
+        (standing,) = search.standings().values()
+        errors.append(np.log(standing.seconds(standing.winner)))
+        lucky.append(min(np.log(made.seconds) for made in search.trials.made))
+        low, high = standing.interval(standing.winner) or (0.0, 0.0)
+        inside.append(low <= 1.0 <= high)
+    assert np.mean(lucky) < -0.3
+    assert abs(np.mean(errors)) < 0.15
+    assert sum(inside) >= 2
+
+
+def test_drift_of_the_machine_is_taken_out_by_the_reference() -> None:
+    space = Space(n=Integer(1, 60))
+    today = {"n": 5}
+    # The machine becomes slower by 2 % from run to run: the last of 30 takes 1.8 times as long as the first.
+    search = searched(lambda at: 1.0 + 0.05 * abs(at["n"] - 8), space, 30, 0.005, drift=0.02, baseline=today)
+    assert search.trials.made[0].configuration == today
+    assert search.trials.drift == pytest.approx(29 * 0.02, rel=0.1)
+    result = Result.of(search, "")
+    assert result.best == {"n": 8}
+    assert result.gain is not None
+    assert result.gain.interval is not None
+    assert result.gain.interval[0] < 1 - 1 / 1.15 < result.gain.interval[1]
+    assert abs(result.gain.saved - (1 - 1 / 1.15)) < 0.03
+
+
+def test_noise_is_pooled_and_drift_is_only_what_is_clear() -> None:
+    random = np.random.default_rng(1)
+    found = noise_of([tuple(random.normal(n, 0.3, 4)) for n in range(200)])
+    assert found.freedom == 600
+    assert found.deviation == pytest.approx(0.3, rel=0.1)  # the error of a deviation with 600 squares is 3 %
+    assert noise_of([(1.0,), (2.0,)]) == Noise(0.0, 0)
+    assert drift_per_run([0, 20, 40], [1.0, 1.01, 0.99]) == 0.0
+
+
+def test_an_interrupted_search_repeats_the_same() -> None:
+    whole = searched(bowl, BOWL, 15, 0.1, seed=3)
+    again = Search(BOWL, seed=3, repeating=Repeating(15))
+    for number, made in enumerate(whole.trials.made):
+        if number in (6, 12, 14):
+            fresh = Search(BOWL, seed=3, repeating=Repeating(15))
+            for before in whole.trials.made[:number]:
+                fresh.tell(before.configuration, before.seconds)
+            assert fresh.ask() == made.configuration
+        again.tell(made.configuration, made.seconds)
+
+
+def test_one_failure_or_cut_near_the_best_does_not_count() -> None:
+    search = Search(BOWL, seed=0, repeating=Repeating(40))
+    best = {"block": 8, "threads": 4, "solver": "amg"}
+    for _ in range(12):
+        configuration = search.ask()
+        assert configuration is not None
+        search.tell(configuration, bowl(configuration) if configuration != best else None)
+    near = {"block": 7, "threads": 4, "solver": "amg"}
+    far = {"block": 1, "threads": 1, "solver": "gmres"}
+    for at_least in (None, 2.0):
+        search.tell(far, None, at_least=at_least)
+        assert search.ask() != far
+    if search.trials.trial(near) is None:
+        search.tell(near, None)
+        assert search.ask() == near
+        search.tell(near, bowl(near))
+        trial = search.trials.trial(near)
+        assert trial is not None
+        assert trial.status == "ok"
+    # What went well before and fails once is run again; if it fails again, it isn't reliable.
+    known = next(trial for trial in search.trials.of("ok") if len(trial.seconds) == 1).configuration
+    search.tell(known, None)
+    assert search.trials.trial(known).status == "failed"  # type: ignore[union-attr]
+    assert search.ask() == known
+    search.tell(known, None)
+    assert search.ask() != known
+
+
+def test_failures_at_random_rule_out_no_neighbour_and_a_region_that_fails_is_learned() -> None:
+    space = Space(x=Integer(0, 39), y=Integer(0, 9))
+    candidates, random = Candidates(space), np.random.default_rng(0)
+    grid = space.enumerate().sample(40, random_state=0)
+    for kind, fails in (("random", random.random(40) < 0.25), ("region", grid["x"].to_numpy() < 10)):
+        trials = Trials(space)
+        for row, failed in zip(grid.to_dict("records"), fails, strict=True):
+            trials.tell({str(name): value for name, value in row.items()}, None if failed else 1.0)
+        found = success_probabilities(trials, candidates, space.enumerate())
+        if kind == "random":
+            assert found.min() > 0.3  # the model avoids what succeeds with less than 0.2
+        else:
+            inside = space.enumerate()["x"].to_numpy() < 9
+            assert found[inside].mean() < found[~inside].mean() - 0.4
+
+
+def test_an_exception_loses_nothing(tmp_path: Any) -> None:
+    calls: list[dict[str, Any]] = []
+
+    def run(configuration: dict[str, Any]) -> float:
+        calls.append(configuration)
+        if len(calls) == 7:
+            raise ZeroDivisionError("a bug")
+        return bowl(configuration)
+
+    with pytest.raises(ZeroDivisionError, match="a bug") as caught:
+        tune(BOWL, run, budget=12, store=tmp_path / "kept.db")
+    assert len(caught.value.result.made) == 6  # type: ignore[attr-defined]
+    assert "6 runs of the search are kept" in caught.value.__notes__[0]
+    # The same command goes on: the six runs aren't made again.
+    result = tune(BOWL, run, budget=12, store=tmp_path / "kept.db")
+    assert len(calls) == 7 + 6
+    assert len(result.made) == 12
+    assert result.made["why"].tolist()[:5] == ["tells most of all others"] * 5
+    assert not result.made["why"].isin(["told", ""]).any()
+    assert len(evenly.Runs.load(tmp_path / "kept.csv") if (tmp_path / "kept.csv").exists() else result.runs) == 12
+    with pytest.raises(InputError, match="holds runs of another search: callable was"):
+        tune(BOWL, bowl, budget=12, store=tmp_path / "kept.db")
+
+
+def test_failures_and_bounds_are_kept_too(tmp_path: Any) -> None:
+    def run(configuration: dict[str, Any], limit_s: float | None) -> float:
+        seconds = bowl(configuration)
+        if configuration["solver"] == "gmres":
+            raise RunFailed("no gmres here")
+        if limit_s is not None and seconds > limit_s:
+            raise RunFailed("too slow", at_least=limit_s)
+        return seconds
+
+    first = tune(BOWL, run, budget=14, limit=1.3, store=tmp_path / "kept.db")
+    again = tune(BOWL, run, budget=14, limit=1.3, store=tmp_path / "kept.db")
+    pd.testing.assert_frame_equal(first.made, again.made)
+    assert {"ok", "failed", "timed out"} <= set(first.made["status"])
+
+
+def test_a_limit_allows_for_noise() -> None:
+    """With noise of 35 %, twice the luckiest time is often less than the time of the best: such runs were cut."""
+    wrong = cut = 0
+    for seed in range(1):
+        random = np.random.default_rng(seed)
+
+        def run(configuration: dict[str, Any], limit_s: float | None, random: Any = random) -> float:
+            seconds = bowl(configuration) * float(np.exp(random.normal(0, 0.35)))
+            if limit_s is not None and seconds > limit_s:
+                raise RunFailed("too slow", at_least=limit_s)
+            return seconds
+
+        late = tune(BOWL, run, budget=24, limit=2, seed=seed).history.query("status == 'timed out'")
+        cut += len(late)
+        wrong += sum(row["at_least"] > bowl({str(k): v for k, v in row.items()}) for row in late.to_dict("records"))
+    assert wrong <= 2
+
+
+def test_a_repetition_is_worth_more_the_closer_it_is() -> None:
+    search = Search(Space(n=Integer(1, 9)), repeating=Repeating(9))
+    for n, seconds in ((1, 1.0), (2, 1.02), (3, 1.2), (4, 5.0), (1, 1.04)):
+        search.tell({"n": n}, seconds)
+    standing = Standing.measured(search.trials.of("ok"), search.trials.noise)
+    values = dict(zip((trial.configuration["n"] for trial in standing.trials), standing.values, strict=True))
+    assert values[2] > values[1] > values[3] > values[4] >= 0
+    assert standing.chances.sum() == pytest.approx(1.0)

@@ -14,7 +14,10 @@ from evenly.campaign.listing import check_is_store, holds, loaded_of, table_of
 from evenly.campaign.store import Record, Store, record_of
 from evenly.errors import EvenlyWarning, InputError
 
-__all__ = ["mark_bad", "merge"]
+__all__ = ["MARKED", "mark_bad", "merge"]
+
+#: How the message of a run begins that is marked as bad.
+MARKED = "marked as bad: "
 
 
 @explained
@@ -57,7 +60,7 @@ def mark_bad(path: Path | str, where: str, reason: str) -> int:
         bad = [record for record, is_one in zip(records, chosen, strict=True) if is_one]
         if not bad:
             raise InputError(f"no run of {path} has {where}: `evenly runs list {path}` shows all")
-        said = f"marked as bad: {reason.strip()}"
+        said = f"{MARKED}{reason.strip()}"
         store.put(dataclasses.replace(record, status="failed", message=said) for record in bad)
     return len(bad)
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from evenly.campaign.crew import Cores, Crew
+from evenly.campaign.fastest import Fastest
 from evenly.campaign.one_run import Runner
 from evenly.campaign.planning import NextRun
 from evenly.campaign.store import Record, Store, jobs_beside
@@ -113,8 +114,7 @@ class Making:
             return False
         run = dataclasses.replace(run, cores=cores)
         pinned = cores if self._runner.launcher.pins else ()
-        fastest, many = self._fastest(configuration), self._study.plan.limit
-        limit_s = None if many is None or fastest is None else many * fastest.took
+        limit_s = self._limit_s(run, configuration)
         self._store.begin(run.mark, self._study.program.launcher, run.next.configuration)
         self._crew.start(run, lambda: self._runner.run(run.next, configuration, run.mark, limit_s, pinned, self._near))
         return True
@@ -175,13 +175,13 @@ class Making:
         run, found = self._crew.wait()
         if self._cores is not None:
             self._cores.give_back(run.cores)
-        fastest = self._fastest(self._configuration(run))
+        task = self._task(self._configuration(run))
         try:
             if isinstance(found, BaseException):
                 raise found
-            record = self._bounded(found, fastest)
+            record = self._bounded(found, task)
             self._store.add(record, run.mark)
-            _note_best(self._best, self._task(self._configuration(run)), record)
+            self._fastest.add(task, record)
         except OSError as error:
             self._store.forget_running(run.mark)
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -231,40 +231,35 @@ class Making:
         self._store.add(record)
         return record
 
-    def _fastest(self, configuration: Mapping[str, Any]) -> Record | None:
-        """Return the fastest successful run so far of the configuration's task; None if there is none."""
-        return self._best.get(self._task(configuration))
-
     @cached_property
-    def _best(self) -> dict[tuple[Any, ...], Record]:
-        """The fastest successful run of each task so far."""
-        known, found = self._store.configurations(), dict[tuple[Any, ...], Record]()
+    def _fastest(self) -> Fastest:
+        """The fastest runs of each task so far."""
+        known, found = self._store.configurations(), Fastest()
         for record in self._store.records():
-            _note_best(found, self._task(known[record.configuration]), record)
+            found.add(self._task(known[record.configuration]), record)
         return found
+
+    def _limit_s(self, run: Run, configuration: Mapping[str, Any]) -> float | None:
+        """Return after how many seconds a run can't be the fastest any more; repetitions have no such limit."""
+        many, task = self._study.plan.limit, self._task(configuration)
+        if many is None or self._fastest.has(task, run.next.configuration):
+            return None
+        return self._fastest.limit_s(task, many)
 
     def _task(self, configuration: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(configuration[name] for name in self._study.plan.tasks)
 
-    def _bounded(self, record: Record, fastest: Record | None) -> Record:
+    def _bounded(self, record: Record, task: tuple[Any, ...]) -> Record:
         """Add a lower bound of the seconds to a run that timed out, where a bound is known.
 
-        The study may time only a part of a run. In a search, all runs of a task solve the same problem. Suppose that
-        the run lasted r times as long as the fastest run. Then its timed part takes at least r times as long as that of
-        the fastest run. The reason: the untimed part takes the same time in all runs, and so it only makes r smaller.
-        Runs of other plans may solve different problems, so nothing is known of their parts.
+        The study may time only a part of a run. In a search, all runs of a task solve the same problem, so the fastest
+        ones tell a bound of this part. Runs of other plans may solve different problems, so nothing is known of theirs.
         """
         if record.status != "timed out":
             return record
+        bound = None
         if self._study.timing.is_wall:
             bound = record.took
-        elif self._study.plan.design == "tune" and fastest is not None and record.took > fastest.took > 0:
-            bound = fastest.quantities["seconds"] * record.took / fastest.took
-        else:
-            return record
-        return dataclasses.replace(record, quantities={"seconds": bound})
-
-
-def _note_best(best: dict[tuple[Any, ...], Record], task: tuple[Any, ...], record: Record) -> None:
-    if record.status == "ok" and (task not in best or record.quantities["seconds"] < best[task].quantities["seconds"]):
-        best[task] = record
+        elif self._study.plan.design == "tune":
+            bound = self._fastest.bound(task, record.took)
+        return record if bound is None else dataclasses.replace(record, quantities={"seconds": bound})

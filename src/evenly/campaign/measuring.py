@@ -21,7 +21,7 @@ from evenly.campaign.noise import Drift, drift_of
 from evenly.campaign.one_run import Runner
 from evenly.campaign.planning import Advisor, NextRun, Progress, Schedule, first_configurations, removed, rows_of
 from evenly.campaign.same_study import check_same, note_place, tell_place
-from evenly.campaign.store import Record, Store
+from evenly.campaign.store import Record, Store, inside
 from evenly.campaign.study import Study
 from evenly.errors import EvenlyWarning, InputError
 from evenly.launch import launcher_class
@@ -131,6 +131,8 @@ class Campaign:
         self._waiting: Run | None = None
         self.store = Store(place_of(study) if store is None else Path(store))
         self._making = Making(study, self.store, self._runner)
+        if (attach := getattr(advisor, "attach", None)) is not None:
+            attach(self.store)
         try:
             check_same(study, self.store)
             self._schedule = self._resumed()
@@ -163,6 +165,10 @@ class Campaign:
         # Configurations proposed by an advisor follow the first ones, in the order of the proposals.
         first = set(planned)
         advised = [number for number in known if number not in first] if self.study.plan.is_advised else []
+        if self.study.plan.design == "tune":
+            # Runs of values that the study hasn't any more are kept, and don't count.
+            there = inside(self.study.space, known)
+            advised = [number for number in advised if number in there]
         made = [] if advised else [record.configuration for record in self.store.records()]
         if said := removed(made, planned, self.store.configurations()):
             self._warn(f"holds {said}")
@@ -322,20 +328,34 @@ class Campaign:
 
     def _advised(self) -> NextRun | None:
         """Ask the advisor for another configuration, where the plan has room for one."""
-        plan, order = self.study.plan, self._schedule.order
-        if self._advisor is None or not plan.is_advised or self._schedule.is_spent or len(order) >= (plan.runs or 0):
+        plan, schedule = self.study.plan, self._schedule
+        many = schedule.runs if plan.design == "tune" else len(schedule.order)
+        if self._advisor is None or not plan.is_advised or schedule.is_spent or many >= (plan.runs or 0):
             return None
         under_way = len(self._making.under_way)
-        if self._schedule.has_missing or (under_way and self.store.count() < self._first):
+        if schedule.has_missing or (under_way and self.store.count() < self._first):
             return None  # others come first
-        # The advisor doesn't know the runs under way: of its next proposals, the first that isn't one of them is taken.
-        for proposal in rows_of(self._advisor(self._so_far(), 1 + under_way)):
+        # An advisor without the store doesn't know the runs under way: of its next proposals, the first that isn't one
+        # of them is taken.
+        knows = hasattr(self._advisor, "attach")
+        proposed = self._advisor(self._so_far(), 1 if knows else 1 + under_way)
+        for proposal, why in zip(rows_of(proposed), proposed.attrs.get("why") or [""] * len(proposed), strict=True):
             (number,) = self.store.add_configurations([proposal])
-            if number not in order:
-                self._making.check_cores([number])
-                self._schedule.append(number)
-                return self._schedule.next()
+            if knows or number not in schedule.order:
+                return self._taken(number, why)
         return None
+
+    def _taken(self, number: int, why: str) -> NextRun | None:
+        """Return the run of a configuration that the advisor proposed, and keep the reason."""
+        if number in self._schedule.order:
+            chosen: NextRun | None = self._schedule.again(number)
+        else:
+            self._making.check_cores([number])
+            self._schedule.append(number)
+            chosen = self._schedule.next()
+        if why and chosen is not None:
+            self.store.note_why(chosen.configuration, chosen.repetition, why)
+        return chosen
 
     # ---- results ----------------------------------------------------------------------------------------------
 

@@ -1,20 +1,22 @@
-"""Noise of a machine: confidence intervals of repetitions, and drift of the anchor's time."""
+"""Noise of a machine: scatter and confidence intervals of repetitions, and drift of the anchor's time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["Drift", "drift_of", "half_width"]
+__all__ = ["UNKNOWN", "Drift", "Noise", "drift_of", "drift_per_run", "half_width", "noise_of"]
 
 _LEVEL = 0.95
 #: A drift below this fraction is not reported.
 _DRIFT = 0.05
 #: With a larger error of the change, the runs can't show whether the machine drifted.
 _CLEAR = 0.2
+#: What is assumed of the scatter before it is measured, worth one repetition: few machines are quieter or much louder.
+_USUAL, _WORTH = 0.05, 1.0
 
 
 def half_width(seconds: Sequence[float]) -> float:
@@ -95,3 +97,83 @@ def drift_of(when: ArrayLike, seconds: ArrayLike) -> Drift:
     # On log times, a slope b is a relative change of exp(b) - 1. With a half-width w of b, the interval's upper end is
     # exp(b + w) - 1. The half-width of the change is the distance to this end: exp(b) (exp(w) - 1).
     return Drift(len(x), float(np.expm1(slope)), float(np.exp(slope) * np.expm1(width)))
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The scatter of repeated runs.
+
+    Attributes
+    ----------
+    deviation : float
+        Standard deviation of log seconds, pooled over the configurations that were repeated; 0 if none was.
+    freedom : int
+        Its degrees of freedom: repetitions beyond the first of each configuration; 0 if none was repeated.
+    """
+
+    deviation: float
+    freedom: int
+
+    @property
+    def is_known(self) -> bool:
+        """Whether any configuration was repeated."""
+        return self.freedom > 0
+
+    @property
+    def likely(self) -> float:
+        """A standard deviation to decide by: that of the repetitions with one of 5 % that counts as one more of them.
+
+        A program that takes exactly the same time again has none.
+
+        Examples
+        --------
+        >>> [round(Noise(0.2, n).likely, 3) for n in (0, 1, 100)], Noise(0.0, 1).likely
+        ([0.05, 0.146, 0.199], 0.0)
+        """
+        if self.is_known and self.deviation == 0:
+            return 0.0
+        squares = self.freedom * self.deviation**2 + _WORTH * _USUAL**2
+        return float(np.sqrt(squares / (self.freedom + _WORTH)))
+
+
+#: The noise where nothing was repeated.
+UNKNOWN = Noise(0.0, 0)
+
+
+def noise_of(repetitions: Iterable[Sequence[float]]) -> Noise:
+    """Return the noise of repeated log times: one sequence for each configuration.
+
+    Examples
+    --------
+    >>> noise_of([(0.0, 0.2), (1.0,), (3.0, 3.0)])
+    Noise(deviation=0.1, freedom=2)
+    """
+    squares, freedom = 0.0, 0
+    for logs in repetitions:
+        squares += float(np.sum((np.array(logs) - np.mean(logs)) ** 2))
+        freedom += len(logs) - 1
+    # Round-off of logarithms is no noise.
+    deviation = float(np.sqrt(squares / freedom)) if freedom else 0.0
+    return Noise(round(deviation, 12), freedom)
+
+
+def drift_per_run(turns: Sequence[int], seconds: Sequence[float]) -> float:
+    """Return by how much log times grow from one run to the next, by the runs of one configuration; 0 if it is unclear.
+
+    Parameters
+    ----------
+    turns : sequence of int (n,)
+        The place of each run in the order of all runs.
+    seconds : sequence of float (n,)
+
+    Examples
+    --------
+    >>> round(drift_per_run([0, 10, 20, 30], [1.0, 1.1, 1.2, 1.31]), 3)
+    0.009
+    >>> drift_per_run([0, 10, 20], [1.0, 1.1, 0.9])
+    0.0
+    """
+    if len(turns) < 3:
+        return 0.0
+    found = drift_of(turns, seconds)
+    return float(np.log1p(found.change) / (turns[-1] - turns[0])) if found.matters else 0.0

@@ -21,7 +21,9 @@ from evenly.runs.runs import Runs
 
 __all__ = ["Advisor", "NextRun", "Progress", "Schedule", "first_configurations", "removed", "rows_of"]
 
-#: Takes the measured runs and a number n, and returns n configurations to run next, the best first.
+#: Takes the measured runs and a number n, and returns n configurations to run next, the best first. Its table may hold
+#: the reason of each as ``attrs["why"]``. An advisor with a method ``attach`` is given the campaign's store first,
+#: which holds the runs under way, too; so it may propose a configuration that was run before.
 Advisor = Callable[[Runs, int], pd.DataFrame]
 #: Most attempts to draw enough distinct configurations; each attempt draws twice as many as the one before.
 _DRAWS = 8
@@ -243,6 +245,8 @@ class Schedule:
         last: Iterable[int] = (),
     ) -> None:
         self._study, self._last = study, frozenset(last)
+        # A search itself says what is run again.
+        self._wanted = Repetitions(1, 1) if study.plan.design == "tune" else study.repetitions
         self.order: list[int] = []
         self.anchor = anchor
         self._known: dict[int, _Known] = {}
@@ -261,7 +265,7 @@ class Schedule:
         self._places[configuration] = len(self.order)
         self.order.append(configuration)
         known = self._known.setdefault(configuration, _Known())
-        known.still = known.missing(self._study.repetitions)
+        known.still = known.missing(self._wanted)
         self._left.change(known.still + known.under_way, known.usual, 1)
         self._take_turn(configuration)
 
@@ -280,7 +284,7 @@ class Schedule:
         if planned:
             self._left.change(known.still + known.under_way, known.usual, -1)
         yield known
-        known.still = known.missing(self._study.repetitions)
+        known.still = known.missing(self._wanted)
         if planned:
             self._left.change(known.still + known.under_way, known.usual, 1)
             self._take_turn(configuration)
@@ -319,7 +323,7 @@ class Schedule:
         if chosen is None:
             return None
         # The anchor is repeated after `anchor_every` other runs. It is chosen only then, from the measured times.
-        every = self._study.plan.anchor_every
+        every = 0 if self._study.plan.design == "tune" else self._study.plan.anchor_every
         if every and self._since_anchor >= every:
             self.anchor = self.anchor or self._quick()
             if self.anchor is not None and not self._of(self.anchor).failed and may_start(self.anchor):
@@ -361,10 +365,26 @@ class Schedule:
     def _of(self, configuration: int) -> _Known:
         return self._known.get(configuration, _Known())
 
+    def again(self, configuration: int) -> NextRun:
+        """Return one more run of a configuration."""
+        return self._next_run(configuration, "plan")
+
+    @property
+    def runs(self) -> int:
+        """Number of runs of planned configurations that were made or are under way."""
+        return sum(len(known.took) + known.under_way for known in map(self._of, self.order))
+
     @property
     def progress(self) -> Progress:
         """Number of runs made, number of runs left, and the expected time of the runs left."""
         plan = self._study.plan
+        if plan.design == "tune":
+            # A search repeats the fastest configurations, so the runs left take about as long as the faster half.
+            under_way = sum(self._of(number).under_way for number in self.order)
+            left = max(0, (plan.runs or 0) - self.runs) + under_way
+            took = sorted(statistics.median(known.took) for known in self._known.values() if known.took)
+            usual = statistics.median(took[: (len(took) + 1) // 2]) if took else 0.0
+            return Progress(self.runs - under_way, left, left * usual / self._study.program.placement.concurrent)
         coming = max(0, (plan.runs or 0) - len(self.order)) if plan.is_advised else 0
         coming *= self._study.repetitions.least
         seconds = self._left.seconds(coming) / self._study.program.placement.concurrent

@@ -38,8 +38,13 @@ from evenly.campaign.rows import (
 from evenly.errors import EvenlyError, EvenlyWarning, InputError, ReadError
 from evenly.launch import launcher_class
 from evenly.runs.columns import Status
+from evenly.space.space import Space
 
-__all__ = ["Record", "Store", "StoreFullError", "jobs_beside", "record_of"]
+__all__ = ["Record", "Store", "StoreFullError", "inside", "jobs_beside", "record_of"]
+
+
+#: Beginning of the keys of notes that tell why a search chose a run, and the other notes that are about runs.
+_WHY, _OF_RUNS = "why ", ("anchor", "interrupted", "dropped")
 
 
 class StoreFullError(EvenlyError):
@@ -242,6 +247,14 @@ class Store:
         with self._changed() as rows:
             rows["about"][key] = (key, json.dumps(value))
 
+    def note_why(self, configuration: int, repetition: int, why: str) -> None:
+        """Store the reason of a run that a search chose."""
+        self.note(f"{_WHY}{configuration} {repetition}", why)
+
+    def why(self, configuration: int, repetition: int) -> str:
+        """Return the reason why a search chose a run; "" if none is stored."""
+        return str(self.about(f"{_WHY}{configuration} {repetition}") or "")
+
     def add_configurations(self, configurations: Sequence[Mapping[str, Any]]) -> list[int]:
         """Store configurations and return their numbers; a configuration that is stored already keeps its number.
 
@@ -343,8 +356,8 @@ class Store:
         with self._changed() as rows:
             for table in ("records", "configurations"):
                 rows[table].clear()
-            for key in ("anchor", "interrupted", "dropped"):
-                rows["about"].pop(key, None)
+            for key in [key for key in rows["about"] if key in _OF_RUNS or key.startswith(_WHY)]:
+                del rows["about"][key]
         self._forget()
 
     def count(self) -> int:
@@ -368,6 +381,15 @@ class Store:
             }
             for r in self.records()
         )  # fmt: skip
+
+
+def inside(space: Space, configurations: Mapping[int, Mapping[str, Any]]) -> set[int]:
+    """Return the numbers of the configurations that are in a space."""
+    if not configurations:
+        return set()
+    names = space.names
+    table = space.frame({name: [one[name] for one in configurations.values()] for name in names})
+    return {number for number, there in zip(configurations, space.contains(table), strict=True) if there}
 
 
 def jobs_beside(path: Path) -> Path:

@@ -112,10 +112,13 @@ class Plan:
     tasks : sequence of str
         For a search: parameters that define the task. Each task has its own fastest configuration.
     limit : float, optional
-        For a search: a run is ended once it takes `limit` times as long as the fastest run of its task.
+        For a search: a run is ended once it takes `limit` times as long as the fastest configuration of its task.
     production : float, optional
         For a search: number of production runs afterwards. The search ends when the next run is expected to take longer
         than it is expected to save in production.
+    baseline : mapping of str to value, optional
+        For a search: the configuration in use today, with a value for each parameter. It is run first, and the gain is
+        what the fastest configuration saves of its time.
     """
 
     runs: int | None = None
@@ -127,6 +130,7 @@ class Plan:
     tasks: Sequence[str] = ()
     limit: float | None = None
     production: float | None = None
+    baseline: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         allowed = ("all", "advisor", "tune", *get_args(Design))
@@ -143,6 +147,8 @@ class Plan:
         for name, above in (("limit", 1), ("production", 0)):
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), above=above)
+        if self.baseline is not None and not isinstance(self.baseline, Mapping):
+            raise InputError(f"baseline must be a table of parameters and their values, but got {self.baseline!r}")
         if isinstance(self.tasks, str) or not all(isinstance(task, str) for task in self.tasks):
             raise InputError(f"tasks must be a list of parameters, but got {self.tasks!r}")
         if self.is_advised and self.runs is None:

@@ -26,7 +26,7 @@ _NOISE = 1e-2
 
 
 def most_informative(
-    candidates: Candidates, tried: pd.DataFrame, table: pd.DataFrame, random: np.random.Generator
+    candidates: Candidates, tried: pd.DataFrame, table: pd.DataFrame, random: np.random.Generator, success: Floats
 ) -> int:
     """Return the index of the row whose run would lower the mean posterior variance over the table most.
 
@@ -39,6 +39,8 @@ def most_informative(
         Configurations to choose from.
     random : Generator
         Samples the rows to compare, and those over which the variance is averaged.
+    success : array (n,)
+        The probability that a run of each row succeeds: one that fails lowers no variance.
     """
     some, asked = random.permutation(len(table))[:_CHOSEN_FROM], random.permutation(len(table))[:_ASKED]
     inputs = candidates.inputs(pd.concat([tried, table.iloc[some], table.iloc[asked]], ignore_index=True))
@@ -51,7 +53,7 @@ def most_informative(
     there = slice(first, first + len(some))
     # Cohn's criterion: a run at x lowers the variance at x' by cov(x, x')² / (var(x) + noise).
     gain = np.mean(covariance[there, first + len(some) :] ** 2, axis=1) / (np.diag(covariance)[there] + _NOISE)
-    return int(some[int(np.argmax(gain))])
+    return int(some[int(np.argmax(gain * success[some]))])
 
 
 def _prior_covariance(inputs: Inputs, placed: int) -> Floats:

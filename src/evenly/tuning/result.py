@@ -3,18 +3,43 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from evenly.runs.runs import Runs
 from evenly.showing import Shown
 from evenly.space.space import Space
+from evenly.tuning.standing import Standing
 from evenly.tuning.trials import Trials
 
-__all__ = ["Result"]
+if TYPE_CHECKING:
+    from evenly.tuning.search import Search
+
+__all__ = ["Gain", "Result"]
+
+
+@dataclass(frozen=True)
+class Gain:
+    """How much faster the fastest configuration is than the one in use today.
+
+    Attributes
+    ----------
+    baseline : dict
+        The configuration in use today.
+    seconds : float
+        Its time.
+    saved : float
+        The share of this time that the fastest configuration saves: 0.2 is 20 %.
+    interval : tuple of float or None
+        95 % confidence interval of `saved`; None where no configuration was repeated.
+    """
+
+    baseline: dict[str, Any]
+    seconds: float
+    saved: float
+    interval: tuple[float, float] | None
 
 
 @dataclass(frozen=True)
@@ -26,14 +51,27 @@ class Result(Shown):
     best : dict
         The fastest configuration.
     seconds : float
-        Its time in seconds: the geometric mean over repetitions.
+        Its time in seconds. Where repetitions show how noisy runs are, it is what the model believes, since a run that
+        was chosen for its time was lucky (see `evenly.tuning.standing`); else it is the measured time.
     interval : tuple of float or None
         95 % confidence interval of `seconds`; None where no configuration was repeated.
+    chance : float
+        Probability that `best` is the fastest of all configurations that were run, as far as the noise of the runs
+        decides; nan where no configuration was repeated.
     alike : DataFrame
-        Configurations whose times don't differ significantly from the best one's, with ``seconds``; the best one first.
+        Configurations whose times don't differ significantly from the best one's, with ``seconds`` and the ``chance``
+        that each is the fastest; the best one first.
+    gain : Gain or None
+        How much the best one saves of the time of the configuration in use today; None if none was named, or it failed.
     history : DataFrame
         One row per configuration, in the order in which they were chosen: parameters, ``seconds``, ``repetitions``,
         ``status``, ``why`` it was chosen, and the ``best`` seconds so far.
+    made : DataFrame
+        One row per run, in the order in which they ended: parameters, ``seconds``, ``status``, and ``why`` it was made.
+        The seconds of a run that was ended early are a lower bound.
+    drift : float
+        By how much the machine became slower during the search (0.1 is 10 %), which is taken out of all times; 0 where
+        that isn't known.
     tasks : DataFrame
         The fastest configuration of each task and its ``seconds``; a single row if the search has no tasks.
     task_names : tuple of str
@@ -45,51 +83,54 @@ class Result(Shown):
     best: dict[str, Any]
     seconds: float
     interval: tuple[float, float] | None
+    chance: float
     alike: pd.DataFrame
+    gain: Gain | None
     history: pd.DataFrame
+    made: pd.DataFrame
+    drift: float
     stopped: str
     space: Space
     tasks: pd.DataFrame
     task_names: tuple[str, ...]
 
     @classmethod
-    def of(cls, trials: Trials, stopped: str) -> Result:
-        """Return the result of trials, at least one of which succeeded."""
-        best = trials.best
-        assert best is not None  # noqa: S101 - the callers' business
-        spread, freedom = _spread(trials)
-        alike = [best]
-        # Student's t-test of the difference of mean log times from the best one's, two-sided at 95 %, with a variance
-        # that is pooled over all repeated configurations.
-        for trial in sorted(trials.of("ok"), key=lambda one: one.mean_s):
-            apart = np.log(trial.mean_s / best.mean_s)
-            error = spread * np.sqrt(1 / len(trial.seconds) + 1 / len(best.seconds)) if freedom else 0.0
-            if trial is not best and apart <= (stdtrit(freedom, 0.975) * error if freedom else 0.0):
-                alike.append(trial)
-        table = trials.table(alike)
-        table["seconds"] = [trial.mean_s for trial in alike]
-        half = stdtrit(freedom, 0.975) * spread / np.sqrt(len(best.seconds)) if freedom else 0.0
-        interval = (best.mean_s * np.exp(-half), best.mean_s * np.exp(half)) if freedom else None
-        of_tasks = sorted(trials.bests.items())
-        tasks = trials.table([trial for _, trial in of_tasks])
-        tasks["seconds"] = [trial.mean_s for _, trial in of_tasks]
+    def of(cls, search: Search, stopped: str) -> Result:
+        """Return the result of a search, of which at least one run succeeded."""
+        trials, standings = search.trials, search.standings()
+        winners = {task: one.trials[one.winner] for task, one in sorted(standings.items())}
+        tasks = trials.table(list(winners.values()))
+        tasks["seconds"] = [standings[task].seconds(standings[task].winner) for task in winners]
+        # All others solve other problems than the task with the fastest run.
+        there = min(standings.values(), key=lambda one: one.seconds(one.winner))
+        rows = [row for row in np.argsort(there.means, kind="stable") if there.is_alike(row) and row != there.winner]
+        rows = [there.winner, *map(int, rows)]
+        alike = trials.table([there.trials[row] for row in rows])
+        alike["seconds"] = [there.seconds(row) for row in rows]
+        alike["chance"] = there.chances[rows]
+        made = trials.space.frame({name: [m.configuration[name] for m in trials.made] for name in trials.space.names})
+        for name in ("seconds", "status", "why"):
+            made[name] = [getattr(m, name) for m in trials.made]
+        best, seconds = there.trials[there.winner], there.seconds(there.winner)
         return cls(
-            dict(best.configuration), best.mean_s, interval, table, trials.history(), stopped, trials.space, tasks,
+            dict(best.configuration), seconds, there.interval(there.winner), float(there.chances[there.winner]), alike,
+            _gain(trials, there), trials.history(), made, float(np.expm1(trials.drift)), stopped, trials.space, tasks,
             trials.tasks,
         )  # fmt: skip
 
     @property
     def runs(self) -> Runs:
         """All runs that have ended, to learn from; runs that failed or were ended early are marked as such."""
-        table = self.history[[*self.space.names, "seconds", "status"]]
-        return Runs.from_frame(table[table["status"] != "pending"], self.space.names, space=self.space)
+        return Runs.from_frame(self.made.drop(columns="why"), self.space.names, space=self.space)
 
 
-def _spread(trials: Trials) -> tuple[float, int]:
-    """Return the standard deviation of log seconds, pooled over repeated configurations, and its degrees of freedom."""
-    squares, freedom = 0.0, 0
-    for trial in trials.of("ok"):
-        logs = np.log(trial.seconds)
-        squares += float(np.sum((logs - logs.mean()) ** 2))
-        freedom += len(logs) - 1
-    return (float(np.sqrt(squares / freedom)), freedom) if freedom else (0.0, 0)
+def _gain(trials: Trials, standing: Standing) -> Gain | None:
+    """Return what the winner saves of the time of the configuration in use today."""
+    today = None if trials.reference is None else trials.trial(trials.reference)
+    row = next((row for row, one in enumerate(standing.trials) if one is today), None)
+    if today is None or row is None:
+        return None
+    found, seconds = standing.ratio(standing.winner, row), standing.seconds(row)
+    saved = 1 - standing.seconds(standing.winner) / seconds
+    interval = None if found is None else (1 - found[1], 1 - found[0])
+    return Gain(dict(today.configuration), seconds, round(saved, 12), interval)

@@ -13,16 +13,21 @@ from evenly.errors import InputError, did_you_mean
 from evenly.runs.runs import Runs
 from evenly.space.space import Space
 from evenly.tuning.candidates import Candidates
-from evenly.tuning.strategies.base import Choice, Strategy
+from evenly.tuning.repeating import TODAY, Repeating
+from evenly.tuning.standing import Standing
+from evenly.tuning.strategies.base import Choice, Strategy, stop_reason
 from evenly.tuning.strategies.greedy import Greedy
 from evenly.tuning.strategies.modelled import Modelled
 from evenly.tuning.strategies.random_search import Enumeration, RandomSearch
-from evenly.tuning.trials import Trials
+from evenly.tuning.trials import Key, Trials
 
 __all__ = ["STRATEGIES", "Search", "StrategyName"]
 
 StrategyName = Literal["model", "greedy", "random", "all"]
 STRATEGIES: tuple[str, ...] = get_args(StrategyName)
+#: A run that failed or was ended early is near the best if its log time is expected to be at most this above it, and it
+#: may succeed if that is at least so probable.
+_NEAR, _SURE = 0.1, 0.5
 
 
 @explained
@@ -54,6 +59,13 @@ class Search:
         of its own tasks.
     candidates : Candidates, optional
         The candidates of the same space, so that several searches enumerate it only once.
+    baseline : mapping, optional
+        The configuration in use today, with a value for each parameter: it is run first.
+    repeating : Repeating, optional
+        When configurations are run again; by default, each is asked for once.
+    production : float, optional
+        Number of production runs after the search, which ends when the next run is expected to take longer than it
+        would save in all of them.
 
     Examples
     --------
@@ -77,6 +89,9 @@ class Search:
         known: Runs | None = None,
         tasks: Sequence[str] = (),
         candidates: Candidates | None = None,
+        baseline: Mapping[str, Any] | None = None,
+        repeating: Repeating | None = None,
+        production: float | None = None,
     ) -> None:
         strange = [name for name in tasks if name not in space.parameters]
         if strange:
@@ -88,10 +103,21 @@ class Search:
             raise InputError(f"first must be at least 2, since a model needs two runs, but got {first}")
         self.space, self.seed = space, seed
         self.candidates = candidates or Candidates(space)
-        self.trials = Trials(space, tasks)
-        self._strategy = _strategy(strategy, first, surrogate)
+        self.trials = Trials(space, tasks, None if baseline is None else _checked(space, baseline))
+        self._strategy, self._repeating = _strategy(strategy, first, surrogate), repeating
+        self._production = production
+        #: Why nothing more is proposed although some configurations haven't been run; else empty.
+        self.stopped = ""
+        #: Share of the time budget that is used up, if there is one.
+        self.spent = 0.0
         if known is not None:
             self._take(known, tasks)
+        self._known = len(self.trials.made)
+
+    @property
+    def made(self) -> int:
+        """Number of runs that have ended, without those that were known from the beginning."""
+        return len(self.trials.made) - self._known
 
     def _take(self, known: Runs, tasks: Sequence[str]) -> None:
         missing = [name for name in self.space.names if name not in known.parameters]
@@ -103,7 +129,8 @@ class Search:
         table, seconds = known.configurations, known.values
         here = self.space.contains(table)
         for row, took in zip(table[here].to_dict("records"), seconds[here], strict=True):
-            self.tell({name: row[name] for name in self.space.names}, float(took) if np.isfinite(took) else None)
+            configuration = {name: row[name] for name in self.space.names}
+            self.tell(configuration, float(took) if np.isfinite(took) else None, why="known before")
         elsewhere = np.zeros(len(table), dtype=np.bool_)
         for name in tasks:
             elsewhere |= ~self.space.parameters[name].contains(table[name])
@@ -112,7 +139,7 @@ class Search:
             self.trials.others = others[[*self.space.names, "seconds"]].reset_index(drop=True)
 
     def ask(self) -> dict[str, Any] | None:
-        """Return the configuration to run next; None if all have been proposed.
+        """Return the configuration to run next; None if all have been proposed, or another run wouldn't pay.
 
         It counts as under way until `tell` reports its time. Until then, `ask` returns other configurations, chosen as
         if the runs under way took their predicted times.
@@ -122,16 +149,77 @@ class Search:
 
     def choose(self) -> Choice | None:
         """Return the configuration to run next, the reason, and the expected saving; see `ask`."""
-        random = np.random.default_rng([self.seed, len(self.trials)])
         # One thread: for matrices of some ten runs, threads cost more time than they save.
         with threadpool_limits(1, "blas"):
-            choice = self._strategy.choose(self.trials, self.candidates, random)
+            choice = self._retry() or self._due() or self._new()
         if choice is not None:
             self.trials.ask(choice.configuration, choice.why)
         return choice
 
+    def _random(self) -> np.random.Generator:
+        return np.random.default_rng([self.seed, len(self.trials)])
+
+    def standings(self) -> dict[Key, Standing]:
+        """Return what is believed of the true times of the configurations that were run, by task, the fastest first."""
+        with threadpool_limits(1, "blas"):
+            believed = self._strategy.believed(self.trials, self.candidates, self._random())
+        return Standing.by_task(self.trials, believed)
+
+    def _due(self) -> Choice | None:
+        """Return a run that comes before new configurations; the one in use today is the first of all."""
+        # Where all configurations are run in order, the winner is confirmed after that.
+        if self._repeating is None or isinstance(self._strategy, Enumeration):
+            reference = self.trials.reference
+            if reference is None or self.trials.trial(reference) is not None:
+                return None
+            return Choice(reference, TODAY)
+        return self._repeating.due(self.trials, self.standings, self.made + self.trials.waiting, self.spent)
+
+    def _new(self) -> Choice | None:
+        """Return a new configuration, or a repetition where that is worth more."""
+        choice, repeating = self._strategy.choose(self.trials, self.candidates, self._random()), self._repeating
+        reason = None if choice is None else stop_reason(choice, self.trials, self._production)
+        if reason is not None:
+            last = None if repeating is None else repeating.last(self.standings, self._production or 0.0)
+            self.stopped = "" if last is not None else reason
+            return last
+        return choice if repeating is None else repeating.instead(self.trials, self.standings, choice) or choice
+
+    def _retry(self) -> Choice | None:
+        """Return a run that failed or was ended early, although it was expected to be near the best: once more.
+
+        A program fails now and then by chance, and a run is slow now and then. What this rules out for good would be
+        lost.
+        """
+        if self._repeating is None or self._repeating.most == 1 or not self.made:
+            return None
+        last = self.trials.made[-1]
+        trial, best = self.trials.trial(last.configuration), self.trials.best_like(last.configuration)
+        if trial is None or best is None or last.status == "ok" or trial.waiting:
+            return None
+        bad = trial.failures + len(trial.bounds)
+        if trial.seconds:
+            # It went well before, so it is no configuration that always fails.
+            return Choice(trial.configuration, f"run again, since it {_ended(last.status)}") if bad == 1 else None
+        retried = sum(one.failures + len(one.bounds) > 1 for one in self.trials)
+        if bad > 1 or retried >= max(1, self._repeating.confirming):
+            return None
+        expected_s, success = self._strategy.expected(trial, self.trials, self.candidates, self._random())
+        near = best.mean_s * np.exp(max(_NEAR, 2 * self.trials.noise.likely))
+        if not (expected_s <= near and success >= _SURE):
+            return None
+        why = f"run again, since it {_ended(last.status)} and was expected to take {expected_s:.3g} s"
+        return Choice(trial.configuration, why)
+
     @explained
-    def tell(self, configuration: Mapping[str, Any], seconds: float | None, *, at_least: float | None = None) -> None:
+    def tell(
+        self,
+        configuration: Mapping[str, Any],
+        seconds: float | None,
+        *,
+        at_least: float | None = None,
+        why: str = "told",
+    ) -> None:
         """Record a run, whether `ask` proposed it or not.
 
         Parameters
@@ -141,19 +229,38 @@ class Search:
             Its time in seconds; None if the run failed or was ended early.
         at_least : float, optional
             If the run was ended early (a censored time): the seconds it had run by then.
+        why : str
+            The reason of a run that `ask` didn't propose, for the history.
 
         Raises
         ------
         InputError
             If the configuration isn't feasible, or a time isn't a finite number above zero.
         """
-        self.trials.tell(configuration, seconds, at_least=at_least)
+        self.trials.tell(configuration, seconds, at_least=at_least, why=why)
 
     @property
     def best(self) -> dict[str, Any] | None:
         """The fastest configuration so far, over all tasks; None if no run has succeeded."""
         best = self.trials.best
         return None if best is None else dict(best.configuration)
+
+
+def _checked(space: Space, baseline: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the configuration in use today with a value for each parameter; values without effect are replaced."""
+    strange, missing = set(baseline) - set(space.names), [name for name in space.names if name not in baseline]
+    if strange or missing:
+        wrong = f"lacks {missing[0]!r}" if missing else f"has {sorted(strange)[0]!r}, which is no parameter"
+        raise InputError(
+            f"baseline is the configuration in use today, with a value for each parameter ({', '.join(space.names)}), "
+            f"but it {wrong}"
+        )
+    table = space.check(space.fix_inactive(space.frame({name: [baseline[name]] for name in space.names})))
+    return {name: table[name].tolist()[0] for name in space.names}
+
+
+def _ended(status: str) -> str:
+    return "failed" if status == "failed" else "was ended early"
 
 
 def _strategy(strategy: StrategyName | Strategy, first: int, surrogate: str | None) -> Strategy:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -11,15 +10,17 @@ from typing import Any
 import pandas as pd
 
 from evenly.campaign.measuring import Campaign
-from evenly.campaign.planning import Progress, rows_of
-from evenly.campaign.store import Record
+from evenly.campaign.planning import Progress
+from evenly.campaign.store import Record, Store
 from evenly.campaign.study import Repetitions, Study
 from evenly.errors import EvenlyWarning
 from evenly.runs.runs import Runs
 from evenly.tuning.candidates import Candidates
+from evenly.tuning.repeating import Repeating
 from evenly.tuning.result import Result
 from evenly.tuning.search import Search, StrategyName
-from evenly.tuning.strategies.base import stop_reason
+from evenly.tuning.stored_runs import tell_stored
+from evenly.tuning.strategies.base import Choice
 
 __all__ = ["Proposer", "searched", "tune_study"]
 
@@ -30,6 +31,7 @@ class Proposer:
     Parameters
     ----------
     study : Study
+        From `searched`.
     strategy, first, surrogate
         See `Search`.
     known : Runs, optional
@@ -49,65 +51,64 @@ class Proposer:
         self._candidates = Candidates(study.space)
         #: Why the search proposes no further run although some configurations haven't been run; else empty.
         self.stopped = ""
-        self._said = False
+        self._said = ""
+        self._store: Store | None = None
         self._settings: dict[str, Any] = {"strategy": strategy, "first": first, "surrogate": surrogate}
-        self.search(None)  # invalid settings raise an error before anything runs
+        self.search()  # invalid settings raise an error before anything runs
 
-    def search(self, runs: Runs | None) -> Search:
-        """Return a search that has been told the runs."""
-        seed = self._study.plan.seed
-        search = Search(
-            self._study.space, seed=seed, known=self._known, tasks=self._study.plan.tasks,
-            candidates=self._candidates, **self._settings,
+    def attach(self, store: Store) -> None:
+        """Take the store of the campaign, which holds the reasons of runs and which of them are marked as bad."""
+        self._store = store
+
+    def search(self) -> Search:
+        """Return a search that has been told the stored runs."""
+        plan, wanted = self._study.plan, self._study.repetitions
+        repeating = Repeating(
+            plan.runs or 1, self._settings["first"], least=wanted.least, most=wanted.most, within=wanted.within,
+            every=plan.anchor_every, early=plan.limit is not None,
         )  # fmt: skip
-        if runs is None or not len(runs):
+        search = Search(
+            self._study.space, seed=plan.seed, known=self._known, tasks=plan.tasks, candidates=self._candidates,
+            baseline=plan.baseline, repeating=repeating, production=plan.production, **self._settings,
+        )  # fmt: skip
+        if self._store is None:
             return search
-        # The status decides whether a run succeeded: its seconds alone don't show it.
-        names = self._study.space.names
-        there = self._study.space.contains(runs.configurations)
-        if not there.all() and not self._said:
-            self._said = True
-            gone = runs.configurations[~there].drop_duplicates()
-            these = f"{len(gone)} configurations that aren't" if len(gone) > 1 else "1 configuration that isn't"
-            named = ", ".join(f"{name} = {value}" for name, value in gone.iloc[0].items())
-            warnings.warn(
-                f"runs of {these} in the study any more ({named}{', …' * (len(gone) > 1)}): the search "
-                "doesn't use them, and they stay in the table",
-                EvenlyWarning,
-                stacklevel=2,
-            )
-        runs = runs.where(there)
-        table = runs.to_frame()
-        bounds = runs.learning("seconds").bounds.tolist()
-        for configuration, seconds, status, bound in zip(
-            rows_of(table[names]), table["seconds"].tolist(), table["status"], bounds, strict=True
-        ):
-            at_least = bound if math.isfinite(bound) else None
-            search.tell(configuration, seconds if status == "ok" else None, at_least=at_least)
+        said = tell_stored(search, self._store)
+        if said and said != self._said:
+            self._said = said
+            warnings.warn(said, EvenlyWarning, stacklevel=2)
+        if plan.budget_s is not None:
+            search.spent = sum(record.took for record in self._store.records()) / plan.budget_s
         return search
 
     def __call__(self, runs: Runs, count: int) -> pd.DataFrame:
-        """Return at most `count` configurations to run next."""
-        search, asked = self.search(runs), list[dict[str, Any]]()
-        for _ in range(count):
-            choice = search.choose()
-            if choice is None:
-                break
-            self.stopped = stop_reason(choice, search.trials, self._study.plan.production) or ""
-            if self.stopped:
-                break
-            asked.append(choice.configuration)
-        return self._study.space.frame({name: [one[name] for one in asked] for name in self._study.space.names})
+        """Return at most `count` runs to make next, with their reasons as the attribute ``why`` of the table.
+
+        A configuration that was run may be among them, to be run again.
+        """
+        del runs
+        search, asked = self.search(), list[Choice]()
+        while len(asked) < count and (choice := search.choose()) is not None:
+            asked.append(choice)
+        self.stopped = search.stopped
+        names = self._study.space.names
+        table = self._study.space.frame({name: [one.configuration[name] for one in asked] for name in names})
+        table.attrs["why"] = [one.why for one in asked]
+        return table
+
+
+#: A search repeats what it decides to repeat, as often as it decides.
+_AS_NEEDED = Repetitions(1, 1_000_000, 1e6)
 
 
 def searched(study: Study, runs: int, *, repeated: bool, **settings: Any) -> Study:
-    """Return a study in which a search proposes `runs` configurations, each of which is run once unless `repeated`.
+    """Return a study in which a search proposes `runs` runs, repetitions included.
 
-    `settings` are those of the plan: ``tasks``, ``limit``, ``production``.
+    `settings` are those of the plan: ``tasks``, ``limit``, ``production``, ``baseline``. Unless `repeated`, the study
+    doesn't say how often configurations are run.
     """
-    plan = dataclasses.replace(study.plan, design="tune", runs=runs, anchor_every=0, **settings)
-    repetitions = study.repetitions if repeated else Repetitions(1, 1)
-    return dataclasses.replace(study, plan=plan, repetitions=repetitions)
+    plan = dataclasses.replace(study.plan, design="tune", runs=runs, **settings)
+    return dataclasses.replace(study, plan=plan, repetitions=study.repetitions if repeated else _AS_NEEDED)
 
 
 def tune_study(
@@ -142,18 +143,17 @@ def tune_study(
     ...     proposer = Proposer(study)
     ...     with Campaign(study, Path(folder, "echo.db"), advisor=proposer) as campaign:
     ...         result = tune_study(campaign, proposer)
-    >>> len(result.history), result.best
+    >>> len(result.made), result.best
     (6, {'n': 1})
     """
     campaign.run(progress)
-    runs = campaign.runs()
-    plan = campaign.study.plan
-    tried = len(runs.configurations.drop_duplicates())
+    campaign.runs()  # raises an error if no run succeeded
+    plan, search = campaign.study.plan, proposer.search()
     if proposer.stopped:
         stopped = proposer.stopped
-    elif tried >= (plan.runs or 0):
+    elif campaign.progress.left <= 0:
         stopped = "the runs that were asked for are made"
     else:
         spent = plan.budget_s is not None
         stopped = "the study's budget_s is used up" if spent else "all configurations have been run"
-    return Result.of(proposer.search(runs).trials, stopped)
+    return Result.of(search, stopped)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +15,10 @@ import numpy as np
 from evenly.arguments import explained
 from evenly.errors import EvenlyError, InputError, RunFailed
 from evenly.space.space import Space
+from evenly.tuning.repeating import Repeating
 from evenly.tuning.result import Result
 from evenly.tuning.search import Search
-from evenly.tuning.strategies.base import stop_reason
+from evenly.tuning.stored_runs import KeptRuns
 from evenly.tuning.trials import Trial
 
 __all__ = ["tune"]
@@ -30,14 +33,20 @@ def tune(
     *,
     budget: int = 20,
     seed: int = 0,
-    repeats: int = 1,
+    baseline: Mapping[str, Any] | None = None,
+    repeats: int | None = None,
     limit: float | None = None,
     production: float | None = None,
     workers: int = 1,
+    store: Path | str | None = None,
     progress: Callable[[Trial], None] | None = None,
     **searching: Any,
 ) -> Result:
-    """Find the fastest configuration of a program in few runs.
+    """Find the fastest configuration of a program in few runs, and confirm it.
+
+    The last fifth of the budget repeats the configurations that may be the fastest, as far as repetitions decide
+    anything; what is left of it goes on searching. Before, a configuration is repeated only if that is worth more than
+    running a new one.
 
     Parameters
     ----------
@@ -46,19 +55,25 @@ def tune(
     run : callable
         Runs a configuration (dict) and returns its time in seconds; raises `evenly.RunFailed` if the run fails.
     budget : int
-        Maximum number of runs.
+        Maximum number of runs, repetitions included.
     seed : int
-    repeats : int
-        Maximum number of runs of the same configuration. Only the fastest configuration so far is repeated.
+    baseline : mapping, optional
+        The configuration in use today, with a value for each parameter. It is run first, again beside the fastest ones,
+        and every 20 runs: the result compares the fastest with it, and it shows the drift of the machine.
+    repeats : int, optional
+        Maximum number of runs of the same configuration; 1 means that nothing is repeated.
     limit : float, optional
         Time limit of a run, as a multiple of the best time so far. With it, `run` is called as ``run(configuration,
-        limit_s)``, with the limit in seconds, or None while there is no best time. It should stop a run at the limit
-        and raise ``RunFailed(…, at_least=limit_s)``.
+        limit_s)``, with the limit in seconds, or None while there is no best time, and for repetitions. It should stop
+        a run at the limit and raise ``RunFailed(…, at_least=limit_s)``. The limit is larger where runs are noisy.
     production : float, optional
         Number of production runs of the program after the search. The search ends when the next run is expected to
         take longer than it would save in all production runs.
     workers : int
         Number of concurrent runs, each in its own thread.
+    store : path, optional
+        File in which each run is kept as it ends. A search with the same file goes on with its runs, which count in the
+        budget; `evenly runs list` lists them.
     progress : callable, optional
         Called with the trial after each run.
     **searching
@@ -74,6 +89,9 @@ def tune(
         If an argument is out of range, or `run` doesn't return a finite number above zero.
     EvenlyError
         If no run succeeded.
+    Exception
+        What `run` raises apart from `RunFailed`, and an interruption: runs under way end first, and the exception's
+        attribute ``result`` is the `Result` of the runs made, if any succeeded.
 
     Examples
     --------
@@ -82,99 +100,148 @@ def tune(
     >>> def run(configuration):
     ...     slower = 1.5 if configuration["solver"] == "gmres" else 1.0
     ...     return slower * (1 + np.log2(configuration["block"] / 8) ** 2)
-    >>> result = tune(space, run, budget=16)
-    >>> result.best, result.seconds
-    ({'block': 8, 'solver': 'cg'}, 1.0)
+    >>> result = tune(space, run, budget=16, baseline={"block": 32, "solver": "cg"})
+    >>> result.best, result.seconds, result.gain.saved
+    ({'block': 8, 'solver': 'cg'}, 1.0, 0.8)
     """
     for name, value, least in (("budget", budget, 1), ("repeats", repeats, 1), ("workers", workers, 1)):
-        if value < least:
+        if value is not None and value < least:
             raise InputError(f"{name} must be at least {least}, but got {value}")
     if limit is not None and not limit > 1:
         raise InputError(f"limit must be above 1, times the best so far, but got {limit}")
-    search = Search(space, seed=seed, **searching)
-    loop = _Loop(search, run, budget, repeats, limit, production, progress)
-    stopped = loop.go(workers)
+    repeating = Repeating(budget, searching.get("first", 5), most=repeats or 1_000_000, early=limit is not None)
+    search = Search(space, seed=seed, baseline=baseline, repeating=repeating, production=production, **searching)
+    with nullcontext() if store is None else KeptRuns(store, space, run) as kept:
+        if kept is not None:
+            kept.tell(search)
+        loop = _Loop(search, run, budget, limit, kept, progress)
+        stopped = loop.go(workers)
     if search.trials.best is None:
-        raise EvenlyError(f"none of {loop.made} runs went well; the last said: {loop.message}")
-    return Result.of(search.trials, stopped)
+        raise EvenlyError(f"none of {search.made} runs went well; the last said: {loop.message}")
+    return Result.of(search, stopped)
 
 
 @dataclass
 class _Loop:
-    """State of the search loop: settings, number of runs made, and configurations to repeat."""
+    """State of the search loop: settings, and what the last failed run said."""
 
     search: Search
     run: Run
     budget: int
-    repeats: int
     limit: float | None
-    production: float | None
+    kept: KeptRuns | None
     progress: Callable[[Trial], None] | None
-    made: int = 0
     message: str = ""
-    again: list[dict[str, Any]] = field(default_factory=list)
+    error: BaseException | None = None
+    waiting: dict[Future[_Ended], dict[str, Any]] = field(default_factory=dict)
 
     def go(self, workers: int) -> str:
         """Make runs until the search stops, and return the reason why it stopped."""
         stopped = ""
-        waiting: dict[Future[float], dict[str, Any]] = {}
-        with ThreadPoolExecutor(workers) if workers > 1 else nullcontext(_Inline()) as pool:
-            while waiting or not stopped:
-                while not stopped and len(waiting) < workers:
-                    configuration, stopped = self._next(len(waiting))
-                    if configuration is None:
-                        break
-                    arguments = () if self.limit is None else (self._limit_s(configuration),)
-                    waiting[pool.submit(self.run, dict(configuration), *arguments)] = configuration
-                for done in wait(waiting, return_when=FIRST_COMPLETED).done:
-                    self._ended(done, waiting.pop(done), list(waiting.values()))
+        try:
+            with ThreadPoolExecutor(workers) if workers > 1 else nullcontext(_Inline()) as pool:
+                while self.waiting or not stopped:
+                    while not stopped and self.error is None and len(self.waiting) < workers:
+                        configuration, stopped = self._next()
+                        if configuration is None:
+                            break
+                        arguments = () if self.limit is None else (self._limit_s(configuration),)
+                        future = pool.submit(_made, self.run, dict(configuration), *arguments)
+                        self.waiting[future] = configuration
+                    self._collect(FIRST_COMPLETED)
+                    if self.error is not None and not self.waiting:
+                        raise self.error
+        except BaseException as error:
+            self._leave(error)
+            raise
         return stopped
 
-    def _next(self, under_way: int) -> tuple[dict[str, Any] | None, str]:
+    def _next(self) -> tuple[dict[str, Any] | None, str]:
         """Return the next configuration and an empty string, or None and the reason to stop (empty: wait for runs)."""
-        if self.made + under_way >= self.budget:
+        if self.search.made + len(self.waiting) >= self.budget:
             return None, "the budget is used up"
-        if self.again:
-            configuration = self.again.pop(0)
-            self.search.trials.ask(configuration, "may be the fastest, so it is run again")
-            return configuration, ""
         choice = self.search.choose()
-        if choice is None:
-            # All configurations have been chosen, but one that is under way may have to be repeated.
-            return None, "" if under_way else "all configurations have been run"
-        if (reason := stop_reason(choice, self.search.trials, self.production)) is not None:
-            self.search.trials.forget(choice.configuration)
-            return None, reason
-        return choice.configuration, ""
+        if choice is not None:
+            return choice.configuration, ""
+        if self.search.stopped:
+            return None, self.search.stopped
+        # All configurations have been chosen, but one that is under way may have to be repeated.
+        return None, "" if self.waiting else "all configurations have been run"
 
     def _limit_s(self, configuration: Mapping[str, Any]) -> float | None:
-        best = self.search.trials.best_like(configuration)
-        return None if self.limit is None or best is None else self.limit * best.mean_s
+        best, trial = self.search.trials.best_like(configuration), self.search.trials.trial(configuration)
+        if self.limit is None or best is None or (trial is not None and trial.seconds):
+            return None
+        # The best may have been lucky, and the new run unlucky: both by two standard deviations.
+        noise = self.search.trials.noise.likely * np.sqrt(1 + 1 / len(best.seconds))
+        return float(self.limit * best.mean_s * np.exp(2 * noise))
 
-    def _ended(self, done: Future[float], configuration: dict[str, Any], under_way: list[dict[str, Any]]) -> None:
-        self.made += 1
-        try:
-            self.search.tell(configuration, _seconds(done.result(), configuration))
-        except RunFailed as error:
-            self.message = str(error)
-            self.search.tell(configuration, None, at_least=error.at_least)
-        best = self.search.trials.best_like(configuration)
-        if best is not None and len(best.seconds) < self.repeats and best.configuration not in under_way:
-            self.again = [best.configuration]
-        if self.progress is not None:
-            self.progress(self.search.trials.trial(configuration))
+    def _collect(self, when: str) -> None:
+        """Wait for runs, and tell the search of those that have ended."""
+        for done in wait(self.waiting, return_when=when).done:
+            configuration = self.waiting.pop(done)
+            if (error := done.exception()) is not None:
+                # Runs under way are waited for first, so that nothing is lost.
+                self.error = self.error or error
+                self.search.trials.forget(configuration)
+            else:
+                self._ended(configuration, done.result())
+
+    def _ended(self, configuration: dict[str, Any], run: _Ended) -> None:
+        self.message = run.message or self.message
+        self.search.tell(configuration, run.seconds, at_least=run.at_least)
+        made = self.search.trials.made[-1]
+        if self.kept is not None:
+            self.kept.add(
+                configuration, made.status, made.seconds, made.why, started=run.started, took=run.took,
+                message=run.message,
+            )  # fmt: skip
+        trial = self.search.trials.trial(configuration)
+        if self.progress is not None and trial is not None:
+            self.progress(trial)
+
+    def _leave(self, error: BaseException) -> None:
+        """Before an exception goes on to the user: collect what ended, and give the exception the result so far."""
+        with suppress(BaseException):
+            self._collect("ALL_COMPLETED")
+        if self.search.trials.best is not None:
+            made = self.search.made
+            with suppress(AttributeError):
+                error.result = Result.of(self.search, f"an exception ended it: {error!r}")  # type: ignore[attr-defined]
+                error.add_note(f"{made} runs of the search are kept: `result` of this exception holds them")
+
+
+@dataclass(frozen=True)
+class _Ended:
+    """What came of a run, and when it was made: start in seconds since the epoch, and wall seconds."""
+
+    started: float
+    took: float
+    seconds: float | None = None
+    at_least: float | None = None
+    message: str = ""
+
+
+def _made(run: Run, configuration: dict[str, Any], *arguments: Any) -> _Ended:
+    """Make a run."""
+    started, begin = time.time(), time.perf_counter()
+    try:
+        returned = run(dict(configuration), *arguments)
+    except RunFailed as error:
+        return _Ended(started, time.perf_counter() - begin, at_least=error.at_least, message=str(error))
+    return _Ended(started, time.perf_counter() - begin, _seconds(returned, configuration))
 
 
 class _Inline:
     """Replacement of an executor for a single worker: makes each run at once, in this thread."""
 
     @staticmethod
-    def submit(run: Run, *arguments: Any) -> Future[float]:
+    def submit(function: Callable[..., _Ended], *arguments: Any) -> Future[_Ended]:
         """Make the run and return its finished future."""
-        done: Future[float] = Future()
+        done: Future[_Ended] = Future()
         try:
-            done.set_result(run(*arguments))
-        except RunFailed as error:
+            done.set_result(function(*arguments))
+        except BaseException as error:
             done.set_exception(error)
         return done
 

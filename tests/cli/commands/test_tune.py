@@ -38,14 +38,17 @@ def test_the_fastest_is_found_and_all_runs_are_kept(evenly: Evenly, study: Path)
 
 
 def test_it_goes_on_from_where_it_was(evenly: Evenly, study: Path) -> None:
-    evenly("tune", study, "--runs", "6")
+    first = evenly("tune", study, "--runs", "6", "--json")
     more = evenly("tune", study, "--runs", "9", "--json")
     assert "6 runs are kept" in more.err
-    other = study.with_name("whole.db")
-    whole = evenly("tune", study, "--runs", "9", "--json", "--store", other)
-    asked = [[one["configuration"]["n"] for one in told.json["history"]] for told in (more, whole)]
-    assert asked[0] == asked[1]
-    assert len(set(asked[0])) == 9
+    # What a terminal shows counts the runs from before, and no line says that more are left than there are.
+    assert "run 7 of about 9" in more.err
+    assert "run 9 of about 9" in more.err
+    assert more.json["made"][:6] == first.json["made"]
+    assert len(more.json["made"]) == 9
+    whys = [one["why"] for one in more.json["made"]]
+    assert not any(why in ("", "told") for why in whys), whys
+    assert whys[5] == "the fastest so far, run again to confirm it"
 
 
 def test_all_configurations_end_a_search(evenly: Evenly, study: Path) -> None:
@@ -53,6 +56,8 @@ def test_all_configurations_end_a_search(evenly: Evenly, study: Path) -> None:
     assert shown.json["stopped"] == "all configurations have been run"
     assert [one["status"] for one in shown.json["history"]].count("failed") == 1
     assert len(shown.json["history"]) == 20
+    # The best is confirmed once: the program always takes the same time.
+    assert len(shown.json["made"]) == 21
 
 
 def test_known_runs_are_not_made_again(evenly: Evenly, study: Path) -> None:
@@ -62,7 +67,8 @@ def test_known_runs_are_not_made_again(evenly: Evenly, study: Path) -> None:
     assert shown.code == 0, shown.err
     assert shown.json["best"] == {"n": 7}
     made = Runs.load(study.with_name("bowl.tune.runs.csv")).configurations["n"].tolist()
-    assert not {6, 7, 8} & set(made)
+    # The best of them is confirmed, and the others aren't run.
+    assert not {6, 8} & set(made)
 
 
 def test_users_are_told_what_is_wrong(evenly: Evenly, study: Path) -> None:
@@ -101,7 +107,7 @@ def test_each_task_has_a_fastest_configuration_of_its_own(evenly: Evenly, tmp_pa
     assert found == {2: 2, 4: 4, 8: 8}, told.err
     shown = evenly("tune", study, "--runs", "24", *(["--tasks", "cores"] if where == "option" else []))
     assert "the fastest of each task" in shown.out
-    assert "24 configurations were run" in shown.out
+    assert "24 runs of" in shown.out
 
 
 def test_a_task_that_is_no_parameter(evenly: Evenly, study: Path) -> None:
@@ -171,13 +177,15 @@ def test_known_runs_of_several_programs_are_refused(evenly: Evenly, study: Path)
 
 
 def test_values_taken_out_of_a_study_end_no_search(evenly: Evenly, study: Path) -> None:
-    evenly("tune", study, "--runs", "9", "--strategy", "all")
-    study.write_text(STUDY.replace("high = 20", "high = 8"))
+    evenly("tune", study, "--runs", "13", "--strategy", "all")
+    study.write_text(STUDY.replace("low = 1, high = 20", "low = 5, high = 40"))
     shown = evenly("tune", study, "--runs", "11", "--json")
+    # Runs of n = 1 to 4 don't count among the 11.
+    assert len(shown.json["made"]) == 11
     assert shown.code == 0, shown.err
     assert "aren't in the study any more" in shown.err or "isn't in the study any more" in shown.err
     assert "the search doesn't use them, and they stay in the table" in shown.err
-    assert all(one["configuration"]["n"] <= 8 for one in shown.json["history"])
+    assert all(one["configuration"]["n"] >= 5 for one in shown.json["history"])
 
 
 def test_failed_and_bad_runs_are_made_again(evenly: Evenly, study: Path) -> None:
@@ -186,6 +194,25 @@ def test_failed_and_bad_runs_are_made_again(evenly: Evenly, study: Path) -> None
     assert evenly("runs", "mark", store, "--where", "n == 7", "--bad", "a neighbour").code == 0
     left_out = evenly("tune", study, "--runs", "9", "--json")
     assert left_out.json["best"] != {"n": 7}
+    assert "marked as bad (n = 7: a neighbour" in left_out.err
+    assert "the search doesn't learn from such runs; --retry makes them again" in left_out.err
+    assert {one["configuration"]["n"]: one["status"] for one in left_out.json["history"]}[7] == "left out"
     again = evenly("tune", study, "--runs", "9", "--retry", "--json")
     assert again.json["best"] == {"n": 7}
     assert "made again, in place of the old ones: 2 runs that failed" in again.err
+
+
+def test_todays_configuration_is_run_first_and_gains_are_those_over_it(evenly: Evenly, study: Path) -> None:
+    shown = evenly("tune", study, "--runs", "12", "--baseline", "n=12", "--json")
+    assert shown.code == 0, shown.err
+    assert shown.json["made"][0]["configuration"] == {"n": 12}
+    assert shown.json["made"][0]["why"] == "in use today: the reference of all gains"
+    # 12 takes 35 ms and 7 takes 10 ms.
+    assert shown.json["gain"]["saved"] == pytest.approx(1 - 10 / 35)
+    study.write_text(STUDY + "[plan]\nbaseline = { n = 12 }\n")
+    again = evenly("tune", study, "--runs", "12")
+    assert "it saves 71.4% of the time of today's configuration (n = 12: 35 ms)" in again.out
+    for given, told in (("m=12", "it lacks 'n'"), ("n=90", "n must be a whole number from 1 to 20, but got 90")):
+        wrong = evenly("tune", study, "--baseline", given)
+        assert wrong.code == 2
+        assert told in wrong.err

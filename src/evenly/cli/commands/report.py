@@ -131,7 +131,10 @@ def _result(campaign: Campaign) -> Any:
     from evenly.tuning.result import Result
     from evenly.tuning.study_search import Proposer
 
-    return Result.of(Proposer(campaign.study).search(campaign.runs()).trials, "these are the runs so far")
+    campaign.runs()  # raises an error if no run succeeded
+    proposer = Proposer(campaign.study)
+    proposer.attach(campaign.store)
+    return Result.of(proposer.search(), "these are the runs so far")
 
 
 def _no_advice(*_: Any) -> Any:

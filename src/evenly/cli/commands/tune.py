@@ -12,7 +12,7 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json
 from evenly.cli.live_study import Where, table_of_runs, watched
-from evenly.cli.parsing import names
+from evenly.cli.parsing import names, values
 from evenly.cli.saving_pictures import save_all
 
 if TYPE_CHECKING:
@@ -39,6 +39,12 @@ class Search:
         str | None,
         typer.Option("--tasks", help="Parameters that define tasks, each of which has its own fastest: cores,size."),
     ] = None
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline", help="The configuration in use today, run first; gains are those over it: block=8,solver=cg."
+        ),
+    ] = None
     limit: Annotated[
         float | None,
         typer.Option("--give-up", help="End a run that takes this many times as long as the fastest of its task."),
@@ -53,14 +59,18 @@ class Search:
 
     def settings(self) -> dict[str, Any]:
         """Return what was given of the search's own settings."""
-        asked = {"tasks": names(self.tasks), "limit": self.limit, "production": self.production}
+        today = None if self.baseline is None else values([self.baseline], "--baseline")
+        asked = {"tasks": names(self.tasks), "baseline": today, "limit": self.limit, "production": self.production}
         return {name: value for name, value in asked.items() if value is not None}
 
 
 def tune(
     path: Annotated[Path, typer.Argument(metavar="STUDY", help="The study: a TOML file, as for evenly measure.")],
     runs: Annotated[
-        int | None, typer.Option("--runs", min=1, help="How many configurations are run (default: the plan's, or 20).")
+        int | None,
+        typer.Option(
+            "--runs", min=1, help="How many runs are made, repetitions included (default: the plan's, or 20)."
+        ),
     ] = None,
     search: Search = Search(),
     known: Annotated[Path | None, typer.Option("--known", help="Table of runs that were made before.")] = None,
@@ -103,7 +113,7 @@ def tune(
         print_json(result_as_dict(result))
         return
     _show(result)
-    more = "; more --runs go on from here" if len(result.history) >= (study.plan.runs or 0) else ""
+    more = "; more --runs go on from here" if campaign.progress.left <= 0 else ""
     note(f"{result.stopped}; all runs are in {target}{more}")
 
 

@@ -68,6 +68,8 @@ class Shape:
         Smoothness of the Matérn covariances.
     parts : tuple of str
         Which of "wide" and "local" there are.
+    known_noise : (float, float), optional
+        Mean and standard deviation of the prior of the log variance of the noise, if repetitions tell it.
     """
 
     numbers: int
@@ -75,6 +77,7 @@ class Shape:
     placed: int = 0
     smoothness: float = 2.5
     parts: tuple[str, ...] = ("wide", "local")
+    known_noise: tuple[float, float] | None = None
 
     @cached_property
     def slices(self) -> dict[str, slice]:
@@ -94,12 +97,16 @@ class Shape:
     @cached_property
     def means(self) -> Floats:
         """Means of the priors, (len(self),)."""
-        return np.concatenate([np.full(s.stop - s.start, _PRIORS[name][0]) for name, s in self.slices.items()])
+        return np.concatenate([np.full(s.stop - s.start, self._prior(name)[0]) for name, s in self.slices.items()])
 
     @cached_property
     def spreads(self) -> Floats:
         """Standard deviations of the priors, (len(self),)."""
-        return np.concatenate([np.full(s.stop - s.start, _PRIORS[name][1]) for name, s in self.slices.items()])
+        return np.concatenate([np.full(s.stop - s.start, self._prior(name)[1]) for name, s in self.slices.items()])
+
+    def _prior(self, name: str) -> tuple[float, float]:
+        known = self.known_noise if name == "noise" else None
+        return _PRIORS[name] if known is None else known
 
     def starts(self, inputs: Inputs, values: Floats) -> list[Floats]:
         """Return two starts for the search of hyper-parameters: the priors' means, and shorter length-scales.

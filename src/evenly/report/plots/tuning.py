@@ -66,7 +66,8 @@ def plot_search(result: Result) -> Figure:
     quantity_axis(axes, "y", "time", "s", shown.dropna(), log=True)
     value_axis(axes, "x", "configurations run", "", table["run"].to_numpy(dtype=np.float64))
     legend_below(figure, _legend(table, list(groups)))
-    at = int(table.loc[table["seconds"] == table["seconds"].where(table["status"] == "ok").min(), "run"].iloc[0])
+    best = np.all([table[name] == value for name, value in result.best.items()], axis=0)
+    at = int(table.loc[best, "run"].iloc[0])
     if len(groups) > 1:
         set_title(figure, f"{len(result.tasks)} tasks, {len(table)} configurations run")
     else:

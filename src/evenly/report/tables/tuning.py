@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from evenly.report.tables.run import add_numbers, add_row, new_table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenly.tuning.result import Result
+    from evenly.tuning.result import Gain, Result
     from evenly.tuning.sensitivity import Sensitivity
 
 __all__ = [
@@ -29,6 +30,8 @@ __all__ = [
 
 #: Tables of the fastest configurations have at most this many rows.
 _MOST = 10
+#: A larger probability isn't worth saying.
+_CERTAIN = 0.995
 
 
 def configuration_text(configuration: Mapping[str, Any]) -> str:
@@ -37,11 +40,30 @@ def configuration_text(configuration: Mapping[str, Any]) -> str:
 
 
 def found_text(result: Result) -> str:
-    """Return the fastest configuration, in one line or two."""
+    """Return the fastest configuration, how sure that is, and what it saves of today's time."""
     sure = f", within {interval(*result.interval)}" if result.interval is not None else ""
-    others = len(result.alike) - 1
-    ties = f"\n{others} other{'s' * (others != 1)} may be as fast: the difference is within noise" if others else ""
-    return f"fastest: {configuration_text(result.best)}: {quantity(result.seconds)}{sure}{ties}"
+    lines = [f"fastest: {configuration_text(result.best)}: {quantity(result.seconds)}{sure}"]
+    if result.interval is None:
+        lines[0] += " (run once, so nothing tells how sure that is)"
+    elif result.chance < _CERTAIN:
+        lines.append(f"with a chance of {percent(result.chance)}, it is the fastest of all that were run")
+    if others := len(result.alike) - 1:
+        lines.append(f"{others} other{'s' * (others != 1)} may be as fast: the difference is within noise")
+    if result.gain is not None:
+        lines.append(_gain_text(result.gain))
+    if result.drift:
+        lines.append(f"the machine's speed changed during the search ({result.drift:+.1%} in time); this is taken out")
+    return "\n".join(lines)
+
+
+def _gain_text(gain: Gain) -> str:
+    """Return what the fastest configuration saves of the time of the one in use today."""
+    today = f"today's configuration ({configuration_text(gain.baseline)}: {quantity(gain.seconds)})"
+    if gain.saved == 0:
+        return f"{today} is the fastest"
+    sure = "" if gain.interval is None else f", within {gain.interval[0]:.1%} to {gain.interval[1]:.1%}"
+    doubt = ": it may be as fast" if gain.interval is not None and gain.interval[0] <= 0 else ""
+    return f"it saves {gain.saved:.1%} of the time of {today}{sure}{doubt}"
 
 
 def alike_table(result: Result) -> Table:
@@ -50,21 +72,28 @@ def alike_table(result: Result) -> Table:
     well = result.history[result.history["status"] == "ok"].sort_values("seconds", kind="stable")
     title = "the fastest" if len(well) > _MOST else ""
     table = new_table(title, f"{_MOST} of {len(result.history)} that were tried" if len(well) > _MOST else "")
-    _add_columns(table, names, "time", "above", "runs")
+    is_noisy = np.isfinite(result.chance) and len(result.alike) > 1
+    _add_columns(table, names, "time", "above", "runs", *(["chance"] if is_noisy else []))
+    chances = dict(zip(result.alike[names].itertuples(index=False, name=None), result.alike["chance"], strict=True))
+    best = np.all([well[name] == result.best[name] for name in names], axis=0)
+    measured = float(well["seconds"][best].iloc[0])
     same = set(result.alike[names].itertuples(index=False, name=None))
     for row in well.head(_MOST).to_dict("records"):
-        above = row["seconds"] / result.seconds - 1
-        alike = tuple(row[name] for name in names) in same and above > 0
+        key = tuple(row[name] for name in names)
+        above = row["seconds"] / measured - 1
+        alike = key in same and key != tuple(result.best[name] for name in names)
         add_row(
             table, *(value_text(row[name]) for name in names), quantity(row["seconds"]),
             f"{above:.1%}" + (" ≈" if alike else ""), str(row["repetitions"]),
+            *([percent(chances[key]) if key in chances else ""] if is_noisy else []),
         )  # fmt: skip
     return table
 
 
 def tasks_table(result: Result) -> Table:
     """Return a table with the fastest configuration of each task that was run."""
-    title, caption = "the fastest of each task", f"{len(result.history)} configurations were run"
+    many = len(result.made)
+    title, caption = "the fastest of each task", f"{many} runs of {len(result.history)} configurations were made"
     table = new_table(title, caption)
     table.min_width = len(caption) + 2
     _add_columns(table, result.space.names, "time")
@@ -83,13 +112,18 @@ def _add_columns(table: Table, parameters: Sequence[str], *others: str) -> None:
 def result_as_dict(result: Result) -> dict[str, Any]:
     """Return the result as plain values for JSON."""
     names = result.space.names
-    history = [
-        {"configuration": {name: row[name] for name in names}, **{key: row[key] for key in row if key not in names}}
-        for row in result.history.to_dict("records")
-    ]
+    history, made = (
+        [
+            {"configuration": {name: row[name] for name in names}, **{key: row[key] for key in row if key not in names}}
+            for row in table.to_dict("records")
+        ]
+        for table in (result.history, result.made)
+    )
     return {
-        "best": result.best, "seconds": result.seconds, "interval": result.interval, "stopped": result.stopped,
+        "best": result.best, "seconds": result.seconds, "interval": result.interval, "chance": result.chance,
+        "gain": None if result.gain is None else asdict(result.gain), "drift": result.drift, "stopped": result.stopped,
         "alike": result.alike.to_dict("records"), "tasks": result.tasks.to_dict("records"), "history": history,
+        "made": made,
     }  # fmt: skip
 
 

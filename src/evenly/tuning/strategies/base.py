@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from evenly.models.array_types import Floats
 from evenly.tuning.candidates import Candidates
-from evenly.tuning.trials import Trials
+from evenly.tuning.trials import Trial, Trials
 
 __all__ = ["Choice", "Strategy", "row_of", "stop_reason"]
 
@@ -47,6 +48,24 @@ class Strategy(ABC):
     @abstractmethod
     def choose(self, trials: Trials, candidates: Candidates, random: np.random.Generator) -> Choice | None:
         """Return the next configuration; None if all have been tried."""
+
+    @abstractmethod
+    def expected(
+        self, trial: Trial, trials: Trials, candidates: Candidates, random: np.random.Generator
+    ) -> tuple[float, float]:
+        """Return the predicted seconds of a trial and its probability of success, learned from all others.
+
+        Both are nan if the strategy doesn't predict times.
+        """
+
+    @abstractmethod
+    def believed(
+        self, trials: Trials, candidates: Candidates, random: np.random.Generator
+    ) -> tuple[Floats, Floats] | None:
+        """Return means and standard deviations of the log seconds of the n successful trials, (n,) each, without noise.
+
+        None if the strategy doesn't tell noise from differences between configurations.
+        """
 
 
 def row_of(table: pd.DataFrame, row: int) -> dict[str, Any]:

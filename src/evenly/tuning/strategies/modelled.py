@@ -29,7 +29,7 @@ from evenly.tuning.surrogates.compressed import PartlyCompressed
 from evenly.tuning.surrogates.gaussian_process import SampledProcess
 from evenly.tuning.surrogates.transferred import TransferredProcess
 from evenly.tuning.transfer import Transfer
-from evenly.tuning.trials import Trial, Trials
+from evenly.tuning.trials import Key, Trial, Trials
 
 __all__ = ["Modelled"]
 
@@ -64,21 +64,18 @@ class Modelled(Strategy):
         table = candidates.open(trials.keys, trials.table([*fastest, *of_tasks]), random)
         if not len(table):
             return None
-        if trials.others is None:
-            if len(trials) < self._first or len(well) < 2:
-                row = most_informative(candidates, trials.table(list(trials)), table, random)
-                return Choice(row_of(table, row), "tells most of all others")
-            beliefs = _alone(trials, candidates, table, random)
-        else:
-            transfer = self._learned(trials, candidates)
-            if not well:
-                row = int(
-                    np.argmin(transfer.expected(table) - np.log(success_probabilities(trials, candidates, table)))
-                )
-                return Choice(row_of(table, row), "expected to be the fastest, by runs of other tasks")
-            beliefs = _from_others(trials, candidates, table, transfer, random)
+        transfer = None if trials.others is None else self._learned(trials, candidates)
+        if transfer is None and (len(trials) < self._first or len(well) < 2):
+            success = success_probabilities(trials, candidates, table)
+            row = most_informative(candidates, trials.table(list(trials)), table, random, success)
+            return Choice(row_of(table, row), "tells most of all others")
+        if transfer is not None and not well:
+            success = success_probabilities(trials, candidates, table)
+            row = int(np.argmin(transfer.expected(table) - np.log(success)))
+            return Choice(row_of(table, row), "expected to be the fastest, by runs of other tasks")
+        beliefs, tried = _believed(trials, candidates, [table, trials.table(well)], transfer, random)
         # Logarithm of acquisition times probability of success, (n,).
-        best = _best_logs(trials, table, beliefs)
+        best = _best_logs(trials, table, beliefs, tried)
         success = success_probabilities(trials, candidates, table)
         by_bound = len(trials) % 2 == 0
         worth = (log_lower_bound if by_bound else log_expected_improvement)(beliefs, best) + np.log(success)
@@ -95,6 +92,27 @@ class Modelled(Strategy):
             why = f"may take as little as {np.exp(beliefs.mean[row] - beliefs.deviation[row]):.3g} s{where}"
         return Choice(chosen, why, float(gains[promising]), float(np.exp(beliefs.mean[promising])))
 
+    def expected(
+        self, trial: Trial, trials: Trials, candidates: Candidates, random: np.random.Generator
+    ) -> tuple[float, float]:
+        if len(trials.of("ok")) < 2:
+            return float("nan"), float("nan")
+        table = trials.table([trial])
+        transfer = None if trials.others is None else self._learned(trials, candidates)
+        (beliefs,) = _believed(trials, candidates, [table], transfer, random, without=trial)
+        success = success_probabilities(trials, candidates, table, without=trial)
+        return float(np.exp(beliefs.mean[0])), float(success[0])
+
+    def believed(
+        self, trials: Trials, candidates: Candidates, random: np.random.Generator
+    ) -> tuple[Floats, Floats] | None:
+        well = trials.of("ok")
+        if len(well) < self._first or trials.noise.deviation == 0:
+            return None
+        transfer = None if trials.others is None else self._learned(trials, candidates)
+        (beliefs,) = _believed(trials, candidates, [trials.table(well)], transfer, random)
+        return beliefs.mean, beliefs.deviation
+
     def _learned(self, trials: Trials, candidates: Candidates) -> Transfer:
         if self._transfer is None:
             assert trials.others is not None  # noqa: S101
@@ -105,12 +123,19 @@ class Modelled(Strategy):
         return self._transfer
 
 
-def _best_logs(trials: Trials, table: pd.DataFrame, beliefs: Beliefs) -> Floats:
-    """Return the lowest log seconds measured in each row's task, (n,).
+def _best_logs(trials: Trials, table: pd.DataFrame, beliefs: Beliefs, tried: Beliefs) -> Floats:
+    """Return the lowest log seconds of each row's task, (n,), given beliefs of the rows and of the successful trials.
 
-    For a task without a successful run, it is the lowest predicted mean among the task's candidates.
+    Where repetitions show how noisy runs are, it is the lowest predicted mean of the task's trials: the least time was
+    lucky, and what is to be beaten is the true time. Else it is the least time. For a task without a successful run, it
+    is the lowest predicted mean among the task's candidates.
     """
-    bests = {task: float(np.log(trial.mean_s)) for task, trial in trials.bests.items()}
+    well, is_noisy = trials.of("ok"), trials.noise.deviation > 0
+    logs = tried.mean if is_noisy else np.log([trial.mean_s for trial in well])
+    bests: dict[Key, float] = {}
+    for trial, log in zip(well, logs, strict=True):
+        task = trials.task_of(trial.configuration)
+        bests[task] = min(bests.get(task, np.inf), float(log))
     if not trials.tasks:
         return np.full(len(table), bests[()])
     tasks = list(table[list(trials.tasks)].itertuples(index=False, name=None))
@@ -118,28 +143,33 @@ def _best_logs(trials: Trials, table: pd.DataFrame, beliefs: Beliefs) -> Floats:
     return np.array([bests.get(task, lowest) for task, lowest in zip(tasks, believed, strict=True)])
 
 
-def _alone(trials: Trials, candidates: Candidates, table: pd.DataFrame, random: np.random.Generator) -> Beliefs:
-    known, waiting = _timed(trials), trials.of("pending")
+def _believed(
+    trials: Trials,
+    candidates: Candidates,
+    asked: Sequence[pd.DataFrame],
+    transfer: Transfer | None,
+    random: np.random.Generator,
+    without: Trial | None = None,
+) -> list[Beliefs]:
+    """Return what is believed of the configurations of each table, learned from all trials but one."""
+    known = [trial for trial in _timed(trials) if trial is not without]
+    waiting = [trial for trial in trials.of("pending") if trial is not without]
+    observed, coded = _observed(known, trials, candidates), candidates.inputs
+    if transfer is not None:
+        shared = TransferredProcess(candidates.placed, samples=_samples(len(known)))
+        shared.learn(observed, transfer.expected(trials.table(known)), random)
+        if waiting:
+            there, expected = coded(trials.table(waiting)), transfer.expected(trials.table(waiting))
+            shared.condition_on_pending(there, shared.believe(there, expected).mean, expected)
+        return [shared.believe(coded(table), transfer.expected(table)) for table in asked]
     # With tasks nothing is compressed: a slow task would be compressed as a whole.
     of_one_kind = bool(trials.tasks) or len(known) >= _MANY
     kind = SampledProcess if of_one_kind else PartlyCompressed
     surrogate = kind(candidates.placed, samples=_samples(len(known)))
-    surrogate.learn(_observed(known, trials, candidates), random)
+    surrogate.learn(observed, random)
     if waiting:
-        surrogate.condition_on_pending(candidates.inputs(trials.table(waiting)))
-    return surrogate.believe(candidates.inputs(table))
-
-
-def _from_others(
-    trials: Trials, candidates: Candidates, table: pd.DataFrame, transfer: Transfer, random: np.random.Generator
-) -> Beliefs:
-    known, waiting = _timed(trials), trials.of("pending")
-    surrogate = TransferredProcess(candidates.placed, samples=_samples(len(known)))
-    surrogate.learn(_observed(known, trials, candidates), transfer.expected(trials.table(known)), random)
-    if waiting:
-        there, expected = candidates.inputs(trials.table(waiting)), transfer.expected(trials.table(waiting))
-        surrogate.condition_on_pending(there, surrogate.believe(there, expected).mean, expected)
-    return surrogate.believe(candidates.inputs(table), transfer.expected(table))
+        surrogate.condition_on_pending(coded(trials.table(waiting)))
+    return [surrogate.believe(coded(table)) for table in asked]
 
 
 def _samples(runs: int) -> int:
@@ -156,4 +186,4 @@ def _observed(known: Sequence[Trial], trials: Trials, candidates: Candidates) ->
     censored = np.array([trial.status == "timed out" for trial in known])
     seconds = np.array([trial.at_least if out else trial.mean_s for trial, out in zip(known, censored, strict=True)])
     weights = np.array([max(1, len(trial.seconds)) for trial in known], dtype=np.float64)
-    return Observed(candidates.inputs(trials.table(known)), np.log(seconds), weights, censored)
+    return Observed(candidates.inputs(trials.table(known)), np.log(seconds), weights, censored, trials.noise)

@@ -9,6 +9,7 @@ from typing import Self
 
 import numpy as np
 
+from evenly.campaign.noise import UNKNOWN, Noise
 from evenly.models.array_types import Flags, Floats
 from evenly.models.inputs.coding import Inputs
 
@@ -29,12 +30,15 @@ class Observed:
         Numbers of repetitions.
     censored : bool array (n,)
         True for runs that were ended early: their seconds are a lower bound.
+    noise : Noise
+        The scatter of repetitions, as far as there are any.
     """
 
     inputs: Inputs
     logs: Floats
     weights: Floats
     censored: Flags
+    noise: Noise = UNKNOWN
 
     def __len__(self) -> int:
         return len(self.logs)

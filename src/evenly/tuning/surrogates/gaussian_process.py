@@ -9,11 +9,14 @@ algorithms, 2012, do with slice sampling].
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import final
 
 import numpy as np
+from scipy.special import polygamma
 
+from evenly.campaign.noise import Noise
 from evenly.models.array_types import Floats
 from evenly.models.censoring import hazard
 from evenly.models.gaussian_process.experts import Experts
@@ -48,6 +51,8 @@ class SampledProcess(Surrogate):
         self._placed, self._samples, self._thinning, self._steps = placed, samples, thinning, steps
         self._experts: list[Experts] = []
         self._centre, self._scale = 0.0, 1.0
+        #: Variance of the noise of one run.
+        self._noise = 0.0
         #: Logarithm of likelihood times prior at the most likely hyper-parameters, used as evidence of the model.
         self.evidence = float("-inf")
 
@@ -59,14 +64,19 @@ class SampledProcess(Surrogate):
             # [Hutter, Hoos and Leyton-Brown, Bayesian optimization with censored response data, 2011].
             late = observed.censored
             beliefs = self.believe(observed.inputs.rows(late))
-            logs[late] = np.maximum(logs[late], _mean_beyond(beliefs.mean, beliefs.deviation, observed.logs[late]))
+            # What ran is a time with noise, so a bound says less of the true time where runs scatter more.
+            deviation = np.sqrt(beliefs.deviation**2 + self._noise)
+            logs[late] = np.maximum(logs[late], _mean_beyond(beliefs.mean, deviation, observed.logs[late]))
             self._learn(observed, logs, random)
 
     def _learn(self, observed: Observed, logs: Floats, random: np.random.Generator) -> None:
         self._centre, self._scale = float(logs.mean()), float(logs.std()) or 1.0
         values = (logs - self._centre) / self._scale
         inputs, weights = observed.inputs, observed.weights
-        shape = Shape(inputs.numbers.shape[1], inputs.sizes, placed=self._placed)
+        shape = Shape(
+            inputs.numbers.shape[1], inputs.sizes, placed=self._placed,
+            known_noise=_noise_prior(observed.noise, self._scale),
+        )  # fmt: skip
         found = minimised(shape, shape.starts(inputs, values)[0], inputs, values, weights, self._steps)
         # The posterior density at its mode, converted from standardised values to log seconds.
         self.evidence = -found.cost - len(values) * float(np.log(self._scale))
@@ -80,6 +90,7 @@ class SampledProcess(Surrogate):
             likelihood, found.theta, shape.means, shape.spreads, self._samples, self._thinning, random
         )
         self._experts = [Experts.learn(shape, theta, inputs, values, weights) for theta in drawn]
+        self._noise = self._scale**2 * float(np.mean([shape.noise(theta) for theta in drawn]))
 
     def believe(self, asked: Inputs) -> Beliefs:
         means = np.array([self._centre + self._scale * one.predict(asked) for one in self._experts])
@@ -146,6 +157,17 @@ def _elliptical_slices(
             gap, now = tried, found
         drawn.append(means + gap)
     return drawn
+
+
+def _noise_prior(noise: Noise, scale: float) -> tuple[float, float] | None:
+    """Return mean and standard deviation of the log variance of the noise in units of `scale`; None if it is unknown.
+
+    The log of a variance that ν squares estimate has the variance ψ'(ν/2), with the trigamma function ψ'.
+    """
+    if not noise.is_known or noise.likely == 0:
+        return None
+    spread = math.sqrt(float(polygamma(1, (noise.freedom + 1) / 2)))
+    return 2 * math.log(noise.likely / scale), spread
 
 
 def _mean_beyond(mean: Floats, deviation: Floats, threshold: Floats) -> Floats:
