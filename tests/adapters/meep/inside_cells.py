@@ -328,7 +328,8 @@ def held_over_sides(axis: int, side: str) -> dict[str, Any]:
     Meep itself is asked at each point of the arrays whether it lies in the film or in one of its periodic copies.
     """
     size, thick, at = [2.0, 2.4, 2.8], [100.0] * 3, [0.0] * 3
-    thick[axis], at[axis] = 0.4, (-1 if side == "low" else 1) * (size[axis] / 2 - 0.2)
+    thick[axis] = (0.5, 0.4, 0.6)[axis]
+    at[axis] = (-1 if side == "low" else 1) * (size[axis] / 2 - thick[axis] / 2)
     metal = mp.Medium(E_susceptibilities=[mp.DrudeSusceptibility(1.0, 0.1, sigma=1.0)])
     film = mp.Block(V(*thick), center=V(*at), material=metal)
     cell = cell_of(mp.Simulation(V(*size), 10, geometry=[film], k_point=V(), eps_averaging=False))
@@ -341,7 +342,7 @@ def held_over_sides(axis: int, side: str) -> dict[str, Any]:
     theirs = []
     for start, stop in ((0, n // 2), (n // 2, n)):
         places = [np.arange(start, stop + 1) + (0.5 if component == axis else 0.0) for component in range(3)]
-        theirs.append([any(_in_copies(film, axis, size[axis], one / 10 - size[axis] / 2) for one in p) for p in places])
+        theirs.append([any(_in_copies(film, axis, size[axis], (one - n / 2) * (1 / 10)) for one in p) for p in places])
     return {"ours": dict(zip(halves, ours, strict=True)), "meep": dict(zip(halves, theirs, strict=True))}
 
 

@@ -94,10 +94,12 @@ def test_only_the_components_that_sources_excite_are_stepped_in_a_plane(inside: 
 def test_a_film_at_a_periodic_side_is_in_the_arrays_at_the_other_side(inside: Inside, axis: int, side: str) -> None:
     found = inside("held_over_sides", axis, side)
     assert found["ours"] == found["meep"]
-    # The film is in the arrays of all components in its own half, and of some or all in the other half.
     assert found["ours"]["own"] == [True, True, True]
-    other = [True] * 3 if side == "low" else [component != axis for component in range(3)]
-    assert found["ours"]["other"] == other
+    # In the other half, points of the component across the film lie half a spacing beyond the side, or before it.
+    assert found["ours"]["other"][axis] == (side == "low")
+    # Points of the others lie on the face. Whether the film holds them follows from rounding. Along x there is none.
+    along = {found["ours"]["other"][component] for component in range(3) if component != axis}
+    assert along == {True} if axis == 0 else len(along) == 1
 
 
 @pytest.mark.parametrize(("name", "word"), [("mirror", "symmetries"), ("cylinder", "cylindrical")])

@@ -4,8 +4,8 @@ Later objects cover earlier ones. Meep's own statistics count overlaps twice. He
 whose medium Meep will use there. Meep averages ε at interfaces, but no poles.
 
 Meep's objects hold their surfaces, as far as rounding lets them: whether the grid points on a face belong to the object
-depends on the last digit of its position. So faces on grid points are moved a little, to the side on which Meep's own
-arithmetic puts these points.
+depends on the last digit of its position. So a face on grid points is drawn in a little if Meep's own arithmetic puts
+these points outside.
 """
 
 from __future__ import annotations
@@ -35,9 +35,8 @@ __all__ = ["media_of", "structure_of"]
 # Only points are counted, so any time step is stable.
 _NO_TIME_STEP = 1e-9
 _HERE: Vector = (0.0, 0.0, 0.0)
-# Distances in grid spacings. Within the first, a face lies on grid points. By the second, it is then moved off them:
-# more than rounding, but averages of ε don't notice it.
-_TOUCHING, _MOVED = 1e-6, 1e-10
+# Distances in grid spacings. Within the first, a face lies on grid points. By the second, it is moved off them.
+_TOUCHING, _MOVED = 1e-6, 1e-7
 
 
 def structure_of(sim: Any, grid: Grid, origin: Vector, layers: Layers) -> Structure:
@@ -56,7 +55,7 @@ def structure_of(sim: Any, grid: Grid, origin: Vector, layers: Layers) -> Struct
     for thing in sim.geometry:
         made = _objects(thing, thing.material, grid, origin)
         copies = _repeated(made, grid) if sim.ensure_periodicity and sim.k_point else [(one, _HERE) for one in made]
-        objects += [_settled(solid, thing, by, grid, origin) for solid, by in copies]
+        objects += [_settled(solid, thing, by, grid, sim) for solid, by in copies]
     still = Grid(grid.size, grid.resolution, _NO_TIME_STEP)
     return Structure(still, objects, background, subpixel=bool(sim.eps_averaging), sharp_strengths=True, layers=layers)
 
@@ -142,23 +141,27 @@ def _read(name: str) -> Any:
         raise ReadError(path, f"no data set {dataset!r} can be read from it: {error}") from error
 
 
-def _settled(solid: GeometricObject, thing: Any, by: Vector, grid: Grid, origin: Vector) -> GeometricObject:
-    """Return one of Meep's blocks, shifted `by` periods, with its faces moved off the grid points that they lie on."""
+def _settled(solid: GeometricObject, thing: Any, by: Vector, grid: Grid, sim: Any) -> GeometricObject:
+    """Return one of Meep's blocks, shifted `by` periods, drawn in from grid points that it doesn't hold."""
     if type(solid) is not Block or solid.slanted:
         return solid
     ends = [list(end) for end in solid.bounds()]
-    center, size = numbers(thing.center), numbers(thing.size)
+    center, size, period = (numbers(one) for one in (thing.center, thing.size, sim.cell_size))
+    middle = [c + b - own for c, b, own in zip(center, by, solid.center, strict=True)]
     for axis in (a for a in range(3) if not grid.thin[a] and np.isfinite(size[a])):
         half = grid.shape[axis] * grid.dx / 2
         if ends[0][axis] <= -half + _TOUCHING and ends[1][axis] >= half - _TOUCHING:
             continue
         for end, sign in zip(ends, (-1, 1), strict=True):
             # Meep's points lie at whole numbers of half spacings.
-            halves = 2 * (end[axis] + origin[axis]) * grid.resolution
+            halves = 2 * (end[axis] + middle[axis]) * grid.resolution
             if abs(halves - round(halves)) <= 2 * _TOUCHING:
-                place = 0.5 * round(halves) * (1 / grid.resolution)
-                holds = abs((place - by[axis]) - center[axis]) <= 0.5 * size[axis]
-                end[axis] = place - origin[axis] + sign * (_MOVED if holds else -_MOVED) * grid.dx
+                # At the low side of the cell, no process steps the nodes. Those of the next period count instead.
+                over = 2 * grid.shape[axis] if sign < 0 and abs(end[axis] + half) <= _TOUCHING else 0
+                place = 0.5 * (round(halves) + over) * (1 / grid.resolution)
+                periods = round(by[axis] / (2 * half)) + bool(over)
+                holds = abs((place - periods * period[axis]) - center[axis]) <= 0.5 * size[axis]
+                end[axis] -= 0.0 if holds else sign * _MOVED * grid.dx
     return replace(
         solid,
         size=[high - low for low, high in zip(*ends, strict=True)],
