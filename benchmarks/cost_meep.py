@@ -31,17 +31,19 @@ from evenly.decomposition.costs.locations import find_cost
 from evenly.decomposition.partitioning.neighbours import owners_borders, touching
 
 CELLS = Path(__file__).parent / "meep_cells.py"
-NAMES = ("oled", "cmos", "tandem", "tall")
+NAMES = ("oled", "cmos", "tandem", "tall", "foil_across", "foil_within", "foil_apart", "backed")
 RANKS = (2, 4, 8, 16)
 Array = NDArray[np.float64]
 
 
-def best_of(run: MeepRun, ranks: int, layout: Path | Split, repeats: int) -> RankTimes:
-    """Return the least time of each rank over several runs."""
+def best_of(run: MeepRun, ranks: int, layout: Path | Split, repeats: int) -> tuple[RankTimes, Array]:
+    """Return the least time of each rank over several runs, and how far the shares of one half are off the other's."""
     runs = [time_ranks(run, ranks, layout) for _ in range(repeats)]
-    seconds = np.min([one.seconds for one in runs], axis=0)
+    seconds = np.array([one.seconds for one in runs])
     first = runs[0]
-    return RankTimes(seconds, first.waiting, first.meep_cost, first.low, first.high, first.owners)
+    halves = [part.min(axis=0) for part in (seconds[::2], seconds[1::2]) if len(part)]
+    noise = share_errors(halves[0], halves[-1])
+    return RankTimes(seconds.min(axis=0), first.waiting, first.meep_cost, first.low, first.high, first.owners), noise
 
 
 def predicted(cost: CostModel, cell: Cell, times: RankTimes) -> Array:
@@ -92,7 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     found = find_cost("meep", options.cost)
     print(found.note, "\n")
     print(
-        "share error of a rank, mean (largest)        evenly     Meep's cost          voxels   total  sum/one process"
+        "share error of a rank, mean (largest)            evenly     Meep's cost          voxels    "
+        "one half of the runs against the other   total  sum/one process"
     )
     rows = [row for name in options.cells for row in rows_of(name, options, found.cost)]
     share, most, total = report(rows)
@@ -110,7 +113,7 @@ def rows_of(name: str, options: argparse.Namespace, cost: CostModel) -> list[dic
     ways: tuple[Split, Split] = ("even", "cost")
     for ranks in options.ranks:
         for way in ways:
-            times = best_of(run, ranks, way, options.repeats)
+            times, noise = best_of(run, ranks, way, options.repeats)
             alone = at_pace(time_ranks(run, ranks, way, one_process=True), cost)
             guess = predicted(cost, cell, times)
             whole = by_process(cost, cell, times, np.zeros_like(times.owners)).sum()
@@ -122,7 +125,8 @@ def rows_of(name: str, options: argparse.Namespace, cost: CostModel) -> list[dic
             total = whole / alone - 1
             figures = "   ".join(f"{100 * e.mean():5.1f} % ({100 * e.max():3.0f})" for e in errors.values())
             ratio = times.seconds.sum() / alone
-            line = f"{name:7s} {ranks:2d} ranks, {way:5s} split {figures}  {100 * total:+4.0f} %  {ratio:5.2f}"
+            figures += f"   {100 * noise.mean():5.1f} % ({100 * noise.max():3.0f})"
+            line = f"{name:11s} {ranks:2d} ranks, {way:5s} split {figures}  {100 * total:+4.0f} %  {ratio:5.2f}"
             print(line, flush=True)
             rows.append(
                 {
@@ -138,6 +142,7 @@ def rows_of(name: str, options: argparse.Namespace, cost: CostModel) -> list[dic
                     "high": times.high.tolist(),
                     "owners": times.owners.tolist(),
                     "total_error": total,
+                    "noise_errors": noise.tolist(),
                     **{f"{who}_errors": e.tolist() for who, e in errors.items()},
                 }
             )
@@ -147,7 +152,7 @@ def rows_of(name: str, options: argparse.Namespace, cost: CostModel) -> list[dic
 def report(rows: Sequence[dict[str, object]]) -> tuple[float, float, float]:
     """Print what all rows say together; return the errors of evenly's model: of shares, nine of ten, of the time."""
     print()
-    for who in ("evenly", "meep", "voxels"):
+    for who in ("evenly", "meep", "voxels", "noise"):
         errors = np.concatenate([np.array(row[f"{who}_errors"]) for row in rows])
         print(
             f"share error by {who:7s} mean {100 * errors.mean():5.1f} %, p90 {100 * np.percentile(errors, 90):5.1f} %"

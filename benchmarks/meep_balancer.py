@@ -17,6 +17,8 @@ from pathlib import Path
 STRUCTURES = Path(__file__).resolve().parents[1] / "tests" / "adapters" / "meep"
 ROUNDS = 4
 STEPS = 400
+#: What the balancer is told, so that it judges as in a long run.
+STEPS_LEFT = 1e5
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
@@ -27,11 +29,15 @@ def inside(name: str, way: str, cost: str) -> None:
     import structures
 
     from evenly.adapters.meep import ChunkBalancer
-    from evenly.adapters.meep.balancing.measuring import forget, timings_of
+    from evenly.adapters.meep.balancing.balancer import apply_layout
+    from evenly.adapters.meep.balancing.measuring import forget, timings_of, volumes_of
+    from evenly.adapters.meep.layouts import from_meep
     from evenly.decomposition.costs.cost_model import CostModel
+    from evenly.decomposition.rebalancing.chunk_balancer import ChunkBalancer as ByVolumes
 
+    by_volumes = ByVolumes(sensitivity=0.5).compute_new_chunk_layout
     mp.verbosity(0)
-    balancer = ChunkBalancer(CostModel.load(cost) if cost else None)
+    balancer = ChunkBalancer(CostModel.load(cost) if cost else None, steps_left=STEPS_LEFT)
     sim = structures.build(name, split_chunks_evenly=False)
     found = []
     for _ in range(ROUNDS):
@@ -40,7 +46,11 @@ def inside(name: str, way: str, cost: str) -> None:
         forget(sim)
         sim.run(until=STEPS * sim.fields.dt)
         found.append(timings_of(sim).imbalance)
-        balancer.adjust_chunk_layout(sim, **({} if way == "evenly" else {"sensitivity": 0.5}))
+        if way == "evenly":
+            balancer.adjust_chunk_layout(sim)
+        else:
+            volumes, owners = volumes_of(sim.structure.get_chunk_volumes()), sim.structure.get_chunk_owners()
+            apply_layout(sim, by_volumes(timings_of(sim), from_meep(sim.chunk_layout), volumes, owners))
     if mp.am_master():
         sys.stdout.write("\nfound: " + json.dumps(found) + "\n")
 

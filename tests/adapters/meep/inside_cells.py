@@ -22,6 +22,7 @@ from evenly.adapters.meep.grid import grid_of
 from evenly.adapters.meep.layouts import from_meep, to_meep
 from evenly.decomposition.cells.cell import NO_LAYERS
 from evenly.decomposition.cells.pieces import pieces_of
+from evenly.decomposition.costs.meep import _Chunks
 from evenly.decomposition.partitioning.shifted_layouts import moved
 from evenly.fdtd.cell.boundaries import Layers
 from evenly.fdtd.cell.partition import BinaryPartition
@@ -319,6 +320,35 @@ def _poled(name: str) -> Any:
         },
     }
     return mp.Simulation(**{"cell_size": V(2, 2, 2), "resolution": 10, "eps_averaging": False, **kinds[name]})
+
+
+def held_over_sides(axis: int, side: str) -> dict[str, Any]:
+    """Return for both halves of a cell in which components' arrays a film at a periodic side is, by evenly and Meep.
+
+    Meep itself is asked at each point of the arrays whether it lies in the film or in one of its periodic copies.
+    """
+    size, thick, at = [2.0, 2.4, 2.8], [100.0] * 3, [0.0] * 3
+    thick[axis] = (0.5, 0.4, 0.6)[axis]
+    at[axis] = (-1 if side == "low" else 1) * (size[axis] / 2 - thick[axis] / 2)
+    metal = mp.Medium(E_susceptibilities=[mp.DrudeSusceptibility(1.0, 0.1, sigma=1.0)])
+    film = mp.Block(V(*thick), center=V(*at), material=metal)
+    cell = cell_of(mp.Simulation(V(*size), 10, geometry=[film], k_point=V(), eps_averaging=False))
+    n = cell.grid.shape[axis]
+    low, high = np.zeros((2, 3), int), np.array([cell.grid.shape] * 2)
+    high[0, axis] = low[1, axis] = n // 2
+    chunks = _Chunks(pieces_of(cell, low, high))
+    halves = ("own", "other") if side == "low" else ("other", "own")
+    ours = np.array([chunks.present(f"polarised E{c}") for c in "xyz"]).T.tolist()
+    theirs = []
+    for start, stop in ((0, n // 2), (n // 2, n)):
+        places = [np.arange(start, stop + 1) + (0.5 if component == axis else 0.0) for component in range(3)]
+        theirs.append([any(_in_copies(film, axis, size[axis], (one - n / 2) * (1 / 10)) for one in p) for p in places])
+    return {"ours": dict(zip(halves, ours, strict=True)), "meep": dict(zip(halves, theirs, strict=True))}
+
+
+def _in_copies(film: Any, axis: int, period: float, place: float) -> bool:
+    shifted = (place + n * period for n in (-1, 0, 1))
+    return any(mp.is_point_in_object(V(*(p if a == axis else 0.0 for a in range(3))), film) for p in shifted)
 
 
 def refused(name: str) -> str:

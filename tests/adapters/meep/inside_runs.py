@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from pathlib import Path
@@ -15,11 +16,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 
 from evenly.adapters.meep.balancing.balancer import ChunkBalancer, apply_layout
-from evenly.adapters.meep.balancing.measuring import forget, latest_timings_of, timings_of, watch
+from evenly.adapters.meep.balancing.measuring import beginning_s, forget, latest_timings_of, timings_of, watch
 from evenly.adapters.meep.collectives import gathered, of_first, slowest
 from evenly.adapters.meep.layouts import from_meep, layout
 from evenly.decomposition.costs.cost_model import Coefficient, CostModel
 from evenly.decomposition.rebalancing.cost_balancer import CostBalancer
+from evenly.decomposition.rebalancing.measured_times import Timings
+from evenly.decomposition.rebalancing.noise import Windows
 from evenly.errors import InputError
 from evenly.fdtd.cell.partition import BinaryPartition
 
@@ -73,6 +76,59 @@ def balanced(*rounds: list[float]) -> dict[str, Any]:
         "why": whys,
         "monitored": sim.dft_objects == [monitor],
     }
+
+
+def _lopsided(balancer: Any, change: Any) -> Any:
+    """Return a simulation whose first process has three quarters of the cell and was told to take three times as long.
+
+    `change` is called with it.
+    """
+    sim, _ = _small(chunk_layout=layout(BinaryPartition([("x", 1.0), 0, min(1, mp.count_processors() - 1)])))
+    sim.run(until=1)
+    latest = vars(sim)["_evenly_measured"].latest
+    latest.seconds = (3e-3 if mp.my_rank() == 0 else 1e-3) * latest.steps
+    change(sim)
+    return sim
+
+
+def documented(sensitivity: float) -> dict[str, Any]:
+    """Return what Meep's documented call makes of a lopsided layout, and what it would without a bound."""
+    cost = CostModel("meep", {"points of planes": Coefficient(2e-8)}, share_error=0.05)
+    balancer, other = ChunkBalancer(cost, steps_left=1e9), ChunkBalancer(cost, steps_left=1e9)
+    sim = _lopsided(balancer, lambda sim: balancer.adjust_chunk_layout(sim, sensitivity=sensitivity))
+    assert balancer.decision is not None
+    why, best = balancer.decision.why, []
+    _lopsided(other, lambda sim: best.append(_cut_of(other.decide(sim).layout)))
+    refused = ""
+    try:
+        _lopsided(other, lambda sim: other.adjust_chunk_layout(sim, sensitivity=1.5))
+    except InputError as error:
+        refused = str(error)
+    _lopsided(other, lambda sim: other.adjust_chunk_layout(sim, sensitivity=0))
+    assert other.decision is not None
+    cut = from_meep(sim.chunk_layout).to_list()[0][1]
+    return {"cut": cut, "best": best[0], "why": why, "kept": other.decision.why, "refused": refused}
+
+
+def _cut_of(found: BinaryPartition | None) -> float:
+    return math.nan if found is None else float(found.to_list()[0][1])
+
+
+def assumed() -> dict[str, Any]:
+    """Return the reasons for and against a change that takes 100 s, where the steps to go are and aren't known."""
+    cost = CostModel("meep", {"points of planes": Coefficient(2e-8)}, share_error=0.05)
+    why, start = [], 0.0
+    for left in (10**6, None):
+        balancer = ChunkBalancer(cost, steps_left=left)
+        sim, _ = _small(chunk_layout=layout(BinaryPartition([("x", 1.0), 0, 1])))
+        sim.run(until=1)
+        start = beginning_s(sim)
+        balancer._rebuild_s = 100.0
+        # Two processes in one: the search is what counts here.
+        told = Timings([3e-3, 1e-3], steps=100)
+        vars(sim)["_evenly_told"], vars(sim)["_evenly_measured"].latest = told, Windows()
+        why.append(balancer.decide(sim).why)
+    return {"told": why[0], "assumed": why[1], "start": start}
 
 
 def runs_in_a_row(*seconds: float) -> list[list[float]]:

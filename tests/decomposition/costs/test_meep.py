@@ -16,7 +16,7 @@ from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.pieces import pieces_of
 from evenly.decomposition.cells.survey import Survey
 from evenly.decomposition.costs.meep import OFF_DIAGONAL, Meep
-from evenly.fdtd.cell.grid import Grid
+from evenly.fdtd.cell.grid import COMPONENTS, Grid
 
 KINDS = (
     "magnetic",
@@ -28,6 +28,7 @@ KINDS = (
     "pole Lorentz 1 (0)",
     "pole magnetic Lorentz 1 (0)",
 )
+POLARISED = tuple(f"polarised {name}" for name in COMPONENTS[:3])
 SHAPE = (12, 8, 6)
 NAMES = [term.name for term in Meep.terms]
 Boxes = list[list[int]]
@@ -77,6 +78,61 @@ def test_arrays_reach_one_point_further_up_than_the_chunk() -> None:
     # There for some components or for all, by where in the layer it begins.
     assert just_above["nonlinear points"].tolist() == [pytest.approx(288 * 2 / 3), 288]
     assert two_above["nonlinear points"].tolist() == [0, 288]
+
+
+@pytest.mark.parametrize("kind", ["nonlinear", "pole Lorentz 1 (0)"])
+def test_at_a_periodic_side_arrays_reach_into_the_next_period(kind: str) -> None:
+    term = {"nonlinear": "nonlinear points"}.get(kind, "poles driven")
+    at_the_low_side = {kind: (0, 3, 3)}
+    open_, closed = (
+        amounts(cell(at_the_low_side, periodic=(flag, False, False)), LOW, HIGH)[term] for flag in (False, True)
+    )
+    assert open_.tolist() == [288, 0]
+    assert closed.tolist() == [288, pytest.approx(288 * 2 / 3)]
+    # The image in a corner is reached where all three axes are periodic, by the chunk in the opposite corner alone.
+    low = [[x, y, z] for x in (0, 6) for y in (0, 4) for z in (0, 3)]
+    high = [[x + 6, y + 4, z + 3] for x, y, z in low]
+    corner = amounts(cell({kind: (0, 0, 0)}, periodic=(True, True, True)), low, high)[term]
+    assert corner.tolist() == [72, *[pytest.approx(72 * 2 / 3)] * 7]
+    edge = amounts(cell({kind: (0, 0, 0)}, periodic=(True, True, False)), low, high)[term]
+    assert (edge > 0).tolist() == [True, False] * 4
+
+
+def test_a_pole_is_driven_for_the_components_in_whose_arrays_it_acts() -> None:
+    places = {"pole Lorentz 1 (0)": (6, 3, 3), POLARISED[1]: (6, 3, 3), POLARISED[2]: (6, 3, 3)}
+    of = cell(places, kinds=(*KINDS, *POLARISED))
+    assert amounts(of, LOW, HIGH)["poles driven"].tolist() == [pytest.approx(288 * 2 / 3)] * 2
+
+
+def _plane(stepped: str, kinds: tuple[str, ...] = (), **more: Any) -> Cell:
+    """A plane of 8 x 6 points, all of them of some kinds; `stepped` names the stepped components."""
+    survey = Survey.of_blocks(((0, 8), (0, 6), (0, 1)), kinds, np.full((1, 1, 1, len(kinds)), 48.0))
+    traits = {name: float(name in stepped.split()) for name in COMPONENTS}
+    return Cell("meep", Grid((8.0, 6.0, 0.0), 1), survey, traits=traits, layers_apart=("pml",), **more)
+
+
+ACROSS, WITHIN = "Ez Hx Hy", "Ex Ey Hz"
+
+
+@pytest.mark.parametrize(
+    ("kind", "term", "across", "within"),
+    [
+        ("magnetic", "magnetic points", 2, 1),
+        ("nonlinear", "nonlinear points", 0.5, 1.5),
+        ("electric_conductivity", "conductive points", 1, 2),
+        ("magnetic_conductivity", "conductive points", 2, 1),
+        ("pole Lorentz 1 (0)", "poles driven", 1, 2),
+        ("pole Lorentz 1 (0)", "poles kept", 1, 2),
+        ("pole magnetic Lorentz 1 (0)", "poles driven", 2, 1),
+        ("off-diagonal xy", "off-diagonal points", 0, 3),
+        ("off-diagonal xz", "off-diagonal points", 0, 0),
+    ],
+)
+def test_media_cost_the_components_that_they_act_on(kind: str, term: str, across: float, within: float) -> None:
+    points = 9 * 7 if term == "poles kept" else 48
+    for stepped, count in ((ACROSS, across), (WITHIN, within)):
+        found = amounts(_plane(stepped, (kind,)), [[0, 0, 0]], [[8, 6, 1]])
+        assert found[term] == pytest.approx(points * count / 3), stepped
 
 
 def test_a_pole_anywhere_is_kept_by_every_chunk_and_copied_over_its_borders() -> None:
@@ -142,12 +198,12 @@ def test_complex_fields_double_what_is_swept_but_not_what_there_is_once() -> Non
 
 
 def test_two_dimensions_have_terms_of_their_own_and_the_share_of_their_components() -> None:
-    survey = Survey.of_blocks(((0, 8), (0, 6), (0, 1)), (), np.zeros((1, 1, 1, 0)))
-    flat = Cell("meep", Grid((8.0, 6.0, 0.0), 1), survey, traits={"components": 3.0}, layers_apart=("pml",))
-    found = amounts(flat, [[0, 0, 0]], [[8, 6, 1]])
-    assert found["points"] == 0
-    assert found["points of planes"] == 24
-    assert found["rows"] == 4
+    across, within = (amounts(_plane(stepped), [[0, 0, 0]], [[8, 6, 1]]) for stepped in (ACROSS, WITHIN))
+    for found in (across, within):
+        assert found["points"] == 0
+        assert found["points of planes"] == 24
+        assert found["rows"] == 4
+    assert [float(found["E points of planes"][0]) for found in (across, within)] == [16, 32]
 
 
 def test_a_chunk_of_no_points_costs_nothing() -> None:

@@ -172,6 +172,35 @@ def test_decisions_weigh_gain_against_price() -> None:
     assert balanced.why.startswith(("nothing better", "too close"))
 
 
+@pytest.mark.parametrize("ranks", [2, 5, 16])
+def test_a_sensitivity_bounds_how_far_each_cut_moves(ranks: int) -> None:
+    speeds = np.linspace(0.4, 1.0, ranks)
+    truth = Truth(CELL, plain_cost(), speeds, DENSITIES["octant"])
+    layout = BinaryPartition.equal(CELL.grid, ranks)
+
+    def cuts(sensitivity: float) -> list[float]:
+        balancer = CostBalancer(truth.cost, CELL, ways=("move cuts",))
+        found = balancer.decide(truth.timings(layout), layout, sensitivity=sensitivity).layout
+        assert found is not None
+        found.validate(CELL.grid)
+        return [node.position for _, node in found.walk() if node.position is not None]
+
+    start, part, whole = (np.array(cuts(fraction)) for fraction in (0.0, 0.4, 1.0))
+    assert start.tolist() == pytest.approx([n.position for _, n in layout.walk() if n.position is not None])
+    assert np.abs(whole - start).max() > 5 * CELL.grid.dx
+    np.testing.assert_allclose(part, start + 0.4 * (whole - start), atol=0.51 * CELL.grid.dx)
+
+
+def test_with_a_bound_only_cuts_move() -> None:
+    truth = Truth(CELL, plain_cost(), np.array([1.0, 0.2, 1.0]))
+    layout = BinaryPartition([("x", 0.0), [("y", 0.0), 0, 1], [("y", 0.0), 2, 1]])
+    decision = CostBalancer(truth.cost, CELL).decide(truth.timings(layout), layout, sensitivity=0.9)
+    assert decision.layout is not None
+    assert (decision.layout.owners, decision.adjust) == ([0, 1, 2, 1], True)
+    with pytest.raises(InputError, match="`sensitivity` must be between 0"):
+        CostBalancer(truth.cost, CELL).decide(truth.timings(layout), layout, sensitivity=-0.1)
+
+
 def test_what_does_not_belong_together_is_refused() -> None:
     balancer = CostBalancer(plain_cost(), CELL)
     halves = BinaryPartition([("x", 0.0), 0, 1])

@@ -3,8 +3,10 @@
 Meep sweeps whole arrays. So most of a chunk's cost depends on which features are *present* in the chunk, not on the
 number of points that have them: one nonlinear point makes every point of its chunk nonlinear. A pole that occurs
 anywhere in the cell is kept, subtracted from D and copied over borders by every chunk, but only the chunks in which it
-occurs drive it. Every chunk also copies its borders row by row, also to chunks of the same rank. (`evenly calibrate
-meep` measures these costs; ``benchmarks/cost_meep.py`` measures the errors of the predictions.)
+occurs drive it. Arrays reach one point beyond the upper sides of a chunk, at a periodic side into the next period. All
+of this is done for each stepped component: in a plane, light of Ez has one component of E and two of H, light of Hz the
+reverse. Every chunk also copies its borders row by row, also to chunks of the same rank. (`evenly calibrate meep`
+measures these costs; ``benchmarks/cost_meep.py`` measures the errors of the predictions.)
 
 >>> from evenly.decomposition.cells.cell import Cell
 >>> from evenly.decomposition.cells.pieces import pieces_of
@@ -21,6 +23,8 @@ meep` measures these costs; ``benchmarks/cost_meep.py`` measures the errors of t
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -30,6 +34,7 @@ from numpy.typing import NDArray
 
 from evenly.decomposition.cells.pieces import Pieces
 from evenly.decomposition.costs.terms import Program, Term
+from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC
 
 __all__ = ["Meep"]
 
@@ -43,12 +48,15 @@ BEYOND = 2 / 3
 #: processes. Values of 4 to 8 MB explain the calibration equally well; 4 MB predicts large cells best
 #: (``benchmarks/cache_meep.py``).
 CACHE = 4e6
-#: Numbers held for each point (E, H, D and 1/ε), in addition for each point in a PML (its integrals), and for each pole
-#: (three components of P at two time steps). A step reads and writes each once, except 1/ε and one time step of P.
-HELD, HELD_IN_PML, HELD_BY_POLE = 12, 9, 6
-MOVED, MOVED_IN_PML, MOVED_BY_POLE = 21, 18, 12
+#: Numbers held for each point and component: E, D and 1/ε, or H; in addition for each point in a PML (its integrals),
+#: and for each pole (P at two time steps). A step reads and writes each once, except 1/ε and one time step of P.
+HELD, HELD_IN_PML, HELD_BY_POLE = {"electric": 3, "magnetic": 1}, 1.5, 2
+MOVED, MOVED_IN_PML, MOVED_BY_POLE = {"electric": 5, "magnetic": 2}, 3, 4
 SIDES = ("electric", "magnetic")
+COMPONENTS = {"electric": ELECTRIC, "magnetic": MAGNETIC}
 OFF_DIAGONAL = ("off-diagonal xy", "off-diagonal xz", "off-diagonal yz")
+#: The kind of the points at which a pole acts on a component, with the component's name.
+POLARISED = "polarised {}"
 
 
 class Meep(Program):
@@ -56,14 +64,16 @@ class Meep(Program):
 
     The kinds of points that it uses in a survey are ``"magnetic"``, ``"electric_conductivity"``,
     ``"magnetic_conductivity"``, ``"nonlinear"``, ``"off-diagonal xy"`` (``xz``, ``yz``), ``"magnetic_anisotropic"``,
-    ``"pole …"`` and ``"pole magnetic …"``. Absorbers are taken from the cell, since Meep makes no separate chunks for
-    them. The cell's trait ``"components"`` is the number of components of E and H that are stepped (6 if not given).
+    ``"pole …"``, ``"pole magnetic …"`` and ``"polarised Ex"`` (…, ``"polarised Hz"``). Absorbers are taken from the
+    cell, since Meep makes no separate chunks for them. The cell's traits ``"Ex"`` … ``"Hz"`` are 1 for the components
+    that are stepped, else 0. Without them all are stepped.
     """
 
     name = "meep"
     terms = (
         Term("points", about="curl of every component, in three dimensions"),
         Term("points of planes", about="the same in one and two dimensions"),
+        Term("E points of planes", about="points of components of E there, which are computed from D"),
         Term("rows", "row", "rows of points along the last axis: where loops begin"),
         Term("processes", "process", "what is done whatever a process holds; one for every leaf of a layout"),
         Term("chunks", "chunk", "chunks, those of PMLs included"),
@@ -100,37 +110,42 @@ class Meep(Program):
 
     def _amounts(self, chunks: _Chunks) -> Array:
         pieces, volume, faces = chunks.pieces, chunks.volume, chunks.faces
-        poles, in_layers = len(chunks.poles), pieces.pml.sum(axis=1)
+        kept, in_layers = chunks.kept_poles, pieces.pml.sum(axis=1)
         processes = np.zeros(len(volume))
         processes[np.unique(pieces.box, return_index=True)[1]] = 1.0
         neighbours = chunks.neighbours()
         keeps_b = chunks.present("magnetic") | pieces.pml.any(axis=1)
-        # These amounts are multiplied by the numbers per field value and by the share of components that are stepped.
-        per_number: dict[str, Any] = {
+        planes = volume * (not chunks.thick.all())
+        # These amounts are multiplied by the share of the components that are stepped.
+        per_component: dict[str, Any] = {
             "points": volume * chunks.thick.all(),
-            "points of planes": volume * (not chunks.thick.all()),
+            "points of planes": planes,
             "rows": volume / np.maximum(1, pieces.shape[:, chunks.last]),
             "faces copied": faces.sum(axis=1) - faces[:, chunks.last],
             "row ends copied": faces[:, chunks.last],
             "own faces": chunks.own_faces,
             "faces of B": chunks.copied.sum(axis=1) * keeps_b,
             **{f"PML {n}d points": volume * (in_layers == n) for n in (1, 2, 3)},
-            "magnetic points": volume * chunks.share("magnetic"),
+        }
+        # These depend on the stepped components of E, or of H, alone.
+        per_side: dict[str, Any] = {
+            "E points of planes": planes * chunks.stepped["electric"],
+            "magnetic points": volume * chunks.share("magnetic") * chunks.stepped["magnetic"],
             "off-diagonal points": volume * chunks.off_diagonal(),
             "conductive points": volume * chunks.conductive(),
-            "nonlinear points": volume * chunks.share("nonlinear"),
-            "polarised points": chunks.arrays * len({kind.startswith("pole magnetic ") for kind in chunks.poles}),
-            "poles kept": chunks.arrays * poles,
-            "poles driven": volume * sum((chunks.share(pole) for pole in chunks.poles), np.zeros(1)),
-            "pole faces": faces.sum(axis=1) * poles,
-            "own pole faces": chunks.own_faces * poles,
+            "nonlinear points": volume * chunks.share("nonlinear") * chunks.squares,
+            "polarised points": chunks.arrays * sum(chunks.stepped[side] for side in SIDES if chunks.poles[side]),
+            "poles kept": chunks.arrays * kept,
+            "poles driven": volume * chunks.driven(),
+            "pole faces": faces.sum(axis=1) * kept,
+            "own pole faces": chunks.own_faces * kept,
         }
         values, products = pieces.transforms
         once = {
             "processes": processes,
             "chunks": np.ones_like(volume),
             "neighbour chunks": neighbours,
-            "pole neighbours": neighbours * bool(poles),
+            "pole neighbours": neighbours * bool(kept),
             "transforms": chunks.regions(),
             "transformed values": values,
             "transformed products": products,
@@ -138,7 +153,10 @@ class Meep(Program):
         }
         # A piece of no points has nothing.
         there = (volume > 0).astype(float)
-        columns = {name: column * (there * chunks.numbers / 6) for name, column in per_number.items()}
+        parts = there * pieces.cell.parts
+        share = sum(chunks.stepped.values()) / len(SIDES)
+        columns = {name: column * (parts * share) for name, column in per_component.items()}
+        columns |= {name: column * parts for name, column in per_side.items()}
         columns |= {name: column * there for name, column in once.items()}
         return np.stack([columns[term.name] for term in self.terms], axis=1)
 
@@ -154,10 +172,19 @@ class _Chunks:
     def volume(self) -> Array:
         return self.pieces.volume
 
+    @cached_property
+    def stepped_axes(self) -> dict[str, tuple[int, ...]]:
+        """Axes of the components of E and of H that are stepped."""
+        traits = self.pieces.cell.traits
+        return {
+            side: tuple(axis for axis, name in enumerate(names) if traits.get(name, 1.0))
+            for side, names in COMPONENTS.items()
+        }
+
     @property
-    def numbers(self) -> float:
-        """Real numbers per point of all stepped components: 6 for a cell with real fields in three dimensions."""
-        return self.pieces.cell.parts * self.pieces.cell.traits.get("components", 6.0)
+    def stepped(self) -> dict[str, float]:
+        """Share of the three components of E and of H that are stepped."""
+        return {side: len(axes) / 3 for side, axes in self.stepped_axes.items()}
 
     @property
     def thick(self) -> Flags:
@@ -168,11 +195,31 @@ class _Chunks:
         """The axis along which points are contiguous in memory."""
         return int(np.flatnonzero(self.thick)[-1]) if self.thick.any() else 2
 
+    @property
+    def squares(self) -> float:
+        """Work of a nonlinear medium for the stepped components of E, relative to three.
+
+        A component needs |D|² at its points. About half of its work are the means of the other components there.
+        """
+        count = len(self.stepped_axes["electric"])
+        return count * (1 + (count - 1) / 2) / 6
+
     @cached_property
     def held(self) -> Array:
-        """Points of each kind in each chunk's arrays, (n, kinds)."""
-        survey = self.pieces.cell.survey
-        return survey.counts(self.pieces.low, np.minimum(self.pieces.high + self.reach, survey.shape))
+        """Points of each kind in each chunk's arrays, (n, kinds).
+
+        At the high side of a periodic cell, arrays reach into the next period. Its points are those of the low side.
+        """
+        cell = self.pieces.cell
+        low, high = self.pieces.low, np.minimum(self.pieces.high + self.reach, cell.grid.shape)
+        found = cell.survey.counts(low, high)
+        beyond = (self.pieces.high + self.reach > cell.grid.shape) & np.asarray(cell.periodic) & self.thick
+        for axes in _subsets(np.flatnonzero(beyond.any(axis=0)).tolist()):
+            there = np.flatnonzero(beyond[:, axes].all(axis=1))
+            image_low, image_high = low[there], high[there]
+            image_low[:, axes], image_high[:, axes] = 0, self.reach
+            found[there] += cell.survey.counts(image_low, image_high)
+        return found
 
     def present(self, kind: str) -> Flags:
         """Return whether each chunk's arrays have any point of a kind, (n,)."""
@@ -212,10 +259,30 @@ class _Chunks:
         return np.asarray((self.copied * self.spans).sum(axis=1))
 
     @cached_property
-    def poles(self) -> tuple[str, ...]:
-        """Kinds of the poles that occur anywhere in the cell."""
+    def poles(self) -> dict[str, tuple[str, ...]]:
+        """Kinds of the poles of E and of H that occur anywhere in the cell."""
         totals = self.pieces.cell.survey.totals
-        return tuple(kind for kind, points in totals.items() if kind.startswith("pole ") and points > 0.5)
+        found = [kind for kind, points in totals.items() if kind.startswith("pole ") and points > 0.5]
+        magnetic = tuple(kind for kind in found if kind.startswith("pole magnetic "))
+        return {"electric": tuple(kind for kind in found if kind not in magnetic), "magnetic": magnetic}
+
+    @property
+    def kept_poles(self) -> float:
+        """Number of poles that every chunk keeps; a pole counts by its share of three components that are stepped."""
+        return sum(len(self.poles[side]) * self.stepped[side] for side in SIDES)
+
+    def driven(self) -> Array:
+        """Return the number of poles that act in each chunk's arrays, counted by components as `kept_poles`, (n,)."""
+        found = np.zeros(len(self.volume))
+        for side in (side for side in SIDES if self.poles[side]):
+            kinds = [POLARISED.format(COMPONENTS[side][axis]) for axis in self.stepped_axes[side]]
+            if set(kinds) <= set(self.pieces.cell.survey.kinds):
+                acting = sum((self.present(kind) for kind in kinds), np.zeros(len(found))) / 3
+                found += acting * sum(self.present(pole) for pole in self.poles[side])
+            else:
+                # If components aren't known, a mean over them counts.
+                found += self.stepped[side] * sum(self.share(pole) for pole in self.poles[side])
+        return found
 
     @property
     def arrays(self) -> Array:
@@ -232,18 +299,27 @@ class _Chunks:
 
     def off_diagonal(self) -> Array:
         """Return the number of pairs of axes that each chunk's permittivity or permeability couples, (n,)."""
-        known = [kind for kind in OFF_DIAGONAL if kind in self.pieces.cell.survey.kinds]
-        # If the coupled pairs aren't known, all three count.
-        electric = [self.share(kind) for kind in known] if known else [3 * self.share("electric_anisotropic")]
-        return np.asarray(np.sum(electric, axis=0) + 3 * self.share("magnetic_anisotropic"))
+        pairs = {side: [kind for kind in OFF_DIAGONAL if self._steps(side, kind[-2:])] for side in SIDES}
+        known = any(kind in self.pieces.cell.survey.kinds for kind in OFF_DIAGONAL)
+        # If the coupled pairs aren't known, all count.
+        electric = [self.share(kind if known else "electric_anisotropic") for kind in pairs["electric"]]
+        magnetic = [self.share("magnetic_anisotropic") for _ in pairs["magnetic"]]
+        return np.asarray(np.sum([np.zeros(len(self.volume)), *electric, *magnetic], axis=0))
+
+    def _steps(self, side: str, pair: str) -> bool:
+        """Return whether both components of a pair of axes, such as "xy", are stepped."""
+        return {"xyz".index(axis) for axis in pair} <= set(self.stepped_axes[side])
 
     def conductive(self) -> Array:
-        """Return the number of fields (of E and H) with a conductivity in each chunk, by media or absorbers, (n,)."""
+        """Return the number of fields (of E and H) with a conductivity in each chunk, by media or absorbers, (n,).
+
+        A field counts by its share of three components that are stepped.
+        """
         shape = np.asarray(self.pieces.cell.grid.shape)
         low, high = np.asarray(self.pieces.cell.absorber).T
         ends = (self.pieces.low < low) | ((self.pieces.high >= shape - high) & (high > 0))
         absorbing = ends.any(axis=1)
-        sides = [np.maximum(self.share(f"{side}_conductivity"), absorbing) for side in SIDES]
+        sides = [np.maximum(self.share(f"{side}_conductivity"), absorbing) * self.stepped[side] for side in SIDES]
         return np.asarray(np.sum(sides, axis=0))
 
     def memory_bytes(self) -> Array:
@@ -251,12 +327,15 @@ class _Chunks:
 
         A process steps all of its chunks before it returns to the first, so the caches must hold all of them.
         """
-        numbers = 8.0 * self.numbers / 6
-        in_pml, poles = self.arrays * self.pieces.pml.any(axis=1), len(self.poles)
-        held = self.arrays * (HELD + HELD_BY_POLE * poles) + HELD_IN_PML * in_pml
-        moved = self.arrays * (MOVED + MOVED_BY_POLE * poles) + MOVED_IN_PML * in_pml
-        of_leaf = np.bincount(self.pieces.box, numbers * held)[self.pieces.box]
-        return np.asarray(numbers * moved * np.maximum(0, 1 - CACHE / np.maximum(of_leaf, 1)))
+        in_pml = np.asarray(self.pieces.pml.any(axis=1))
+        held, moved = np.zeros(len(in_pml)), np.zeros(len(in_pml))
+        for side, axes in self.stepped_axes.items():
+            poles = len(self.poles[side])
+            held += len(axes) * (HELD[side] + HELD_BY_POLE * poles + HELD_IN_PML * in_pml)
+            moved += len(axes) * (MOVED[side] + MOVED_BY_POLE * poles + MOVED_IN_PML * in_pml)
+        each = 8.0 * self.pieces.cell.parts * self.arrays
+        of_leaf = np.bincount(self.pieces.box, each * held)[self.pieces.box]
+        return np.asarray(each * moved * np.maximum(0, 1 - CACHE / np.maximum(of_leaf, 1)))
 
     def regions(self) -> Array:
         """Return the number of components that each chunk transforms, summed over regions, (n,)."""
@@ -265,3 +344,14 @@ class _Chunks:
             across = np.minimum(self.pieces.high, transform.high) - np.maximum(self.pieces.low, transform.low)
             found += np.all(across > 0, axis=1) * transform.values
         return found
+
+
+def _subsets(axes: Sequence[int]) -> list[list[int]]:
+    """Return all sets of axes but the empty one.
+
+    Examples
+    --------
+    >>> _subsets([0, 2])
+    [[0], [2], [0, 2]]
+    """
+    return [list(some) for n in range(1, len(axes) + 1) for some in itertools.combinations(axes, n)]

@@ -23,7 +23,7 @@ from evenly.fdtd.cell.partition import BinaryPartition
 if TYPE_CHECKING:
     from evenly.fdtd.simulation import Simulation
 
-__all__ = ["AbstractChunkBalancer", "check_owners"]
+__all__ = ["AbstractChunkBalancer", "check_owners", "checked_sensitivity"]
 
 
 class AbstractChunkBalancer(ABC):
@@ -139,3 +139,23 @@ def check_owners(owners: ArrayLike, chunks: int, ranks: int) -> None:
             f"Every chunk must have an owner among the {ranks} measured ranks, but {chunks} chunks have owners "
             f"{np.array2string(given, threshold=8)}."
         )
+
+
+def checked_sensitivity(sensitivity: float) -> float:
+    """Return a sensitivity, checked.
+
+    Raises
+    ------
+    InputError
+        If it isn't between 0 and 1.
+
+    Examples
+    --------
+    >>> checked_sensitivity(0.4)
+    0.4
+    """
+    if not 0 <= sensitivity <= 1:
+        raise InputError(
+            f"`sensitivity` must be between 0 (nothing moves) and 1 (cuts move all the way), but got {sensitivity!r}."
+        )
+    return float(sensitivity)

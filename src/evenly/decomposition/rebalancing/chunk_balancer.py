@@ -20,10 +20,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evenly.decomposition.rebalancing.base import AbstractChunkBalancer, check_owners
+from evenly.decomposition.rebalancing.base import AbstractChunkBalancer, check_owners, checked_sensitivity
 from evenly.decomposition.rebalancing.measured_times import ChunkVolume, Lattice, Timings
 from evenly.decomposition.rebalancing.trees import CutTree
-from evenly.errors import InputError
 from evenly.fdtd.cell.partition import BinaryPartition
 
 __all__ = ["ChunkBalancer"]
@@ -50,7 +49,7 @@ class ChunkBalancer(AbstractChunkBalancer):
     """
 
     def __init__(self, *, sensitivity: float = 0.5) -> None:
-        self.sensitivity = _checked(sensitivity)
+        self.sensitivity = checked_sensitivity(sensitivity)
 
     def compute_new_chunk_layout(
         self,
@@ -62,7 +61,7 @@ class ChunkBalancer(AbstractChunkBalancer):
         sensitivity: float | None = None,
     ) -> BinaryPartition:
         """Return the adjusted layout; `sensitivity` replaces the balancer's own for this call. See the base class."""
-        share = self.sensitivity if sensitivity is None else _checked(sensitivity)
+        share = self.sensitivity if sensitivity is None else checked_sensitivity(sensitivity)
         tree, lattice = CutTree.of(old_chunk_layout), Lattice.of(chunk_volumes)
         check_owners(chunk_owners, len(chunk_volumes), timing_measurements.ranks)
         points = tree.points_of_leaves(chunk_volumes)
@@ -100,11 +99,3 @@ def _moved(tree: CutTree, lattice: Lattice, wanted: Array, sensitivity: float) -
         at[level] = np.clip(sensitivity * target + (1 - sensitivity) * at[level], lowest, highest)
         tree.split(level, np.floor(at[level] + 0.5).astype(np.int64), low, high)
     return at
-
-
-def _checked(sensitivity: float) -> float:
-    if not 0 <= sensitivity <= 1:
-        raise InputError(
-            f"`sensitivity` must be between 0 (nothing moves) and 1 (cuts move all the way), but got {sensitivity!r}."
-        )
-    return float(sensitivity)

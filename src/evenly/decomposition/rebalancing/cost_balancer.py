@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike
 from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.costs.cost_model import CostModel
 from evenly.decomposition.partitioning.predict import corners
-from evenly.decomposition.rebalancing.base import AbstractChunkBalancer, check_owners
+from evenly.decomposition.rebalancing.base import AbstractChunkBalancer, check_owners, checked_sensitivity
 from evenly.decomposition.rebalancing.decision import Decision, decide
 from evenly.decomposition.rebalancing.diagnosis import Explanation, Observation, Spreads, explain
 from evenly.decomposition.rebalancing.measured_times import ChunkVolume, Timings
@@ -177,7 +177,13 @@ class CostBalancer(AbstractChunkBalancer):
         return explain(seen, self.cell, self.cost, Spreads(self.speed_spread, max(LEAST_SPREAD, self._error)))
 
     def decide(
-        self, timings: Timings, layout: BinaryPartition, *, steps_left: float = math.inf, rebuild_s: float = math.nan
+        self,
+        timings: Timings,
+        layout: BinaryPartition,
+        *,
+        steps_left: float = math.inf,
+        rebuild_s: float = math.nan,
+        sensitivity: float = 1.0,
     ) -> Decision:
         """Add a measurement and return whether to change the layout, to which one, and why.
 
@@ -190,9 +196,17 @@ class CostBalancer(AbstractChunkBalancer):
             Remaining steps; infinite where not known.
         rebuild_s : float
             Seconds that a change of layout takes; nan where not measured.
+        sensitivity : float
+            Largest fraction, 0 to 1, of the way to its best place that a cut moves. Below 1, only cuts move.
+
+        Raises
+        ------
+        InputError
+            If `sensitivity` isn't between 0 and 1.
         """
+        checked_sensitivity(sensitivity)
         self.observe(timings, layout)
-        proposal, measured = self._proposal(), self._seen[-1][1]
+        proposal, measured = self._proposal(sensitivity), self._seen[-1][1]
         now_s = float(measured.seconds.max())
         doubt_s = math.hypot(measurement_doubt(measured), proposal.doubt_s)
         predicted_s = now_s if proposal.way == "stay" else proposal.step_s
@@ -211,10 +225,10 @@ class CostBalancer(AbstractChunkBalancer):
         """Mean relative error of the model's shares of ranks."""
         return USUAL_ERROR if math.isnan(self.cost.share_error) else max(LEAST_ERROR, self.cost.share_error)
 
-    def _proposal(self) -> Proposal:
+    def _proposal(self, sensitivity: float = 1.0) -> Proposal:
         found = self.explanation()
         known = Known(self.cell, found.cost, found.speeds, SPREAD_OF_MEAN * self._error)
-        return best_proposal(self._seen[-1][0], known, self.ways)
+        return best_proposal(self._seen[-1][0], known, self.ways, sensitivity)
 
 
 def _mean(one: Timings, other: Timings) -> Timings:

@@ -8,6 +8,7 @@ owner must promise a larger gain.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -24,7 +25,7 @@ from evenly.decomposition.rebalancing.noise import SURE, slowest
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.cell.tree import Token, nest
 
-__all__ = ["Known", "Proposal", "Way", "best_proposal", "moved_share"]
+__all__ = ["Known", "Proposal", "Way", "best_proposal", "moved_share", "part_way"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -100,7 +101,7 @@ class Known:
         return Proposal(way, new, rank_s, rank_s * error)
 
 
-def best_proposal(layout: BinaryPartition, known: Known, ways: tuple[Way, ...]) -> Proposal:
+def best_proposal(layout: BinaryPartition, known: Known, ways: tuple[Way, ...], sensitivity: float = 1.0) -> Proposal:
     """Return the proposal with the smallest likely time of the slowest rank (`Proposal.likely_s`).
 
     Parameters
@@ -110,11 +111,16 @@ def best_proposal(layout: BinaryPartition, known: Known, ways: tuple[Way, ...]) 
     known : Known
     ways : tuple of "move cuts", "hand over leaves", "new tree"
         Kinds of change to try.
+    sensitivity : float
+        Largest fraction, 0 to 1, of the way to its best place that a cut moves. Below 1, only cuts move: leaves and
+        trees can't change in part.
     """
     cell, cost, speeds, ranks = known.cell, known.cost, known.speeds, len(known.speeds)
     found: list[tuple[Way, BinaryPartition]] = [("stay", layout)]
     if "move cuts" in ways:
-        found.append(("move cuts", recut(layout, cell, cost, ranks, speeds=speeds).layout))
+        aim = recut(layout, cell, cost, ranks, speeds=speeds).layout
+        found.append(("move cuts", part_way(layout, aim, sensitivity, cell)))
+    ways = ways if sensitivity >= 1 else ()
     if "hand over leaves" in ways and len(layout.owners) > ranks:
         handed = _handed_over(layout, known)
         moved = recut(handed, cell, cost, ranks, speeds=speeds).layout
@@ -122,6 +128,31 @@ def best_proposal(layout: BinaryPartition, known: Known, ways: tuple[Way, ...]) 
     if "new tree" in ways and cell.grid.box.volume >= ranks > 1:
         found.append(("new tree", partition(cell, ranks, cost, speeds=speeds.tolist()).balanced.layout))
     return min((known.proposal(way, new, layout) for way, new in found), key=lambda each: each.likely_s)
+
+
+def part_way(old: BinaryPartition, new: BinaryPartition, fraction: float, cell: Cell) -> BinaryPartition:
+    """Return a layout whose cuts lie a fraction of the way from the old to the new ones of the same tree, on the grid.
+
+    Examples
+    --------
+    >>> from evenly.decomposition.cells.survey import Survey
+    >>> from evenly.fdtd.cell.grid import Grid
+    >>> cell = Cell("fdtd", Grid((8, 1, 1), 1), Survey.of_blocks(((0, 8), (0, 1), (0, 1)), (), np.zeros((1, 1, 1, 0))))
+    >>> part_way(BinaryPartition([("x", -3.0), 0, 1]), BinaryPartition([("x", 2.0), 0, 1]), 0.4, cell)
+    BinaryPartition([('x', -1.0), 0, 1])
+    """
+    if fraction >= 1:
+        return new
+    grid, tokens = cell.grid, list[Token]()
+    for (_, before), (_, after) in zip(old.walk(), new.walk(), strict=True):
+        if before.axis is None or before.position is None or after.position is None:
+            tokens.append(int(after.owner or 0))
+            continue
+        low = grid.origin[before.axis]
+        at = before.position + fraction * (after.position - before.position)
+        # Widths of boxes are means of widths of at least one point. Rounded alike, both their ends stay apart.
+        tokens.append((before.axis, low + math.floor((at - low) / grid.dx + 0.5) * grid.dx))
+    return BinaryPartition(nest(tokens))
 
 
 def _handed_over(layout: BinaryPartition, known: Known) -> BinaryPartition:

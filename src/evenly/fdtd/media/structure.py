@@ -100,6 +100,8 @@ class Structure:
         The background medium.
     subpixel : bool
         Whether media are averaged at interfaces. If False, each point has the medium that it lies in.
+    sharp_strengths : bool
+        Whether poles, conductivities and χ are those of the medium at each point, even if ε and μ are averaged.
     layers : Layers, optional
         Boundary conditions; default: metal walls.
 
@@ -122,9 +124,11 @@ class Structure:
         material: Material = vacuum,
         *,
         subpixel: bool = True,
+        sharp_strengths: bool = False,
         layers: Layers | None = None,
     ) -> None:
         self.grid = grid
+        self.sharp_strengths = sharp_strengths
         self.layers = layers or resolve((), grid)
         self.subpixel = subpixel
         for thing in geometry:
@@ -267,7 +271,7 @@ class _Sampler:
                 found.append(float(strengths[lattice.sole or 0]))
                 continue
             values = strengths[lattice.medium]
-            for mixture in lattice.mixtures:
+            for mixture in () if self.structure.sharp_strengths else lattice.mixtures:
                 at = lattice.where[mixture.rows]
                 values.flat[at] = mean_strength(self.tables, mixture, strengths, values.flat[at], axis, weigh=weigh)
             found.append(_collapsed(values, inner))

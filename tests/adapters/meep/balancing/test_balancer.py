@@ -29,6 +29,25 @@ def test_cuts_follow_what_was_measured(inside: Inside) -> None:
     assert sorted(found["initial"][1:]) == [0, 1]
 
 
+def test_the_call_of_meeps_documentation_gets_our_decision_bounded_by_its_sensitivity(inside: Inside) -> None:
+    found = inside("documented", 0.4, ranks=2)
+    # The first process has three quarters of the cell and takes three times as long. The best cut is at 0.
+    assert found["cut"] == pytest.approx(1.0 + 0.4 * (found["best"] - 1.0), abs=0.05)
+    assert abs(found["best"]) < 0.3
+    assert found["why"].startswith("worth it")
+    assert found["kept"].startswith("nothing better was found")
+    assert "between 0" in found["refused"]
+
+
+def test_steps_still_to_go_are_assumed_and_said(inside: Inside) -> None:
+    found = inside("assumed")
+    # A gain of 1 ms a step is worth 100 s of moving in a million steps, but not in as many as are assumed.
+    assert found["told"].startswith("worth it")
+    assert found["assumed"].startswith("not worth it")
+    assert "10000 steps to go are assumed" in found["assumed"]
+    assert 0 < found["start"] < 60
+
+
 def test_without_costs_it_is_meeps_algorithm(inside: Inside) -> None:
     found = inside("by_volumes")
     (ours, left, _), (theirs, theirs_left, _) = found["ours"], found["theirs"]

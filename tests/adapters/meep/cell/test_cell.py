@@ -84,7 +84,22 @@ def test_media_of_a_function_are_found(inside: Inside) -> None:
 
 
 def test_only_the_components_that_sources_excite_are_stepped_in_a_plane(inside: Inside) -> None:
-    assert [inside("survey", name)["components"] for name in ("across", "within", "film")] == [3, 3, 6]
+    names = ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz")
+    found = [inside("survey", name) for name in ("across", "within", "film")]
+    assert ["".join(name for name in names if one[name]) for one in found] == ["EzHxHy", "ExEyHz", "".join(names)]
+
+
+@pytest.mark.parametrize("side", ["low", "high"])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_film_at_a_periodic_side_is_in_the_arrays_at_the_other_side(inside: Inside, axis: int, side: str) -> None:
+    found = inside("held_over_sides", axis, side)
+    assert found["ours"] == found["meep"]
+    assert found["ours"]["own"] == [True, True, True]
+    # In the other half, points of the component across the film lie half a spacing beyond the side, or before it.
+    assert found["ours"]["other"][axis] == (side == "low")
+    # Points of the others lie on the face. Whether the film holds them follows from rounding. Along x there is none.
+    along = {found["ours"]["other"][component] for component in range(3) if component != axis}
+    assert along == {True} if axis == 0 else len(along) == 1
 
 
 @pytest.mark.parametrize(("name", "word"), [("mirror", "symmetries"), ("cylinder", "cylindrical")])

@@ -5,7 +5,7 @@ differs from Meep's balancer in four ways:
 
 * it uses CPU times, so there may be more ranks than cores;
 * a cost model gives the distribution of work within a chunk;
-* it changes a layout only where the change pays;
+* it changes a layout only where the change pays within the steps still to go;
 * monitors are kept when the layout changes.
 
 Costs come from ``evenly calibrate meep``. Without costs, Meep's algorithm is used with CPU times.
@@ -27,7 +27,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenly.adapters.meep.balancing.measuring import forget, latest_timings_of, timings_of_meep, volumes_of, watch
+from evenly.adapters.meep.balancing.measuring import (
+    beginning_s,
+    forget,
+    latest_timings_of,
+    timings_of_meep,
+    volumes_of,
+    watch,
+)
 from evenly.adapters.meep.collectives import of_first, slowest
 from evenly.adapters.meep.grid import grid_of
 from evenly.adapters.meep.layouts import from_meep, to_meep
@@ -51,6 +58,11 @@ else:
 __all__ = ["ChunkBalancer", "apply_layout"]
 
 
+#: Least number of steps still to go that is assumed if it isn't known: that of a usual run.
+USUAL_STEPS = 10_000
+_ASSUMED = " ({} steps to go are assumed: `steps_left` tells how many there are)"
+
+
 class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be imported
     """Adjusts the chunks of a Meep simulation to the measured times of its processes.
 
@@ -59,8 +71,9 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
     cost : CostModel or path, optional
         The cost model of Meep's chunks. By default, it is the one that ``evenly calibrate meep`` saved on this machine,
         or else the one that comes with evenly.
-    steps_left : float
-        Number of remaining time steps, if known: an adjustment must pay off within them.
+    steps_left : float, optional
+        Number of remaining time steps, within which an adjustment must pay off. By default, as many steps are assumed
+        as the balancer has seen, and at least `USUAL_STEPS`.
 
     Attributes
     ----------
@@ -68,9 +81,11 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
         The last decision on an adjustment, with its reason (``balancer.decision.why``).
     """
 
-    def __init__(self, cost: CostModel | Path | str | None = None, *, steps_left: float = math.inf) -> None:
+    def __init__(self, cost: CostModel | Path | str | None = None, *, steps_left: float | None = None) -> None:
         self.cost = _cost(cost)
         self.steps_left = steps_left
+        self._steps = 0
+        self._told: Timings | None = None
         self.decision: Decision | None = None
         self._rebuild_s = math.nan
         self._ours: CostBalancer | None = None
@@ -95,19 +110,33 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
         """Return whether the gain of another layout exceeds noise and model error, and pays off in the steps left."""
         return self.decide(sim).adjust
 
-    def decide(self, sim: Any) -> Decision:
+    def decide(self, sim: Any, *, sensitivity: float | None = None) -> Decision:
         """Return the decision whether to adjust the chunks of a simulation that ran, with the layout and the reason.
 
         All processes must call this.
 
+        Parameters
+        ----------
+        sim : meep.Simulation
+        sensitivity : float, optional
+            Largest fraction, 0 to 1, of the way to its best place that a cut moves. By default there is no such bound,
+            and leaves and the tree may change, too.
+
         Raises
         ------
         InputError
-            If the simulation made no step, or if Meep's chunks do not come from a layout.
+            If the simulation made no step, if Meep's chunks do not come from a layout, or if `sensitivity` isn't
+            between 0 and 1.
         """
         timings, layout = latest_timings_of(sim), _layout_of(sim)
+        if timings is not self._told:
+            self._told, self._steps = timings, self._steps + timings.steps
+        if math.isnan(self._rebuild_s):
+            # A restart takes as long as the start did.
+            began = beginning_s(sim)
+            self._rebuild_s = began if math.isnan(began) else slowest(began)
         chunks = _chunks(sim)
-        told = of_first(lambda: _as_plain(self._decided(sim, timings, layout, chunks)))
+        told = of_first(lambda: _as_plain(self._decided(sim, timings, layout, chunks, sensitivity)))
         self.decision = _from_plain(told)
         return self.decision
 
@@ -135,26 +164,21 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
             _by_volumes(timings, from_meep(old_partition), volumes_of(chunk_volumes), chunk_owners, **kwargs)
         )
 
-    def adjust_chunk_layout(self, sim: Any, **kwargs: Any) -> None:
+    def adjust_chunk_layout(self, sim: Any, *, sensitivity: float | None = None) -> None:
         """Change to a better layout if it pays off: the simulation restarts at time 0 and keeps its monitors.
 
         Parameters
         ----------
         sim : meep.Simulation
             A simulation that ran on its present layout.
-        **kwargs
-            ``sensitivity``, from 0 to 1: Meep's algorithm moves the cuts with this sensitivity, even without a gain.
+        sensitivity : float, optional
+            As for `decide`.
         """
-        if kwargs:
-            told = latest_timings_of(sim), _layout_of(sim), *_chunks(sim)
-            layout = BinaryPartition(of_first(lambda: _by_volumes(*told, **kwargs).to_list()))
-        else:
-            decision = self.decide(sim)
-            if not decision.adjust or decision.layout is None:
-                return
-            layout = decision.layout
+        decision = self.decide(sim, sensitivity=sensitivity)
+        if not decision.adjust or decision.layout is None:
+            return
         begin = time.perf_counter()
-        apply_layout(sim, layout)
+        apply_layout(sim, decision.layout)
         self._rebuild_s = slowest(time.perf_counter() - begin)
 
     def _best_cut(self, sim: Any) -> BinaryPartition:
@@ -165,18 +189,23 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
 
         return partition(cell_of(sim), meep.count_processors(), self.cost).in_program
 
-    def _decided(self, sim: Any, timings: Timings, layout: BinaryPartition, chunks: tuple[Any, Any]) -> Decision:
+    def _decided(
+        self, sim: Any, timings: Timings, layout: BinaryPartition, chunks: tuple[Any, Any], sensitivity: float | None
+    ) -> Decision:
         """Return the decision, with layouts in Meep's coordinates; only the first process calls this."""
         from evenly.decomposition.rebalancing.decision import decide
         from evenly.decomposition.rebalancing.noise import measurement_doubt
 
-        move = {"rebuild_s": self._rebuild_s, "steps_left": self.steps_left}
+        left = max(self._steps, USUAL_STEPS) if self.steps_left is None else self.steps_left
+        move = {"rebuild_s": self._rebuild_s, "steps_left": left}
+        bound = {} if sensitivity is None else {"sensitivity": sensitivity}
         ours = self._balancer(sim)
         if ours is not None:
             back = (-self._center[0], -self._center[1], -self._center[2])
-            found = ours.decide(timings, moved(layout, back), **move)
-            return replace(found, layout=None if found.layout is None else moved(found.layout, self._center))
-        other = _by_volumes(timings, layout, *chunks)
+            found = ours.decide(timings, moved(layout, back), **move, **bound)
+            found = replace(found, layout=None if found.layout is None else moved(found.layout, self._center))
+            return found if self.steps_left is not None else replace(found, why=f"{found.why}{_ASSUMED.format(left)}")
+        other = _by_volumes(timings, layout, *chunks, **bound)
         now_s, mean_s = float(timings.seconds.max()), float(timings.seconds.mean())
         return decide(now_s, (now_s + mean_s) / 2, doubt_s=measurement_doubt(timings), layout=other, **move)
 

@@ -7,6 +7,8 @@ their runs, step by step. The differences between windows of steps show the nois
 from __future__ import annotations
 
 import functools
+import math
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,13 +23,23 @@ from evenly.decomposition.rebalancing.measured_times import ChunkVolume, Timings
 from evenly.decomposition.rebalancing.noise import Windows, standard_error
 from evenly.errors import InputError
 
-__all__ = ["PHASES", "forget", "latest_timings_of", "timings_of", "timings_of_meep", "volumes_of", "watch"]
+__all__ = [
+    "PHASES",
+    "beginning_s",
+    "forget",
+    "latest_timings_of",
+    "timings_of",
+    "timings_of_meep",
+    "volumes_of",
+    "watch",
+]
 
 #: Phases in which a process works, with their names in ``meep.timing_measurements``. In all others, it waits.
 PHASES = ("time_stepping", "boundaries_copying", "fourier_transform")
 _RECORD = "_evenly_measured"
 _MARK = "_evenly_watches"
 _TOLD = "_evenly_told"
+_BEGAN = "_evenly_began_s"
 
 
 @dataclass
@@ -61,7 +73,16 @@ def watch() -> None:
                 return _timed_whole(sim, lambda: usual(sim, condition, step_functions))
             return usual(sim, condition, [_ticks(sim, clock), *step_functions])
 
-    kind._run_until = timed
+    begin = kind.init_sim
+
+    @functools.wraps(begin)
+    def begun(sim: Any) -> None:
+        anew, start = sim.fields is None, time.perf_counter()
+        begin(sim)
+        if anew:
+            vars(sim)[_BEGAN] = time.perf_counter() - start
+
+    kind._run_until, kind.init_sim = timed, begun
     setattr(kind, _MARK, True)
 
 
@@ -90,6 +111,11 @@ def _timed_whole(sim: Any, run: Callable[[], Any]) -> Any:
     if steps > 0:
         record.add(_own_work(sim) - begin, steps)
     return result
+
+
+def beginning_s(sim: Any) -> float:
+    """Return the wall seconds in which this process last initialised a simulation; nan if that was before `watch`."""
+    return float(vars(sim).get(_BEGAN, math.nan))
 
 
 def forget(sim: Any) -> None:

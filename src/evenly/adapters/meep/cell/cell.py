@@ -148,13 +148,13 @@ def _survey(sim: Any, structure: Structure, points: int, blocks: int) -> Survey:
 
     grid, (x, y, z) = structure.grid, structure.layers.kinds
     if grid.box.volume <= points:
-        return with_couplings(exact_survey(structure, blocks=blocks), structure)
+        return with_couplings(exact_survey(structure, blocks=blocks, by_component=True), structure)
 
     def rough() -> Structure:
         fewer = Grid(grid.size, coarser(grid.resolution, grid.box.volume, grid.dimensions))
         return structure_of(sim, fewer, grid_of(sim)[1], Layers(fewer, (x, y, z), NO_LAYERS, NO_LAYERS))
 
-    return with_couplings(object_survey(structure, blocks=blocks), structure, rough)
+    return with_couplings(object_survey(structure, blocks=blocks, by_component=True), structure, rough)
 
 
 def _traits(sim: Any, structure: Structure, active: tuple[str, ...]) -> dict[str, float]:
@@ -162,5 +162,5 @@ def _traits(sim: Any, structure: Structure, active: tuple[str, ...]) -> dict[str
     return {
         "electric poles": float(electric),
         "magnetic poles": float(magnetic),
-        "components": float(len(active)),
+        **{name: float(name in active) for name in (*ELECTRIC, *MAGNETIC)},
     }

@@ -1,13 +1,18 @@
 """A simulation's geometry as a `Structure` of evenly, which gives the medium at each grid point.
 
 Later objects cover earlier ones. Meep's own statistics count overlaps twice. Here, each point belongs to the one object
-whose medium Meep will use there.
+whose medium Meep will use there. Meep averages ε at interfaces, but no poles.
+
+Meep's objects hold their surfaces, as far as rounding lets them: whether the grid points on a face belong to the object
+depends on the last digit of its position. So a face on grid points is drawn in a little if Meep's own arithmetic puts
+these points outside.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +34,9 @@ __all__ = ["media_of", "structure_of"]
 
 # Only points are counted, so any time step is stable.
 _NO_TIME_STEP = 1e-9
+_HERE: Vector = (0.0, 0.0, 0.0)
+# Distances in grid spacings. Within the first, a face lies on grid points. By the second, it is moved off them.
+_TOUCHING, _MOVED = 1e-6, 1e-7
 
 
 def structure_of(sim: Any, grid: Grid, origin: Vector, layers: Layers) -> Structure:
@@ -46,11 +54,10 @@ def structure_of(sim: Any, grid: Grid, origin: Vector, layers: Layers) -> Struct
     background, objects = _background(sim, grid, origin)
     for thing in sim.geometry:
         made = _objects(thing, thing.material, grid, origin)
-        if sim.ensure_periodicity and sim.k_point:
-            made = _repeated(made, grid)
-        objects += made
+        copies = _repeated(made, grid) if sim.ensure_periodicity and sim.k_point else [(one, _HERE) for one in made]
+        objects += [_settled(solid, thing, by, grid, sim) for solid, by in copies]
     still = Grid(grid.size, grid.resolution, _NO_TIME_STEP)
-    return Structure(still, objects, background, subpixel=bool(sim.eps_averaging), layers=layers)
+    return Structure(still, objects, background, subpixel=bool(sim.eps_averaging), sharp_strengths=True, layers=layers)
 
 
 def media_of(sim: Any, structure: Structure) -> list[Medium]:
@@ -134,16 +141,49 @@ def _read(name: str) -> Any:
         raise ReadError(path, f"no data set {dataset!r} can be read from it: {error}") from error
 
 
-def _repeated(objects: list[GeometricObject], grid: Grid) -> list[GeometricObject]:
-    """Return the objects, and their periodic copies that reach into the cell, as Meep creates them."""
+def _settled(solid: GeometricObject, thing: Any, by: Vector, grid: Grid, sim: Any) -> GeometricObject:
+    """Return one of Meep's blocks, shifted `by` periods, drawn in from grid points that it doesn't hold."""
+    if type(solid) is not Block or solid.slanted:
+        return solid
+    ends = [list(end) for end in solid.bounds()]
+    center, size, period = (numbers(one) for one in (thing.center, thing.size, sim.cell_size))
+    middle = [c + b - own for c, b, own in zip(center, by, solid.center, strict=True)]
+    for axis in (a for a in range(3) if not grid.thin[a] and np.isfinite(size[a])):
+        half = grid.shape[axis] * grid.dx / 2
+        if ends[0][axis] <= -half + _TOUCHING and ends[1][axis] >= half - _TOUCHING:
+            continue
+        for end, sign in zip(ends, (-1, 1), strict=True):
+            # Meep's points lie at whole numbers of half spacings.
+            halves = 2 * (end[axis] + middle[axis]) * grid.resolution
+            if abs(halves - round(halves)) <= 2 * _TOUCHING:
+                # At the low side of the cell, no process steps the nodes. Those of the next period count instead.
+                over = 2 * grid.shape[axis] if sign < 0 and abs(end[axis] + half) <= _TOUCHING else 0
+                place = 0.5 * (round(halves) + over) * (1 / grid.resolution)
+                periods = round(by[axis] / (2 * half)) + bool(over)
+                holds = abs((place - periods * period[axis]) - center[axis]) <= 0.5 * size[axis]
+                end[axis] -= 0.0 if holds else sign * _MOVED * grid.dx
+    return replace(
+        solid,
+        size=[high - low for low, high in zip(*ends, strict=True)],
+        center=[(low + high) / 2 for low, high in zip(*ends, strict=True)],
+        axes=np.eye(3).tolist(),
+    )
+
+
+def _repeated(objects: list[GeometricObject], grid: Grid) -> list[tuple[GeometricObject, Vector]]:
+    """Return the objects, and their periodic copies that reach into the cell, as Meep creates them, with their shifts.
+
+    A copy that only touches the cell counts too, since objects hold their surfaces.
+    """
     made = []
     for thing in objects:
         low, high = thing.bounds()
         shifts: list[list[float]] = []
         for axis in range(3):
             length = grid.shape[axis] * grid.dx
-            reaching = [s for s in (-length, length) if low[axis] + s < length / 2 and high[axis] + s > -length / 2]
+            least = -length / 2 - _TOUCHING * grid.dx
+            reaching = [s for s in (-length, length) if low[axis] + s < length / 2 and high[axis] + s > least]
             wide = low[axis] <= -length / 2 and high[axis] >= length / 2
             shifts.append([0.0] if grid.thin[axis] or wide else [0.0, *reaching])
-        made += [shifted(thing, (x, y, z)) for x, y, z in itertools.product(*shifts)]
+        made += [(shifted(thing, (x, y, z)), (x, y, z)) for x, y, z in itertools.product(*shifts)]
     return made

@@ -155,12 +155,35 @@ def _pairs() -> Iterator[Design]:
         yield Design("pairs", f"poles in PML cut {cuts}", _layered(36, "z", cuts=list(cuts), medium={"poles": 4}))
 
 
+#: Media in planes of both sizes, and in the larger ones alone.
+_PLANAR: Mapping[str, Settings] = {"five poles": {"epsilon": 2.0, "poles": 5}}
+_MEDIA_OF_PLANES: Mapping[str, Settings] = {
+    "two poles": {"epsilon": 2.0, "poles": 2},
+    "permeability": {"mu": 2.0},
+    "conductivity": {"epsilon": 2.0, "conductivity": 0.1},
+    "nonlinear": {"epsilon": 2.0, "chi3": 1e-3},
+    "off-diagonal": {"epsilon": 2.0, "coupled": [0.1, 0, 0]},
+    "magnetic poles": {"mu": 2.0, "magnetic_poles": 1},
+}
+
+
 def _planes() -> Iterator[Design]:
-    """Cells of two dimensions."""
+    """Cells of two dimensions, with light of Ez (one component of E, two of H) and of Hz (the reverse)."""
     for n in (60, 120, 180):
         yield Design("two dimensions", f"{n}^2", {"points": [n, n, 1]})
         yield Design("two dimensions", f"{n}^2 of Ez", {"points": [n, n, 1], "sources": ["Ez"]})
         yield Design("two dimensions", f"{n}^2 in 4", {"points": [n, n, 1], "sources": ["Ez"], "cuts": [2, 2, 1]})
+    for component in ("Hz", "Ez"):
+        for n in (60, 180):
+            plane: Settings = {"points": [n, n, 1], "sources": [component]}
+            if component == "Hz":
+                yield Design("planes", f"{n}^2 of Hz", plane)
+            layers = [{"kind": "pml", "axis": "x", "points": 2 * n // 3, "side": "high"}]
+            beside = [(1 - n / 2) / 10] * 2 + [0]
+            yield Design("planes", f"PML, {n}^2 of {component}", {**plane, "layers": layers, "source": beside})
+            media = {**_PLANAR, **(_MEDIA_OF_PLANES if n == 180 else {})}
+            for name, medium in media.items():
+                yield Design("planes", f"{name}, {n}^2 of {component}", {**plane, "medium": medium})
 
 
 def _large() -> Iterator[Design]:

@@ -64,7 +64,7 @@ class _Codes:
         return found
 
 
-def exact_survey(structure: Structure, *, blocks: int) -> Survey:
+def exact_survey(structure: Structure, *, blocks: int, by_component: bool = False) -> Survey:
     """Return the survey of a structure by sampling every point.
 
     Parameters
@@ -72,9 +72,11 @@ def exact_survey(structure: Structure, *, blocks: int) -> Survey:
     structure : Structure
     blocks : int
         Most blocks of the survey.
+    by_component : bool
+        Whether points with a pole are also counted for each component.
     """
     box = structure.grid.box
-    noted = PointKinds(structure)
+    noted = PointKinds(structure, by_component=by_component)
     codes = _Codes(box.shape, noted.limits)
     longest = max(range(3), key=lambda axis: box.shape[axis])
     for slab in box.slabs(longest, SLAB):

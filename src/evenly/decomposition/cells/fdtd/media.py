@@ -18,13 +18,14 @@ axes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.decomposition.cells.fdtd.point_kinds import SIDES, Labels, pole_kind
+from evenly.decomposition.cells.fdtd.point_kinds import SIDES, Labels, component_kind, pole_kind
+from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC
 
 if TYPE_CHECKING:
     from evenly.fdtd.media.palette import Palette
@@ -139,13 +140,17 @@ class Faces:
         return self.axis != int(rule[-1]) if rule[-1].isdigit() else np.ones(len(self.axis), dtype=bool)
 
 
-def columns_of(structure: Structure) -> list[Column]:
+def columns_of(structure: Structure, *, by_component: bool = False) -> list[Column]:
     """Return the columns of a survey to which a structure's media contribute."""
     columns: list[Column] = []
     for side, tables in zip(SIDES, structure.palettes, strict=True):
         columns += _of_side(side, tables)
         poles = np.array(list(tables.poles.values())).reshape(len(tables.poles), len(tables.inverse), 3) != 0
-        columns += _of_values("polarised", side, poles.any(axis=0))
+        polarised = _of_values("polarised", side, poles.any(axis=0))
+        columns += polarised
+        if by_component:
+            names_of = ELECTRIC if side == "electric" else MAGNETIC
+            columns += [replace(one, name=component_kind(n)) for one, n in zip(polarised, names_of, strict=True)]
         columns += _of_values("polarisations", side, poles.sum(axis=0))
         names: dict[str, Any] = {}
         for pole, one in zip(tables.poles, poles, strict=True):

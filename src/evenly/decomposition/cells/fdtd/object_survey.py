@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from evenly.decomposition.cells.fdtd.block_edges import chosen_edges
 from evenly.decomposition.cells.fdtd.lattice import Lattice, Painter
 from evenly.decomposition.cells.fdtd.media import VALUES, Column, Faces, columns_of
+from evenly.decomposition.cells.fdtd.point_kinds import SIDES
 from evenly.decomposition.cells.fdtd.surface_weights import Surfaces, edge_weights
 from evenly.decomposition.cells.survey import Survey
 
@@ -36,7 +37,7 @@ SAMPLES = 12_000_000
 NUMBERS = 8_000_000
 
 
-def object_survey(structure: Structure, *, blocks: int, samples: int = SAMPLES) -> Survey:
+def object_survey(structure: Structure, *, blocks: int, samples: int = SAMPLES, by_component: bool = False) -> Survey:
     """Return the survey of a structure from its objects.
 
     Parameters
@@ -46,9 +47,11 @@ def object_survey(structure: Structure, *, blocks: int, samples: int = SAMPLES) 
         Most blocks.
     samples : int
         Most samples; the run time grows with them.
+    by_component : bool
+        Whether points with a pole are also counted for each component.
     """
     surfaces = Surfaces.of(structure)
-    columns = columns_of(structure)
+    columns = columns_of(structure, by_component=by_component)
     weights = [edge_weights(structure, surfaces, axis) for axis in range(3)]
     fine = chosen_edges(weights, samples)
     kept = [np.where(np.isin(np.arange(len(w)), e), w, 0.0) for w, e in zip(weights, fine, strict=True)]
@@ -194,7 +197,8 @@ class _Adder:
 
     def _planes(self, rule: str, found: _Contacts, done: dict[Any, Array]) -> Array:
         if rule not in done:
-            above, below = found.faces.reach(rule, subpixel=self.structure.subpixel)
+            sharp = self.structure.sharp_strengths and rule.startswith(SIDES)
+            above, below = found.faces.reach(rule, subpixel=self.structure.subpixel and not sharp)
             done[rule] = np.where(found.above, above, below) * found.area
         return done[rule]
 

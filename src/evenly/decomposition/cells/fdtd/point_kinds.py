@@ -6,6 +6,8 @@ depends on:
 ``"polarised"``, ``"polarisations"``
     Pairs of a point and a component at which a pole acts, and these pairs times the poles there: a chunk updates
     polarisations component by component.
+``"polarised Ex"`` …
+    Points at which a pole acts on one component; only where they are asked for (`by_component`).
 ``"nonlinear values"``
     Pairs of a point and a component with χ2 or χ3.
 ``"electric label"``, ``"magnetic label"``, and ``"… label squared"``
@@ -25,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.decomposition.cells.pieces import Pieces
+from evenly.fdtd.cell.grid import COMPONENTS
 from evenly.fdtd.counting.chunk_counts import pole_name
 from evenly.fdtd.counting.counts import masks
 
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from evenly.fdtd.media.palette import Palette
     from evenly.fdtd.media.structure import Response, Sample, Structure
 
-__all__ = ["MASKS", "SIDES", "Labels", "PointKinds", "pole_kind", "varied"]
+__all__ = ["MASKS", "SIDES", "Labels", "PointKinds", "component_kind", "pole_kind", "varied"]
 
 Digit = Any  # int, or an array of ints of a box's shape.
 SIDES = ("electric", "magnetic")
@@ -61,6 +64,17 @@ def pole_kind(pole: Pole, side: str) -> str:
     'pole magnetic Lorentz 0.5 (0.1)'
     """
     return f"pole {'magnetic ' if side == 'magnetic' else ''}{pole_name(pole)}"
+
+
+def component_kind(component: str) -> str:
+    """Return the name of the kind of the points at which a pole acts on a component.
+
+    Examples
+    --------
+    >>> component_kind("Ex")
+    'polarised Ex'
+    """
+    return f"polarised {component}"
 
 
 def varied(pieces: Pieces, side: str = "electric") -> NDArray[np.bool_]:
@@ -124,6 +138,8 @@ class PointKinds:
     Parameters
     ----------
     structure : Structure
+    by_component : bool
+        Whether the points with a pole are also counted for each component alone.
 
     Attributes
     ----------
@@ -131,7 +147,7 @@ class PointKinds:
         Name of each kind, and one past its largest value at a point.
     """
 
-    def __init__(self, structure: Structure) -> None:
+    def __init__(self, structure: Structure, *, by_component: bool = False) -> None:
         self.structure = structure
         self.limits: dict[str, int] = dict.fromkeys(MASKS, 2)
         self.labels: dict[str, Labels] = {}
@@ -147,6 +163,7 @@ class PointKinds:
                 self.limits[f"{side} label"] = labels.mixed + 2
         if values:
             self.limits |= {"polarised": 7, "polarisations": values + 1}
+            self.limits |= dict.fromkeys(map(component_kind, COMPONENTS), 2) if by_component else {}
         self.limits["nonlinear values"] = 4
 
     def of(self, sample: Sample) -> dict[str, Digit]:
@@ -164,7 +181,9 @@ class PointKinds:
             acting += [[v[axis] != 0 for v in strengths if v[axis] is not None] for axis in range(3)]
             if side in self.labels:
                 digits[f"{side} label"] = self.labels[side].at(response, sample.box)
-        digits["polarised"] = _total(reduce(or_, masks_of_one, False) for masks_of_one in acting)
+        polarised = [reduce(or_, masks_of_one, False) for masks_of_one in acting]
+        digits["polarised"] = _total(polarised)
+        digits |= dict(zip(map(component_kind, COMPONENTS), polarised, strict=True))
         digits["polarisations"] = _total(itertools.chain.from_iterable(acting))
         chis = [chi for chi in (sample.electric.chi2, sample.electric.chi3) if chi is not None]
         digits["nonlinear values"] = _total(reduce(or_, (chi[axis] != 0 for chi in chis), False) for axis in range(3))
