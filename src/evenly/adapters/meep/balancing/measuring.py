@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.adapters.meep.collectives import gathered
+from evenly.adapters.meep.grid import AXIS_OF
 from evenly.adapters.meep.layouts import from_meep
 from evenly.adapters.meep.timing.clock import working_clock
 from evenly.decomposition.rebalancing.measured_times import ChunkVolume, Timings
@@ -161,11 +162,12 @@ def volumes_of(volumes: Any) -> list[ChunkVolume]:
 def _volume(one: Any) -> ChunkVolume:
     import meep
 
-    axes = {meep.D1: (2,), meep.D2: (0, 1), meep.D3: (0, 1, 2)}[one.dim]
+    along = {meep.D1: (2,), meep.D2: (0, 1), meep.D3: (0, 1, 2)}.get(one.dim, (meep.R, 2))
     low, high, shape = [0.0] * 3, [0.0] * 3, [1] * 3
-    for axis in axes:
-        shape[axis] = int(one.num_direction(axis))
-        low[axis] = float(one.origin_in_direction(axis))
+    for direction in along:
+        axis = AXIS_OF[direction]
+        shape[axis] = int(one.num_direction(direction))
+        low[axis] = float(one.origin_in_direction(direction))
         high[axis] = low[axis] + shape[axis] / float(one.a)
     return ChunkVolume((low[0], low[1], low[2]), (high[0], high[1], high[2]), (shape[0], shape[1], shape[2]))
 
