@@ -1,4 +1,4 @@
-"""Does a layout change what Meep computes in cells with symmetries and in cylindrical cells?
+"""Compares what Meep computes with a layout and without, in cells with symmetries and in cylindrical cells.
 
 ``python benchmarks/meep_symmetries.py [--ranks 1,2,4]`` runs each cell of ``tests/adapters/meep/reduced_cells.py`` with
 Meep's own chunks and with a layout of evenly, and prints the largest difference of all that monitors recorded (flux,

@@ -73,6 +73,20 @@ def test_a_layout_that_is_yet_to_be_made_may_be_named(folder: Path) -> None:
     assert cell_of_script(_script(folder, text)).grid.shape == (40, 30, 1)
 
 
+def test_a_missing_module_is_named_with_the_python_that_misses_it(folder: Path) -> None:
+    with pytest.raises(InputError, match=r"imports 'absent_here', which Meep's Python, .*, doesn't have: install it"):
+        cell_of_script(_script(folder, "import absent_here.deep\n"))
+
+
+@pytest.mark.parametrize(
+    "stepping", ["_run_sources_until(0, [])", "_run_until(1, [])", "run_k_points(1, [mp.Vector3()])"]
+)
+def test_scripts_may_step_by_other_methods_after_they_initialised_their_cell(folder: Path, stepping: str) -> None:
+    seen = "sim.get_array(mp.Dielectric, center=mp.Vector3(), size=mp.Vector3(1, 1))"
+    text = f"sim = simulation(4)\nsim.init_sim()\n{seen}\nsim.{stepping}\n"
+    assert cell_of_script(_script(folder, text)).grid.shape == (40, 30, 1)
+
+
 def test_the_first_of_several_is_taken_unless_another_is_named(folder: Path) -> None:
     script = _script(folder, TWO)
     with pytest.warns(EvenlyWarning, match="several simulations"):
@@ -186,6 +200,31 @@ def test_of_several_simulations_those_of_other_cells_are_left_to_meep(folder: Pa
     assert done.returncode == 0, done.stderr
     assert "left to Meep's own chunks" in done.stderr
     assert (folder / "told.txt").read_text() == "[2, 1]"
+
+
+SWEEP = """
+for width in (4, 5, 4):
+    sim = simulation(width)
+    sim.run(until=1)
+    with open("told.txt", "a") as file:
+        file.write(f"{sim.chunk_layout.numchunks()} ")
+"""
+
+
+def test_a_loop_over_cells_is_never_ended_half_way(folder: Path, meep_python: Path) -> None:
+    BinaryPartition([("x", -0.5), 0, 1]).for_cell(Grid((4.0, 3.0, 0.0), 10)).save(folder / "layout.json")
+    done = _run_on_layout(meep_python, _script(folder, SWEEP))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("left to Meep's own chunks") == 1
+    assert (folder / "told.txt").read_text() == "2 1 2 "
+
+
+def test_a_loop_in_which_no_cell_fits_is_told_at_its_end(folder: Path, meep_python: Path) -> None:
+    BinaryPartition([("x", -0.5), 0, 1]).for_cell(Grid((7.0, 3.0, 0.0), 10)).save(folder / "layout.json")
+    done = _run_on_layout(meep_python, _script(folder, SWEEP))
+    assert done.returncode == 1
+    assert "has run, but without the layout, because it fits none of the simulations" in done.stderr
+    assert (folder / "told.txt").read_text() == "1 1 1 "
 
 
 def test_another_number_of_processes_is_told_once(folder: Path, meep_python: Path) -> None:
