@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenly.adapters.meep.grid import AXIS_OF, volume_of
+from evenly.adapters.meep.grid import AXIS_OF, is_cylindrical, volume_of
 from evenly.adapters.meep.symmetry import kept_axes
 from evenly.decomposition.cells.cell import Depths
 from evenly.fdtd.cell.grid import Grid
@@ -41,8 +41,6 @@ def depths(sim: Any, grid: Grid, kind: str) -> Depths:
 
 def _without_low_side(sim: Any) -> list[int]:
     """Return the axes along which the low side isn't in the part of the cell that Meep keeps, or is the axis r = 0."""
-    from evenly.adapters.meep.grid import is_cylindrical
-
     return [*kept_axes(*volume_of(sim)), *([0] if is_cylindrical(sim) else [])]
 
 

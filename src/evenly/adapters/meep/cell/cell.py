@@ -10,6 +10,7 @@ Absorbers are conductivities and do not make chunks of their own.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from evenly.adapters.meep.cell.couplings import coarser, with_couplings
@@ -21,6 +22,7 @@ from evenly.adapters.meep.layers import depths
 from evenly.adapters.meep.symmetry import kept_axes
 from evenly.decomposition.cells.cell import NO_LAYERS, Cell
 from evenly.decomposition.cells.survey import Survey
+from evenly.errors import EvenlyWarning
 from evenly.fdtd.cell.boundaries import Layers
 from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC, Grid
 from evenly.fdtd.media.structure import Structure
@@ -51,7 +53,18 @@ def cell_of(sim: Any, *, points: int = POINTS, blocks: int = BLOCKS, name: str =
     ------
     InputError
         If the simulation has objects or materials that evenly doesn't know.
+
+    Warns
+    -----
+    EvenlyWarning
+        If the cell is cylindrical, since its costs aren't calibrated.
     """
+    if is_cylindrical(sim):
+        warnings.warn(
+            "The cell is cylindrical: its costs are those of a plane, which weren't compared with cylindrical runs.",
+            EvenlyWarning,
+            stacklevel=2,
+        )
     grid, origin = grid_of(sim)
     periodic = _periodic(sim)
     pml, absorber = (depths(sim, grid, kind) for kind in ("PML", "Absorber"))
