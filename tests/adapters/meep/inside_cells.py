@@ -15,12 +15,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 import reduced_cells  # type: ignore[import-not-found]
 import structures  # type: ignore[import-not-found]
 
-from evenly.adapters.meep.balancing.measuring import volumes_of
 from evenly.adapters.meep.cell.cell import cell_of
 from evenly.adapters.meep.cell.geometry import structure_of
 from evenly.adapters.meep.cell.monitors import period_of
 from evenly.adapters.meep.cell.solids import solid_of
-from evenly.adapters.meep.grid import grid_of
+from evenly.adapters.meep.grid import grid_of, volumes_of
 from evenly.adapters.meep.layouts import from_meep, to_meep
 from evenly.decomposition.cells.cell import NO_LAYERS
 from evenly.decomposition.cells.pieces import pieces_of

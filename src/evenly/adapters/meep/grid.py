@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from evenly.adapters.meep.symmetry import kept
+from evenly.decomposition.rebalancing.measured_times import ChunkVolume
 from evenly.fdtd.cell.grid import Grid, Vector
 
-__all__ = ["AXIS_OF", "directions", "grid_of", "is_cylindrical", "numbers", "volume_of", "whole_grid_of"]
+__all__ = ["AXIS_OF", "directions", "grid_of", "is_cylindrical", "numbers", "volume_of", "volumes_of", "whole_grid_of"]
 
 #: evenly's axis (0: x, 1: y, 2: z) of each of Meep's directions X, Y, Z, R and P.
 AXIS_OF = {0: 0, 1: 1, 2: 2, 3: 0, 4: 1}
@@ -77,3 +78,21 @@ def _grid(sim: Any, volume: Any) -> tuple[Grid, Vector]:
     count = sum(size > 0 for size in sizes)
     courant = min(float(sim.Courant), 1 / np.sqrt(max(1, count)))
     return Grid((sizes[0], sizes[1], sizes[2]), float(sim.resolution), courant), (middle[0], middle[1], middle[2])
+
+
+def volumes_of(volumes: Any) -> list[ChunkVolume]:
+    """Return Meep's grid volumes of chunks as plain numbers, in Meep's coordinates."""
+    return [_volume(one) for one in volumes]
+
+
+def _volume(one: Any) -> ChunkVolume:
+    import meep
+
+    along = {meep.D1: (2,), meep.D2: (0, 1), meep.D3: (0, 1, 2)}.get(one.dim, (meep.R, 2))
+    low, high, shape = [0.0] * 3, [0.0] * 3, [1] * 3
+    for direction in along:
+        axis = AXIS_OF[direction]
+        shape[axis] = int(one.num_direction(direction))
+        low[axis] = float(one.origin_in_direction(direction))
+        high[axis] = low[axis] + shape[axis] / float(one.a)
+    return ChunkVolume((low[0], low[1], low[2]), (high[0], high[1], high[2]), (shape[0], shape[1], shape[2]))

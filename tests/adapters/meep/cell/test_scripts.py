@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from evenly.adapters.meep.cell.interpreter import environment, package_folder
-from evenly.adapters.meep.cell.scripts import cell_of_script
+from evenly.adapters.meep.cell.scripts import cell_of_script, makes_several, simulations_in
 from evenly.errors import EvenlyWarning, InputError, RunFailed
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.cell.partition import BinaryPartition
@@ -217,6 +217,22 @@ def test_a_loop_over_cells_is_never_ended_half_way(folder: Path, meep_python: Pa
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("left to Meep's own chunks") == 1
     assert (folder / "told.txt").read_text() == "2 1 2 "
+
+
+@pytest.mark.parametrize(
+    ("text", "places", "several"),
+    [
+        ("mp.Simulation(size)\n", 1, False),
+        ("for size in sizes:\n    mp.Simulation(size)\n", 2, True),
+        ("all_of_them = [Simulation(size) for size in sizes]\n", 2, True),
+        ("def made(size):\n    return mp.Simulation(size)\n", 1, True),
+        ("mp.Simulation(size)\nmp.Simulation(other)\n", 2, True),
+        ("not Python", 0, False),
+    ],
+)
+def test_simulations_of_a_script_are_counted(folder: Path, text: str, places: int, several: bool) -> None:
+    (folder / "counted.py").write_text(text)
+    assert (simulations_in(folder / "counted.py"), makes_several(folder / "counted.py")) == (places, several)
 
 
 def test_a_loop_in_which_no_cell_fits_is_told_at_its_end(folder: Path, meep_python: Path) -> None:

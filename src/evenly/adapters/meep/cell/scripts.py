@@ -24,10 +24,8 @@ from evenly.processes import scratch_folder
 __all__ = ["cell_of_script", "makes_several", "simulations_in"]
 
 _LINES = 12
-# What may execute its contents more than once.
-_REPEATED = (
-    ast.For, ast.While, ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
-)  # fmt: skip
+_LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_FUNCTIONS = (ast.FunctionDef, ast.Lambda)
 
 
 def cell_of_script(
@@ -114,9 +112,14 @@ def _tell(path: Path, report: dict[str, Any], simulation: int) -> None:
 
 
 def simulations_in(path: Path) -> int:
-    """Return the number of places where a script makes a simulation; 0 if it isn't Python, or has no such place."""
+    """Return the number of places where a script makes a simulation, with places in loops counted at least twice.
+
+    It is 0 if the script isn't Python, or has no such place.
+    """
     tree = _tree(path)
-    return 0 if tree is None else _places(tree)
+    if tree is None:
+        return 0
+    return _places(tree) + sum(_places(node) for node in ast.walk(tree) if isinstance(node, _LOOPS))
 
 
 def makes_several(path: Path) -> bool:
@@ -124,8 +127,8 @@ def makes_several(path: Path) -> bool:
     tree = _tree(path)
     if tree is None:
         return False
-    repeated = (node for node in ast.walk(tree) if isinstance(node, _REPEATED))
-    return _places(tree) > 1 or any(_places(node) for node in repeated)
+    functions = (node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS))
+    return simulations_in(path) > 1 or any(_places(node) for node in functions)
 
 
 def _tree(path: Path) -> ast.AST | None:

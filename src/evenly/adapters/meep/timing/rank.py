@@ -61,8 +61,7 @@ def _cut(layout: str, chunks: int) -> dict[str, Any]:
 
 def _chunks(sim: Any) -> Mapping[str, Any]:
     """Return the corners of all chunks in grid points, and their owners."""
-    from evenly.adapters.meep.balancing.measuring import volumes_of
-    from evenly.adapters.meep.grid import grid_of
+    from evenly.adapters.meep.grid import grid_of, volumes_of
 
     grid, middle = grid_of(sim)
     corner = [m - n / grid.resolution / 2 for m, n in zip(middle, grid.shape, strict=True)]
