@@ -18,14 +18,15 @@ from evenly.adapters.meep.grid import directions, grid_of, is_cylindrical, volum
 from evenly.adapters.meep.layers import depths
 from evenly.decomposition.cells.cell import NO_LAYERS
 from evenly.decomposition.partitioning.shifted_layouts import moved
+from evenly.errors import InputError
 from evenly.fdtd.cell.boundaries import Layers
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.partition import BinaryPartition
 
 __all__ = ["given_chunks"]
 
-# Places of arguments of `meep.create_structure`.
-_BOUNDARIES, _CHUNKS, _EVENLY, _MATERIALS, _PARTITION = 7, 9, 20, 21, 24
+# Places of arguments of `meep.create_structure`, and their number.
+_BOUNDARIES, _CHUNKS, _EVENLY, _MATERIALS, _PARTITION, _ARGUMENTS = 7, 9, 20, 21, 24, 25
 
 
 @contextmanager
@@ -37,6 +38,11 @@ def given_chunks(sim: Any, partition: BinaryPartition) -> Iterator[None]:
     sim : meep.Simulation
     partition : BinaryPartition
         A layout in Meep's coordinates that fits the cell.
+
+    Raises
+    ------
+    InputError
+        If this version of Meep makes structures in another way than version 1.25.
     """
     import meep
 
@@ -47,6 +53,7 @@ def given_chunks(sim: Any, partition: BinaryPartition) -> Iterator[None]:
     along, usual = directions(sim), meep.create_structure
 
     def created(*args: Any) -> Any:
+        _check_arguments(args)
         given = list(args)
         # Without layers, Meep makes exactly as many chunks as it is told. The layers come with the new chunks.
         given[_BOUNDARIES] = meep.boundary_region()
@@ -61,6 +68,16 @@ def given_chunks(sim: Any, partition: BinaryPartition) -> Iterator[None]:
         yield
     finally:
         meep.create_structure = usual
+
+
+def _check_arguments(args: tuple[Any, ...]) -> None:
+    import meep
+
+    if len(args) != _ARGUMENTS or not isinstance(args[_BOUNDARIES], meep.boundary_region):
+        raise InputError(
+            f"Meep {meep.__version__} makes structures in another way than 1.25, so evenly can't give it chunks of a "
+            "cell with symmetries or of a cylindrical cell: run the script without a layout."
+        )
 
 
 def _chunks(sim: Any, partition: BinaryPartition) -> tuple[list[Box], list[int]]:
