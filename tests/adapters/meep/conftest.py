@@ -15,7 +15,7 @@ from evenly.adapters.meep.cell.interpreter import environment, find_mpirun, find
 from evenly.errors import InputError
 
 # Modules that run in Meep's Python can't be looked through for doctests in this one.
-collect_ignore = ["structures.py", "inside.py", "inside_cells.py", "inside_runs.py"]
+collect_ignore = ["structures.py", "reduced_cells.py", "inside.py", "inside_cells.py", "inside_runs.py"]
 HERE = Path(__file__).parent
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 Inside = Callable[..., Any]

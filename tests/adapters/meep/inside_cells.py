@@ -12,13 +12,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import reduced_cells  # type: ignore[import-not-found]
 import structures  # type: ignore[import-not-found]
 
 from evenly.adapters.meep.cell.cell import cell_of
 from evenly.adapters.meep.cell.geometry import structure_of
 from evenly.adapters.meep.cell.monitors import period_of
 from evenly.adapters.meep.cell.solids import solid_of
-from evenly.adapters.meep.grid import grid_of
+from evenly.adapters.meep.grid import grid_of, volumes_of
 from evenly.adapters.meep.layouts import from_meep, to_meep
 from evenly.decomposition.cells.cell import NO_LAYERS
 from evenly.decomposition.cells.pieces import pieces_of
@@ -101,14 +102,10 @@ def _random_layout(rng: Any, grid: Any, dims: int) -> Any:
 
 def _chunk_boxes(sim: Any, grid: Any, origin: Any) -> list[list[list[int]]]:
     found = []
-    for volume in sim.structure.get_chunk_volumes():
-        low, high = [0, 0, 0], [1, 1, 1]
-        for axis in (a for a in range(3) if not grid.thin[a]):
-            direction = axis if sim.dimensions > 1 else mp.Z
-            start = (volume.origin_in_direction(direction) - origin[axis] - grid.origin[axis]) * grid.resolution
-            low[axis] = round(start)
-            high[axis] = low[axis] + volume.num_direction(direction)
-        found.append([low, high])
+    for volume in volumes_of(sim.structure.get_chunk_volumes()):
+        starts = zip(volume.low, origin, grid.origin, grid.thin, strict=True)
+        low = [0 if thin else round((at - o - g) * grid.resolution) for at, o, g, thin in starts]
+        found.append([low, [first + n for first, n in zip(low, volume.shape, strict=True)]])
     return found
 
 
@@ -152,6 +149,8 @@ def _simulation(name: str) -> Any:
         "line": {"cell_size": V(0, 0, 4), "dimensions": 1, "boundary_layers": [mp.PML(0.5)]},
         "periodic": {"cell_size": V(2, 2.1), "k_point": V(0.1), "boundary_layers": [mp.PML(0.5, direction=mp.Y)]},
     }
+    if name in reduced_cells.NAMES:
+        return reduced_cells.build(name)
     return mp.Simulation(resolution=10, **kinds[name])
 
 
@@ -211,7 +210,7 @@ def transforms(name: str, layout_list: Any) -> dict[str, Any]:
 
     everyone = MPI.COMM_WORLD.allgather(found)
     ranks = mp.count_processors()
-    ours = [[float(v[owner == r].sum()) * 1.0 for v in (values, products)] for r in range(ranks)]
+    ours = [[float(v[owner % ranks == r].sum()) * 1.0 for v in (values, products)] for r in range(ranks)]
     return {"ours": ours, "meep": everyone}
 
 
@@ -351,17 +350,23 @@ def _in_copies(film: Any, axis: int, period: float, place: float) -> bool:
     return any(mp.is_point_in_object(V(*(p if a == axis else 0.0 for a in range(3))), film) for p in shifted)
 
 
-def refused(name: str) -> str:
-    """Return the error that a simulation that can't be cut gives."""
-    kinds: dict[str, dict[str, Any]] = {
-        "mirror": {"cell_size": V(2, 2), "symmetries": [mp.Mirror(mp.X)]},
-        "cylinder": {"cell_size": V(2, 0, 2), "dimensions": mp.CYLINDRICAL},
-    }
-    try:
-        cell_of(mp.Simulation(resolution=10, **kinds[name]))
-    except ValueError as error:
-        return str(error)
-    return ""
+def reduced(layouts: dict[str, Any]) -> dict[str, Any]:
+    """Return for cells of `reduced_cells` what `pieces` and `transforms` return for layouts, and what layouts change.
+
+    The latter is the largest difference, with a layout and without, of all that the monitors recorded, over its size.
+    """
+    found = {}
+    for name, layout_list in layouts.items():
+        usual = reduced_cells.recorded(reduced_cells.build(name))
+        sim = reduced_cells.build(name)
+        sim.chunk_layout = to_meep(moved(BinaryPartition(layout_list), cell_of(sim).center))
+        sim.num_chunks = sim.chunk_layout.numchunks()
+        ours = reduced_cells.recorded(sim)
+        apart = max(float(np.abs(a - b).max() / np.abs(a).max()) for a, b in zip(usual, ours, strict=True))
+        found[name] = {
+            "pieces": pieces(name, layout_list), "transforms": transforms(name, layout_list), "apart": apart
+        }  # fmt: skip
+    return found
 
 
 def periods(groups: list[list[int]]) -> list[int]:

@@ -57,8 +57,8 @@ def test_a_node_without_sides_is_refused() -> None:
     with pytest.raises(InputError, match="proc_id"):
         from_meep(SimpleNamespace(proc_id=None, left=None, right=None))
     leaf = SimpleNamespace(proc_id=0, left=None, right=None)
-    with pytest.raises(InputError, match="x, y or z"):
-        from_meep(SimpleNamespace(proc_id=None, left=leaf, right=leaf, split_dir=3, split_pos=0.0))
+    with pytest.raises(InputError, match="x, y, z or r"):
+        from_meep(SimpleNamespace(proc_id=None, left=leaf, right=leaf, split_dir=4, split_pos=0.0))
 
 
 def test_a_plan_is_saved_in_the_programs_coordinates(tmp_path: Path) -> None:

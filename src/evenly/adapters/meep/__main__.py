@@ -2,8 +2,8 @@
 
 Start it with MPI, like the script itself: ``mpirun -n 16 python3 -m evenly.adapters.meep layout.json script.py``. Every
 simulation of the script without a layout of its own gets this layout. If the script makes only one simulation and the
-layout is for another cell, the program ends and prints this reason. If the script makes several simulations, Meep
-itself cuts those with another cell, and a message says so.
+layout is for another cell, the program ends before its first step and prints this reason. If the script may make
+several simulations, as in a loop or a function, Meep itself cuts those with another cell, and a message says so.
 """
 
 from __future__ import annotations
@@ -89,9 +89,9 @@ def main(arguments: list[str]) -> None:
 
 
 def _run(path: str, script: Path, arguments: list[str]) -> None:
-    from evenly.adapters.meep.cell.scripts import simulations_in
+    from evenly.adapters.meep.cell.scripts import makes_several
 
-    layout = _Layout(path, several=simulations_in(script) > 1)
+    layout = _Layout(path, several=makes_several(script))
     layout.install()
     sys.argv = arguments
     sys.path[0] = str(script.resolve().parent)

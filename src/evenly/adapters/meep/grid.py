@@ -1,6 +1,8 @@
 """The grid of a Meep simulation's cell, in Meep's coordinates; this module runs in Meep's own Python.
 
-The centre of Meep's grid need not be the origin: `geometry_center` and an odd number of points shift it.
+The centre of Meep's grid need not be the origin: `geometry_center` and an odd number of points shift it. Of a cell with
+symmetries, Meep steps only a part, and this part is the cell that is cut (`evenly.adapters.meep.symmetry`). In
+cylindrical coordinates, r is evenly's x, and z is z.
 """
 
 from __future__ import annotations
@@ -9,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from evenly.errors import InputError
+from evenly.adapters.meep.symmetry import kept
+from evenly.decomposition.rebalancing.measured_times import ChunkVolume
 from evenly.fdtd.cell.grid import Grid, Vector
 
-__all__ = ["check_cuttable", "grid_of", "numbers"]
+__all__ = ["AXIS_OF", "directions", "grid_of", "is_cylindrical", "numbers", "volume_of", "volumes_of", "whole_grid_of"]
 
-#: Axes (0: x, 1: y, 2: z) along which Meep has points, by its number of dimensions.
-_AXES = {1: (2,), 2: (0, 1), 3: (0, 1, 2)}
+#: evenly's axis (0: x, 1: y, 2: z) of each of Meep's directions X, Y, Z, R and P.
+AXIS_OF = {0: 0, 1: 1, 2: 2, 3: 0, 4: 1}
 
 
 def numbers(vector: Any) -> Vector:
@@ -24,43 +27,72 @@ def numbers(vector: Any) -> Vector:
     return float(np.real(x)), float(np.real(y)), float(np.real(z))
 
 
+def is_cylindrical(sim: Any) -> bool:
+    """Return whether a simulation has cylindrical coordinates."""
+    import meep
+
+    return bool(sim.is_cylindrical or sim.dimensions == meep.CYLINDRICAL)
+
+
+def directions(sim: Any) -> dict[int, int]:
+    """Return the axes of evenly along which Meep's grid has points, with Meep's direction of each."""
+    if is_cylindrical(sim):
+        return {0: 3, 2: 2}
+    dims = sim._infer_dimensions(sim.k_point)
+    return {axis: axis for axis in {0: (2,), 1: (2,), 2: (0, 1), 3: (0, 1, 2)}[dims]}
+
+
 def grid_of(sim: Any) -> tuple[Grid, Vector]:
-    """Return the grid of a simulation's cell, and its middle in Meep's coordinates. The simulation is not changed."""
+    """Return the grid of the cell that Meep steps, and its middle in Meep's coordinates. The simulation is not changed.
+
+    With symmetries, it is the part of the cell that Meep keeps.
+    """
+    whole, symmetry = volume_of(sim)
+    return _grid(sim, kept(whole, symmetry))
+
+
+def whole_grid_of(sim: Any) -> tuple[Grid, Vector]:
+    """Return the same without regard to symmetries."""
+    return _grid(sim, volume_of(sim)[0])
+
+
+def volume_of(sim: Any) -> tuple[Any, Any]:
+    """Return Meep's volume of a simulation's whole cell, and its symmetry. The simulation is not changed."""
     # The creation of the volume changes these two if Meep infers the dimensions.
     dimensions, cylindrical = sim.dimensions, sim.is_cylindrical
     volume = sim._create_grid_volume(sim.k_point)
-    sizes, middle = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
-    for axis in _AXES[sim.dimensions]:
-        points = volume.num_direction(axis)
-        if sim.dimensions == 3 and numbers(sim.cell_size)[axis] == 0:
-            continue  # one point along z, because nothing but a phase varies along z
-        sizes[axis] = points / sim.resolution
-        middle[axis] = volume.origin_in_direction(axis) + sizes[axis] / 2
+    symmetry = sim._create_symmetries(volume)
     sim.dimensions, sim.is_cylindrical = dimensions, cylindrical
+    return volume, symmetry
+
+
+def _grid(sim: Any, volume: Any) -> tuple[Grid, Vector]:
+    sizes, middle, lengths = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], numbers(sim.cell_size)
+    along = directions(sim)
+    for axis, direction in along.items():
+        if len(along) > 1 and axis == 2 and lengths[axis] == 0:
+            continue  # one point along z, because nothing but a phase varies along z
+        sizes[axis] = volume.num_direction(direction) / sim.resolution
+        middle[axis] = volume.origin_in_direction(direction) + sizes[axis] / 2
     # Meep reduces the Courant number to the limit of stability, 1 / sqrt(dimensions).
     count = sum(size > 0 for size in sizes)
     courant = min(float(sim.Courant), 1 / np.sqrt(max(1, count)))
     return Grid((sizes[0], sizes[1], sizes[2]), float(sim.resolution), courant), (middle[0], middle[1], middle[2])
 
 
-def check_cuttable(sim: Any) -> None:
-    """Raise an error for a simulation that Meep can't run with a layout.
+def volumes_of(volumes: Any) -> list[ChunkVolume]:
+    """Return Meep's grid volumes of chunks as plain numbers, in Meep's coordinates."""
+    return [_volume(one) for one in volumes]
 
-    Raises
-    ------
-    InputError
-        If it has symmetries or cylindrical coordinates.
-    """
+
+def _volume(one: Any) -> ChunkVolume:
     import meep
 
-    if sim.dimensions == meep.CYLINDRICAL or sim.is_cylindrical:
-        raise InputError(
-            "The cell has cylindrical coordinates, but layouts cut across x, y and z: run the script without a layout "
-            "and leave the chunks to Meep."
-        )
-    if any(type(one).__name__ != "Identity" for one in sim.symmetries):
-        raise InputError(
-            "The simulation has symmetries. With a layout, Meep 1.25 steps the whole cell and counts mirror images "
-            "twice, so fluxes and energies are too large: remove `symmetries` to use a layout, or keep them and use no "
-            "layout."
-        )
+    along = {meep.D1: (2,), meep.D2: (0, 1), meep.D3: (0, 1, 2)}.get(one.dim, (meep.R, 2))
+    low, high, shape = [0.0] * 3, [0.0] * 3, [1] * 3
+    for direction in along:
+        axis = AXIS_OF[direction]
+        shape[axis] = int(one.num_direction(direction))
+        low[axis] = float(one.origin_in_direction(direction))
+        high[axis] = low[axis] + shape[axis] / float(one.a)
+    return ChunkVolume((low[0], low[1], low[2]), (high[0], high[1], high[2]), (shape[0], shape[1], shape[2]))

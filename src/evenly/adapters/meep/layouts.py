@@ -5,8 +5,11 @@ A Meep script needs one change, in the line of the simulation::
     sim = mp.Simulation(..., chunk_layout=evenly.adapters.meep.layout("layout.json"))
 
 When the simulation is initialised, the layout is checked. An error with the reason is raised if the layout is for
-another cell, or if Meep can't combine the cell with a layout. (Meep itself would abort.) If the number of processes
-differs from that of the layout, the first process prints a message.
+another cell. (Meep itself would abort.) If the number of processes differs from that of the layout, the first process
+prints a message.
+
+Cells with symmetries and cylindrical cells get their chunks as volumes and owners (`evenly.adapters.meep.chunks`).
+With a ``BinaryPartition``, Meep 1.25 steps the whole of a symmetric cell and counts mirror images twice.
 
 A cut at a position lies between two grid points. Both programs use the same rule: points with an index of at least
 ``floor((position - low) resolution + 1/2)``, counted from the cell's low side, lie above the cut. evenly's positions
@@ -21,7 +24,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from evenly.adapters.meep.grid import check_cuttable, grid_of
+from evenly.adapters.meep.chunks import given_chunks
+from evenly.adapters.meep.grid import AXIS_OF, grid_of
 from evenly.decomposition.partitioning.shifted_layouts import moved
 from evenly.errors import InputError
 from evenly.fdtd.cell.partition import BinaryPartition
@@ -47,10 +51,8 @@ def layout(source: Any) -> Any:
     """
     found = layout_of(source)
     told = f"The layout {source}" if isinstance(source, (str, Path)) else "The layout"
-    built = to_meep(found)
     _tell_misfit(found, told)
-    _check_when_used(built, found, told)
-    return built
+    return to_meep(found, told)
 
 
 def check_fits(sim: Any, partition: BinaryPartition, told: str = "The layout") -> None:
@@ -61,10 +63,8 @@ def check_fits(sim: Any, partition: BinaryPartition, told: str = "The layout") -
     Raises
     ------
     InputError
-        If the layout was made for another cell, if its cuts do not fit the cell, or if the cell is cylindrical or
-        symmetric.
+        If the layout was made for another cell, or if its cuts do not fit the cell.
     """
-    check_cuttable(sim)
     grid, (x, y, z) = grid_of(sim)
     there = moved(partition, (-x, -y, -z))
     try:
@@ -83,7 +83,7 @@ def _tell_misfit(partition: BinaryPartition, told: str) -> None:
 
 
 def _check_when_used(built: Any, partition: BinaryPartition, told: str) -> None:
-    """Make Meep check a layout immediately before its use."""
+    """Make Meep check a layout immediately before its use, and cut there as `evenly.adapters.meep.chunks` says."""
     import meep
 
     built.of_evenly = partition, told
@@ -94,9 +94,11 @@ def _check_when_used(built: Any, partition: BinaryPartition, told: str) -> None:
     @functools.wraps(usual)
     def checked(sim: Any, *args: Any, **kwargs: Any) -> Any:
         ours = getattr(sim.chunk_layout, "of_evenly", None)
-        if ours is not None:
-            check_fits(sim, *ours)
-        return usual(sim, *args, **kwargs)
+        if ours is None:
+            return usual(sim, *args, **kwargs)
+        check_fits(sim, *ours)
+        with given_chunks(sim, ours[0]):
+            return usual(sim, *args, **kwargs)
 
     checked.checks_layouts = True  # type: ignore[attr-defined]
     meep.Simulation._init_structure = checked
@@ -113,8 +115,11 @@ def layout_of(source: Any) -> BinaryPartition:
     return BinaryPartition(source)
 
 
-def to_meep(partition: BinaryPartition) -> Any:
-    """Return a layout as Meep's ``BinaryPartition``, with exactly the same axes and positions."""
+def to_meep(partition: BinaryPartition, told: str = "The layout") -> Any:
+    """Return a layout as Meep's ``BinaryPartition``, with exactly the same axes and positions.
+
+    A simulation that uses it is checked first. Messages call the layout `told`.
+    """
     import meep
 
     directions = (meep.X, meep.Y, meep.Z)
@@ -127,16 +132,18 @@ def to_meep(partition: BinaryPartition) -> Any:
             built.append(
                 meep.BinaryPartition(split_dir=directions[node.axis], split_pos=node.position, left=left, right=right)
             )
-    return built.pop()
+    whole = built.pop()
+    _check_when_used(whole, partition, told)
+    return whole
 
 
 def from_meep(partition: Any) -> BinaryPartition:
-    """Return one of Meep's layouts as evenly's.
+    """Return one of Meep's layouts as evenly's; cuts across r become cuts across x.
 
     Raises
     ------
     InputError
-        If a node cuts across another direction than x, y or z, or if it has neither a cut nor an owner.
+        If a node cuts across another direction than x, y, z or r, or if it has neither a cut nor an owner.
     """
     return BinaryPartition(nest(list(_tokens(partition))))
 
@@ -150,10 +157,10 @@ def _tokens(partition: Any) -> Iterator[Any]:
                 raise InputError("A leaf of Meep's layout has no `proc_id`: give each the number of a process.")
             yield int(node.proc_id)
             continue
-        if node.left is None or node.right is None or int(node.split_dir) not in (0, 1, 2):
+        if node.left is None or node.right is None or int(node.split_dir) not in (0, 1, 2, 3):
             raise InputError(
-                f"A node of Meep's layout must cut x, y or z and have two sides, but got {node.split_dir!r} at "
+                f"A node of Meep's layout must cut x, y, z or r and have two sides, but got {node.split_dir!r} at "
                 f"{node.split_pos!r}."
             )
-        yield int(node.split_dir), float(node.split_pos)
+        yield AXIS_OF[int(node.split_dir)], float(node.split_pos)
         stack += [node.right, node.left]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from evenly.adapters.meep.cell.interpreter import environment, package_folder
-from evenly.adapters.meep.cell.scripts import cell_of_script
+from evenly.adapters.meep.cell.scripts import cell_of_script, makes_several, simulations_in
 from evenly.errors import EvenlyWarning, InputError, RunFailed
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.cell.partition import BinaryPartition
@@ -73,6 +73,20 @@ def test_a_layout_that_is_yet_to_be_made_may_be_named(folder: Path) -> None:
     assert cell_of_script(_script(folder, text)).grid.shape == (40, 30, 1)
 
 
+def test_a_missing_module_is_named_with_the_python_that_misses_it(folder: Path) -> None:
+    with pytest.raises(InputError, match=r"imports 'absent_here', which Meep's Python, .*, doesn't have: install it"):
+        cell_of_script(_script(folder, "import absent_here.deep\n"))
+
+
+@pytest.mark.parametrize(
+    "stepping", ["_run_sources_until(0, [])", "_run_until(1, [])", "run_k_points(1, [mp.Vector3()])"]
+)
+def test_scripts_may_step_by_other_methods_after_they_initialised_their_cell(folder: Path, stepping: str) -> None:
+    seen = "sim.get_array(mp.Dielectric, center=mp.Vector3(), size=mp.Vector3(1, 1))"
+    text = f"sim = simulation(4)\nsim.init_sim()\n{seen}\nsim.{stepping}\n"
+    assert cell_of_script(_script(folder, text)).grid.shape == (40, 30, 1)
+
+
 def test_the_first_of_several_is_taken_unless_another_is_named(folder: Path) -> None:
     script = _script(folder, TWO)
     with pytest.warns(EvenlyWarning, match="several simulations"):
@@ -99,7 +113,6 @@ def test_errors_are_the_scripts_own(folder: Path) -> None:
     [
         ("print('nothing runs')\n", "ended without running"),
         ("sys.exit()\n", "ended without running"),
-        ("simulation(4, symmetries=[mp.Mirror(mp.X)]).run(until=1)\n", "symmetries"),
     ],
 )
 def test_what_gives_no_cell_is_told(folder: Path, text: str, rule: str) -> None:
@@ -157,7 +170,7 @@ RADIAL = "mp.Simulation(mp.Vector3(4, 0, 3), 10, dimensions=mp.CYLINDRICAL, m=0,
     [
         ("simulation(3).run(until=1)\n", ["was made for a cell of 4 × 3 × 0", "this cell is 3 × 3 × 0"]),
         ("simulation(4, geometry_center=mp.Vector3(1)).run(until=1)\n", ["middle is at"]),
-        (RADIAL, ["cylindrical", "leave the chunks to Meep"]),
+        (RADIAL, ["was made for a cell of 4 × 3 × 0", "this cell is 4 × 0 × 3"]),
     ],
     ids=["size", "center", "cylindrical"],
 )
@@ -187,6 +200,47 @@ def test_of_several_simulations_those_of_other_cells_are_left_to_meep(folder: Pa
     assert done.returncode == 0, done.stderr
     assert "left to Meep's own chunks" in done.stderr
     assert (folder / "told.txt").read_text() == "[2, 1]"
+
+
+SWEEP = """
+for width in (4, 5, 4):
+    sim = simulation(width)
+    sim.run(until=1)
+    with open("told.txt", "a") as file:
+        file.write(f"{sim.chunk_layout.numchunks()} ")
+"""
+
+
+def test_a_loop_over_cells_is_never_ended_half_way(folder: Path, meep_python: Path) -> None:
+    BinaryPartition([("x", -0.5), 0, 1]).for_cell(Grid((4.0, 3.0, 0.0), 10)).save(folder / "layout.json")
+    done = _run_on_layout(meep_python, _script(folder, SWEEP))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("left to Meep's own chunks") == 1
+    assert (folder / "told.txt").read_text() == "2 1 2 "
+
+
+@pytest.mark.parametrize(
+    ("text", "places", "several"),
+    [
+        ("mp.Simulation(size)\n", 1, False),
+        ("for size in sizes:\n    mp.Simulation(size)\n", 2, True),
+        ("all_of_them = [Simulation(size) for size in sizes]\n", 2, True),
+        ("def made(size):\n    return mp.Simulation(size)\n", 1, True),
+        ("mp.Simulation(size)\nmp.Simulation(other)\n", 2, True),
+        ("not Python", 0, False),
+    ],
+)
+def test_simulations_of_a_script_are_counted(folder: Path, text: str, places: int, several: bool) -> None:
+    (folder / "counted.py").write_text(text)
+    assert (simulations_in(folder / "counted.py"), makes_several(folder / "counted.py")) == (places, several)
+
+
+def test_a_loop_in_which_no_cell_fits_is_told_at_its_end(folder: Path, meep_python: Path) -> None:
+    BinaryPartition([("x", -0.5), 0, 1]).for_cell(Grid((7.0, 3.0, 0.0), 10)).save(folder / "layout.json")
+    done = _run_on_layout(meep_python, _script(folder, SWEEP))
+    assert done.returncode == 1
+    assert "has run, but without the layout, because it fits none of the simulations" in done.stderr
+    assert (folder / "told.txt").read_text() == "1 1 1 "
 
 
 def test_another_number_of_processes_is_told_once(folder: Path, meep_python: Path) -> None:

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.adapters.meep.collectives import gathered
+from evenly.adapters.meep.grid import volumes_of
 from evenly.adapters.meep.layouts import from_meep
 from evenly.adapters.meep.timing.clock import working_clock
-from evenly.decomposition.rebalancing.measured_times import ChunkVolume, Timings
+from evenly.decomposition.rebalancing.measured_times import Timings
 from evenly.decomposition.rebalancing.noise import Windows, standard_error
 from evenly.errors import InputError
 
@@ -177,23 +178,6 @@ def timings_of_meep(measured: Any) -> Timings:
     seconds = np.sum([np.asarray(table[name], dtype=np.float64) for name in PHASES], axis=0)
     steps = max(1, int(measured.num_time_steps))
     return Timings(seconds / steps, steps)
-
-
-def volumes_of(volumes: Any) -> list[ChunkVolume]:
-    """Return Meep's grid volumes of chunks as plain numbers, in Meep's coordinates."""
-    return [_volume(one) for one in volumes]
-
-
-def _volume(one: Any) -> ChunkVolume:
-    import meep
-
-    axes = {meep.D1: (2,), meep.D2: (0, 1), meep.D3: (0, 1, 2)}[one.dim]
-    low, high, shape = [0.0] * 3, [0.0] * 3, [1] * 3
-    for axis in axes:
-        shape[axis] = int(one.num_direction(axis))
-        low[axis] = float(one.origin_in_direction(axis))
-        high[axis] = low[axis] + shape[axis] / float(one.a)
-    return ChunkVolume((low[0], low[1], low[2]), (high[0], high[1], high[2]), (shape[0], shape[1], shape[2]))
 
 
 def _own_work(sim: Any) -> float:

@@ -10,15 +10,19 @@ Absorbers are conductivities and do not make chunks of their own.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from evenly.adapters.meep.cell.couplings import coarser, with_couplings
 from evenly.adapters.meep.cell.geometry import media_of, structure_of
 from evenly.adapters.meep.cell.media import poles_of
 from evenly.adapters.meep.cell.monitors import transforms_of
-from evenly.adapters.meep.grid import check_cuttable, grid_of
+from evenly.adapters.meep.grid import grid_of, is_cylindrical, volume_of
+from evenly.adapters.meep.layers import depths
+from evenly.adapters.meep.symmetry import kept_axes
 from evenly.decomposition.cells.cell import NO_LAYERS, Cell
 from evenly.decomposition.cells.survey import Survey
+from evenly.errors import EvenlyWarning
 from evenly.fdtd.cell.boundaries import Layers
 from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC, Grid
 from evenly.fdtd.media.structure import Structure
@@ -29,8 +33,6 @@ __all__ = ["BLOCKS", "POINTS", "active_components", "cell_of"]
 POINTS = 2_000_000
 #: Most blocks of a survey.
 BLOCKS = 2_000_000
-Pair = tuple[int, int]
-Depths = tuple[Pair, Pair, Pair]
 
 
 def cell_of(sim: Any, *, points: int = POINTS, blocks: int = BLOCKS, name: str = "cell") -> Cell:
@@ -50,14 +52,23 @@ def cell_of(sim: Any, *, points: int = POINTS, blocks: int = BLOCKS, name: str =
     Raises
     ------
     InputError
-        If the simulation has symmetries or cylindrical coordinates, which Meep can't combine with a layout, or objects
-        that evenly doesn't know.
+        If the simulation has objects or materials that evenly doesn't know.
+
+    Warns
+    -----
+    EvenlyWarning
+        If the cell is cylindrical, since its costs aren't calibrated.
     """
-    check_cuttable(sim)
+    if is_cylindrical(sim):
+        warnings.warn(
+            "The cell is cylindrical: its costs are those of a plane, which weren't compared with cylindrical runs.",
+            EvenlyWarning,
+            stacklevel=2,
+        )
     grid, origin = grid_of(sim)
-    periodic = bool(sim.k_point)
-    pml, absorber = (_depths(sim, grid, kind) for kind in ("PML", "Absorber"))
-    kinds = ["periodic" if periodic or thin else "metal" for thin in grid.thin]
+    periodic = _periodic(sim)
+    pml, absorber = (depths(sim, grid, kind) for kind in ("PML", "Absorber"))
+    kinds = ["periodic" if wrapped or thin else "metal" for wrapped, thin in zip(periodic, grid.thin, strict=True)]
     # The structure is made without absorbers, because their conductivity does not belong to a medium.
     layers = Layers(grid, (kinds[0], kinds[1], kinds[2]), pml, NO_LAYERS)
     structure = structure_of(sim, grid, origin, layers)
@@ -66,12 +77,12 @@ def cell_of(sim: Any, *, points: int = POINTS, blocks: int = BLOCKS, name: str =
         "meep",
         grid,
         _survey(sim, structure, points, blocks),
-        (periodic, periodic, periodic),
+        periodic,
         pml,
         absorber,
         layers_apart=("pml",),
         transforms=transforms_of(sim, grid, origin, active),
-        complex_fields=not sim.using_real_fields(),
+        complex_fields=not sim.using_real_fields() or (is_cylindrical(sim) and sim.m != 0),
         name=name,
         traits=_traits(sim, structure, active),
         center=origin,
@@ -79,7 +90,9 @@ def cell_of(sim: Any, *, points: int = POINTS, blocks: int = BLOCKS, name: str =
 
 
 def active_components(sim: Any, grid: Grid) -> tuple[str, ...]:
-    """Return the components of E and H that Meep steps. In two dimensions, these are the ones that sources excite."""
+    """Return the components of E and H that Meep steps. In a plane, these are the ones that sources excite."""
+    if is_cylindrical(sim):
+        return (*ELECTRIC, *MAGNETIC)
     if grid.dimensions == 3 or (sim.dimensions == 3 and sim._infer_dimensions(sim.k_point) == 3):
         return (*ELECTRIC, *MAGNETIC)
     wanted = {_name(source.component) for source in sim.sources}
@@ -91,36 +104,11 @@ def active_components(sim: Any, grid: Grid) -> tuple[str, ...]:
     return tuple(name for name in (*ELECTRIC, *MAGNETIC) if name in found)
 
 
-def _depths(sim: Any, grid: Grid, kind: str) -> Depths:
-    found = [[0, 0], [0, 0], [0, 0]]
-    for layer in sim.boundary_layers:
-        if type(layer).__name__ != kind:
-            continue
-        told = int(layer.direction)
-        for axis in range(3) if told < 0 else (told,):
-            for side in (0, 1) if int(layer.side) < 0 else (_side(layer.side),):
-                if grid.shape[axis] > 1:
-                    found[axis][side] = max(found[axis][side], _points(layer.thickness, grid, kind))
-    pairs = [_fitting(low, high, n) for (low, high), n in zip(found, grid.shape, strict=True)]
-    return pairs[0], pairs[1], pairs[2]
-
-
-def _side(side: Any) -> int:
-    import meep
-
-    return 0 if side == meep.Low else 1
-
-
-def _points(thickness: float, grid: Grid, kind: str) -> int:
-    if thickness <= 0:
-        return 0
-    # A chunk of PML is one point deeper than the layer.
-    return int(thickness * grid.resolution + 0.5) + (kind == "PML")
-
-
-def _fitting(low: int, high: int, points: int) -> Pair:
-    low = min(low, points)
-    return low, min(high, points - low)
+def _periodic(sim: Any) -> tuple[bool, bool, bool]:
+    """Return whether opposite sides along x, y, z of the part of the cell that Meep keeps are neighbours."""
+    halved = kept_axes(*volume_of(sim))
+    x, y, z = (bool(sim.k_point) and axis not in halved for axis in range(3))
+    return x and not is_cylindrical(sim), y, z
 
 
 def _couples_z(sim: Any) -> bool:

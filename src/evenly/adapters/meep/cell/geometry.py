@@ -21,7 +21,7 @@ import numpy as np
 from evenly.adapters.meep.cell.media import is_medium, medium_of
 from evenly.adapters.meep.cell.solids import solid_of
 from evenly.adapters.meep.cell.varying_materials import Varied, from_array, from_function, from_grid, parts, shifted
-from evenly.adapters.meep.grid import numbers
+from evenly.adapters.meep.grid import numbers, whole_grid_of
 from evenly.errors import InputError, ReadError
 from evenly.fdtd.cell.boundaries import Layers
 from evenly.fdtd.cell.grid import Grid, Vector
@@ -51,11 +51,15 @@ def structure_of(sim: Any, grid: Grid, origin: Vector, layers: Layers) -> Struct
     layers : Layers
         The absorbing layers of the cell.
     """
-    background, objects = _background(sim, grid, origin)
+    # Files of materials, periodic copies and the like refer to the whole cell, of which `grid` may be a part.
+    whole, middle = whole_grid_of(sim)
+    background, objects = _background(sim, whole, middle)
     for thing in sim.geometry:
-        made = _objects(thing, thing.material, grid, origin)
-        copies = _repeated(made, grid) if sim.ensure_periodicity and sim.k_point else [(one, _HERE) for one in made]
-        objects += [_settled(solid, thing, by, grid, sim) for solid, by in copies]
+        made = _objects(thing, thing.material, whole, middle)
+        copies = _repeated(made, whole) if sim.ensure_periodicity and sim.k_point else [(one, _HERE) for one in made]
+        objects += [_settled(solid, thing, by, whole, sim) for solid, by in copies]
+    x, y, z = (m - o for m, o in zip(middle, origin, strict=True))
+    objects = [shifted(thing, (x, y, z)) for thing in objects]
     still = Grid(grid.size, grid.resolution, _NO_TIME_STEP)
     return Structure(still, objects, background, subpixel=bool(sim.eps_averaging), sharp_strengths=True, layers=layers)
 

@@ -11,18 +11,23 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from evenly.adapters.meep.grid import numbers
+from evenly.adapters.meep.grid import AXIS_OF, numbers, volume_of
+from evenly.adapters.meep.symmetry import Image, images, kept_axes
 from evenly.decomposition.cells.cell import Transform
 from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC, OFFSETS, Grid, Vector
 
 __all__ = ["decimation", "period_of", "transforms_of"]
 
 _CENTRED = "centre"
+# Makers of monitors whose regions Meep reduces by the cell's symmetry.
+_REDUCED = ("_add_flux", "_add_force")
 Ends = tuple[int, int]
+_Region = tuple[Vector, Vector, list[tuple[str, str]]]
 
 
 def transforms_of(sim: Any, grid: Grid, origin: Vector, active: Sequence[str]) -> tuple[Transform, ...]:
@@ -38,17 +43,79 @@ def transforms_of(sim: Any, grid: Grid, origin: Vector, active: Sequence[str]) -
     active : sequence of str
         The components that Meep steps.
     """
-    periodic = bool(sim.k_point)
+    sides = _Sides.of(sim)
     found: Counter[tuple[tuple[int, ...], tuple[int, ...], int]] = Counter()
     for monitor in sim.dft_objects:
         kind, frequencies, every = _told(monitor)
         steps = every or decimation(sim, frequencies, grid.dt)
-        for center, size, components in _regions(monitor, kind, grid):
-            for name, lattice in components:
+        regions = list(_regions(monitor, kind, grid))
+        if getattr(monitor.func, "__name__", "") in _REDUCED:
+            regions = _reduced(regions, sides.images)
+        for center, size, components in regions:
+            for image, (name, lattice) in itertools.product(sides.images, components):
                 if name in active:
-                    for low, high in _boxes(grid, origin, center, size, lattice, periodic=periodic):
+                    place, seen = (
+                        image.place(center, size),
+                        lattice if lattice == _CENTRED else image.component(lattice),
+                    )
+                    for low, high in _boxes(grid, origin, *place, seen, sides, image):
                         found[low, high, len(frequencies)] += 1 / steps  # type: ignore[assignment]
     return tuple(Transform(low, high, values, n) for (low, high, n), values in found.items())  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """What is beyond the sides of the cell that Meep steps.
+
+    Parameters
+    ----------
+    images : sequence of Image
+        The images under the cell's symmetry, first the cell itself.
+    halved : set of int
+        Axes whose low side is a plane of symmetry. The points there are images, but those on the plane itself are not.
+    periodic : set of int
+        Axes whose sides are neighbours.
+    """
+
+    images: Sequence[Image]
+    halved: frozenset[int]
+    periodic: frozenset[int]
+
+    @classmethod
+    def of(cls, sim: Any) -> _Sides:
+        volume, symmetry = volume_of(sim)
+        halved = frozenset(kept_axes(volume, symmetry))
+        periodic = frozenset(range(3) if sim.k_point else ()) - halved
+        return cls(list(images(volume, symmetry)), halved, periodic)
+
+    def first(self, axis: int, shift: float, image: Image) -> int:
+        """Return the first point along an axis that Meep transforms for an image of a region."""
+        return int(axis in self.halved and (shift != 0 or image.turn[axis, axis] != 1))
+
+
+def _reduced(regions: Sequence[_Region], seen: Sequence[Image]) -> list[_Region]:
+    """Return the regions that Meep keeps: one of several that are images of each other, half of one that is its own."""
+    kept: list[_Region] = []
+    for center, size, components in regions:
+        if any(_same(image.place(center, size), other[:2]) for image in seen for other in kept):
+            continue
+        middle, extent = np.array(center), np.array(size)
+        for image in seen:
+            flipped = [axis for axis in range(3) if image.turn[axis, axis] == -1 and extent[axis] > 0]
+            if flipped and _same(image.place(_vector(middle), _vector(extent)), (_vector(middle), _vector(extent))):
+                extent[flipped[0]] /= 2
+                middle[flipped[0]] += extent[flipped[0]] / 2
+        kept.append((_vector(middle), _vector(extent), components))
+    return kept
+
+
+def _vector(values: Any) -> Vector:
+    x, y, z = (float(v) for v in values)
+    return x, y, z
+
+
+def _same(one: tuple[Vector, Vector], other: tuple[Vector, Vector]) -> bool:
+    return bool(np.allclose(one, other, rtol=0, atol=1e-6))
 
 
 def decimation(sim: Any, frequencies: Sequence[float], dt: float) -> int:
@@ -101,7 +168,7 @@ def _floats(values: Any) -> list[float]:
     return [float(v) for v in np.ravel(values)]
 
 
-def _regions(monitor: Any, kind: str, grid: Grid) -> Iterator[tuple[Vector, Vector, list[tuple[str, str]]]]:
+def _regions(monitor: Any, kind: str, grid: Grid) -> Iterator[_Region]:
     """Yield for each region its centre and size, in Meep's coordinates, and its components with their lattices."""
     if kind == "DftFields":
         lattice = _CENTRED if monitor.args[5] else ""
@@ -128,8 +195,7 @@ def _of_region(kind: str, monitor: Any, region: Any, size: Vector, grid: Grid) -
         yield from ((name, _CENTRED) for name in (*ELECTRIC, *MAGNETIC) * 2)
         return
     across = _normal(size, grid)
-    told = int(region.direction)
-    direction = told if 0 <= told < 3 else across
+    direction = AXIS_OF.get(int(region.direction), across)
     if kind == "DftForce" and direction == across:
         yield from ((name, name) for name in (*ELECTRIC, *MAGNETIC))
     elif kind == "DftForce":
@@ -150,35 +216,33 @@ def _normal(size: Vector, grid: Grid) -> int:
 
 
 def _component(code: int) -> str:
-    """Return the name of one of Meep's components, with E for D and H for B.
+    """Return the name of one of Meep's components, with E for D, H for B, x for r, and y for the angle.
 
     Meep numbers the directions x, y, r, p, z of E, then those of H, D and B.
     """
     family, axis = divmod(int(code), 5)
-    return "EHEH"[min(family, 3)] + {0: "x", 1: "y", 4: "z"}.get(axis, "z")
+    return "EHEH"[min(family, 3)] + "xyxyz"[axis]
 
 
 def _boxes(
-    grid: Grid, origin: Vector, center: Vector, size: Vector, lattice: str, *, periodic: bool
+    grid: Grid, origin: Vector, center: Vector, size: Vector, lattice: str, sides: _Sides, image: Image
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    along = [
-        [(0, 1)] if grid.thin[a] else list(_runs(grid, origin[a], center[a], size[a], lattice, a, periodic=periodic))
-        for a in range(3)
-    ]
-    for ends in itertools.product(*along):
-        yield tuple(end[0] for end in ends), tuple(end[1] for end in ends)
+    along = []
+    for axis in range(3):
+        shift = OFFSETS[lattice][axis]
+        ends = [grid.index(center[axis] - origin[axis] + side * size[axis] / 2, axis) - shift for side in (-1, 1)]
+        first = sides.first(axis, shift, image)
+        found = _runs(ends[0], ends[1], shift, first, grid.shape[axis], periodic=axis in sides.periodic)
+        along.append([(0, 1)] if grid.thin[axis] else list(found))
+    for runs in itertools.product(*along):
+        yield tuple(run[0] for run in runs), tuple(run[1] for run in runs)
 
 
-def _runs(
-    grid: Grid, origin: float, center: float, size: float, lattice: str, axis: int, *, periodic: bool
-) -> Iterator[Ends]:
+def _runs(low: float, high: float, shift: float, least: int, n: int, *, periodic: bool) -> Iterator[Ends]:
     """Yield the ranges of grid points of a region along an axis. At periodic sides, a range is wrapped around."""
-    shift = OFFSETS[lattice][axis]
-    low, high = (grid.index(center - origin + side * size / 2, axis) - shift for side in (-1, 1))
     # Meep's points lie half a spacing above their node. Points on nodes belong to the node below.
     first, last = math.floor(low + 1e-9) - (shift == 0), math.ceil(high - 1e-9) + 1 - (shift == 0)
-    n = grid.shape[axis]
     for period in (-1, 0, 1) if periodic else (0,):
-        start, stop = max(first, period * n), min(last, (period + 1) * n)
+        start, stop = max(first, period * n + least), min(last, (period + 1) * n)
         if start < stop:
             yield start - period * n, stop - period * n

@@ -24,7 +24,10 @@ __all__ = ["main"]
 #: Exit codes of the process.
 FOUND, NOTHING, FAILED, REFUSED = 0, 3, 4, 5
 #: Methods of a simulation that make steps, or that call such methods.
-STEPPING = ("run", "run_k_point", "run_k_points", "solve_cw", "solve_eigfreq")
+STEPPING = (
+    "run", "run_k_point", "run_k_points", "solve_cw", "solve_eigfreq",
+    "_run_until", "_run_sources_until", "_run_sources",
+)  # fmt: skip
 
 
 class _Reached(BaseException):
@@ -126,6 +129,10 @@ def _run(script: str, report: dict[str, Any]) -> int:
     except EvenlyError as error:
         report["error"] = str(error)
         return REFUSED
+    except ModuleNotFoundError as error:
+        report["missing"] = error.name
+        report["error"] = _trimmed(error, script)
+        return FAILED
     except SystemExit as error:
         if error.code in (None, 0):
             return NOTHING

@@ -21,9 +21,11 @@ from evenly.decomposition.cells.cell import Cell
 from evenly.errors import EvenlyWarning, InputError, RunFailed
 from evenly.processes import scratch_folder
 
-__all__ = ["cell_of_script", "simulations_in"]
+__all__ = ["cell_of_script", "makes_several", "simulations_in"]
 
 _LINES = 12
+_LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_FUNCTIONS = (ast.FunctionDef, ast.Lambda)
 
 
 def cell_of_script(
@@ -50,8 +52,8 @@ def cell_of_script(
     Raises
     ------
     InputError
-        If there is no such script or Python, the script runs no (or not so many) simulations, or the simulation can't
-        be cut.
+        If there is no such script or Python, the script runs no (or not so many) simulations, it imports a module that
+        is missing, or the simulation can't be cut.
     RunFailed
         If the script fails before the first step. The message has the last lines of its output.
 
@@ -80,6 +82,11 @@ def cell_of_script(
         if result.returncode == FOUND:
             _tell(path, report, simulation)
             return Cell.load(folder / "cell.npz")
+    if report.get("missing"):
+        raise InputError(
+            f"{path} imports {report['missing']!r}, which Meep's Python, {found}, doesn't have: install it there, or "
+            "name another Python by --python."
+        )
     raise _problem(path, result, report, simulation)
 
 
@@ -105,11 +112,33 @@ def _tell(path: Path, report: dict[str, Any], simulation: int) -> None:
 
 
 def simulations_in(path: Path) -> int:
-    """Return the number of places where a script makes a simulation; 0 if it isn't Python, or has no such place."""
+    """Return the number of places where a script makes a simulation, with places in loops counted at least twice.
+
+    It is 0 if the script isn't Python, or has no such place.
+    """
+    tree = _tree(path)
+    if tree is None:
+        return 0
+    return _places(tree) + sum(_places(node) for node in ast.walk(tree) if isinstance(node, _LOOPS))
+
+
+def makes_several(path: Path) -> bool:
+    """Return whether a script may make several simulations: at several places, or in a loop, a function or a class."""
+    tree = _tree(path)
+    if tree is None:
+        return False
+    functions = (node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS))
+    return simulations_in(path) > 1 or any(_places(node) for node in functions)
+
+
+def _tree(path: Path) -> ast.AST | None:
     try:
-        tree = ast.parse(path.read_bytes())
+        return ast.parse(path.read_bytes())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return 0  # Python itself reports the error when it runs the script
+        return None  # Python itself reports the error when it runs the script
+
+
+def _places(tree: ast.AST) -> int:
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     names = [call.attr if isinstance(call, ast.Attribute) else getattr(call, "id", "") for call in calls]
     return names.count("Simulation")

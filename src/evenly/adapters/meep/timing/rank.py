@@ -61,24 +61,19 @@ def _cut(layout: str, chunks: int) -> dict[str, Any]:
 
 def _chunks(sim: Any) -> Mapping[str, Any]:
     """Return the corners of all chunks in grid points, and their owners."""
-    from evenly.adapters.meep.grid import grid_of
+    from evenly.adapters.meep.grid import grid_of, volumes_of
 
     grid, middle = grid_of(sim)
     corner = [m - n / grid.resolution / 2 for m, n in zip(middle, grid.shape, strict=True)]
     low, high = [], []
-    for chunk in sim.structure.get_chunk_volumes():
-        volume = chunk.surroundings()
-        ends = volume.get_min_corner(), volume.get_max_corner()
-        a, b = ([_index(end, axis, corner[axis], grid) for axis in range(3)] for end in ends)
+    for chunk in volumes_of(sim.structure.get_chunk_volumes()):
+        a = [
+            0 if thin else round((at - c) * grid.resolution)
+            for thin, at, c in zip(grid.thin, chunk.low, corner, strict=True)
+        ]
         low.append(a)
-        high.append([max(j, i + 1) for i, j in zip(a, b, strict=True)])
+        high.append([first + n for first, n in zip(a, chunk.shape, strict=True)])
     return {"low": low, "high": high, "owners": [int(owner) for owner in sim.structure.get_chunk_owners()]}
-
-
-def _index(end: Any, axis: int, corner: float, grid: Any) -> int:
-    if grid.thin[axis]:
-        return 0
-    return int(round((getattr(end, "xyz"[axis])() - corner) * grid.resolution))  # noqa: RUF046 - Meep's are floats of numpy
 
 
 def _timed(step: Callable[[], None], batches: int, batch_s: float) -> Mapping[str, float]:
