@@ -115,7 +115,7 @@ class Chunk:
     # -- what others see ------------------------------------------------------------------------------------------
 
     def view(self, component: str, part: int, box: Box) -> Array:
-        """Return a view of a field component, axes x, y, z.
+        """Return a view of a field component, axes x, y, z. After writing into it, call `Stepper.refresh`.
 
         Parameters
         ----------
