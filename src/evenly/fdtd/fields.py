@@ -261,8 +261,9 @@ class Fields:
             prepare(self)
         with self.timer("other"):
             stepper = Stepper(
-                self.chunk_boxes, self.chunks, self.layers, self.communicator, self.timer, self.options.threads
-            )
+                self.chunk_boxes, self.chunks, self.layers, self.communicator, self.timer, self.options.threads,
+                [source.component for source in self.sources],
+            )  # fmt: skip
             stepper.watch(patch for monitor in self.monitors for patch in monitor.patches)
         return stepper
 

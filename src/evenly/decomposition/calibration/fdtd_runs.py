@@ -133,7 +133,8 @@ def connect(sim: Simulation, voice: LoneRank, said: list[Any], monitors: Sequenc
 
     if voice.size > 1:
         voice.everyones = said
-        sim.stepper = Stepper(sim.chunk_boxes, sim.chunks, sim.layers, voice, sim.timer, sim.options.threads)
+        known = sim.chunk_boxes, sim.chunks, sim.layers, voice, sim.timer, sim.options.threads
+        sim.stepper = Stepper(*known, sim.stepper.stepped)
         voice.everyones = None
     for monitor in monitors:
         sim.add(monitor)
@@ -217,9 +218,10 @@ def _batch(sim: Simulation, steps: int) -> float:
 def _fill(sim: Simulation) -> None:
     random = np.random.default_rng(0)
     for chunk in sim.chunks:
-        for parts in chunk.fields.values():
-            for array in (array for three in parts for array in three):
-                array[:] = random.uniform(-1e-3, 1e-3, array.size)
+        for name, parts in chunk.fields.items():
+            for three in parts:
+                for array, stepped in zip(three, chunk.stepped[name], strict=True):
+                    array[:] = random.uniform(-1e-3, 1e-3, array.size) if stepped else 0.0
 
 
 def run_design(design: Design) -> Timing:
@@ -257,7 +259,7 @@ def rank_amounts(cell: Cell, layout: Any, ranks: int) -> list[dict[str, float]]:
     borders = times(cell, low, high, owners, ranks, CostModel(cell.program, {}), np.zeros(len(low)))
     found = []
     for rank in range(ranks):
-        shared = (borders.faces[rank] * cell.parts, borders.neighbours[rank], 1)
+        shared = (borders.faces[rank] * cell.ghost_parts, borders.neighbours[rank], 1)
         border = dict(zip((t.name for t in BOUNDARY), shared, strict=True))
         of_chunks = {term.name: float(amount) for term, amount in zip(program.terms, per_rank[rank], strict=True)}
         found.append({name: float(n) for name, n in {**of_chunks, **border}.items() if n})

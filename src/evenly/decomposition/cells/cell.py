@@ -109,6 +109,11 @@ class Cell:
         """Real numbers per field value: 2 if fields are complex, else 1."""
         return 2 if self.complex_fields else 1
 
+    @property
+    def ghost_parts(self) -> float:
+        """Real numbers per ghost value, as `parts`; less where fewer than two components along a face are stepped."""
+        return self.parts * self.traits.get("face components", 2.0) / 2
+
     def column(self, counts: NDArray[np.float64], kind: str) -> NDArray[np.float64]:
         """Return the column (n,) of one kind in counts (n, kinds); zeros if the survey doesn't have this kind."""
         kinds = self.survey.kinds

@@ -168,7 +168,7 @@ class CostModel:
         # Per face, two components of E travel one way and two of H the other: two numbers sent, two received.
         number = cell.traits.get("float bytes", 8.0)
         sending = 0.0 if np.isinf(self.bytes_per_s) else 2 * number * 2 / self.bytes_per_s
-        shared = faces * cell.parts * (per_face + sending)
+        shared = faces * cell.ghost_parts * (per_face + sending)
         return np.asarray(alone + shared + neighbours * (per_neighbour + 2 * self.latency_s))
 
     def check(self, cell: Cell) -> None:

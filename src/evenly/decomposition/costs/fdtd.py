@@ -3,7 +3,9 @@
 A step of a chunk sweeps rows of points. The factors of the sweep are numbers if the medium is the same throughout the
 chunk, and arrays if it isn't. Layers, polarisations, off-diagonal and nonlinear media add further work. Ghosts are
 copied along faces, at a cost that depends on the face's orientation in memory. Each chunk and each of its sides also
-costs some microseconds, whatever its size. See `evenly.fdtd.stepping.chunk` and `evenly.fdtd.stepping.kernels`.
+costs some microseconds, whatever its size. In one and two dimensions, only the components that exist are stepped, and
+all amounts are those of three components of E and three of H times the share that is stepped. See
+`evenly.fdtd.stepping.chunk` and `evenly.fdtd.stepping.kernels`.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.fdtd.point_kinds import SIDES, varied
 from evenly.decomposition.cells.pieces import Pieces
 from evenly.decomposition.costs.fdtd_row_starts import row_starts
@@ -80,6 +83,7 @@ class Fdtd(Program):
             found[there] = self.amounts(replace(pieces, **kept))
             return found
         volume, layers, order = pieces.volume, pieces.pml.sum(axis=1), memory_order(pieces)
+        (share, _, poled), ghosts = _shares(pieces.cell), pieces.cell.ghost_parts / pieces.cell.parts
         first, second, last = np.take_along_axis(pieces.shape.astype(np.float64), order, axis=1).T
         padded = first * second * (last + 2 * (last > 1))
         loops, held, moved = _loops(pieces, padded)
@@ -87,24 +91,24 @@ class Fdtd(Program):
         together = np.bincount(pieces.box, held)[pieces.box].astype(np.float64)
         beyond = np.maximum(0, 1 - CACHE / together)
         pole_runs = _rows_of(pieces, ("polarised",), order[:, 2])
-        node_runs = _rows_of(pieces, ("electric_anisotropic", "magnetic_anisotropic"), order[:, 2])
+        node_runs = _rows_of(pieces, tuple(f"{side}_anisotropic" for side in _mixed(pieces.cell)), order[:, 2])
         values, products = pieces.transforms
         patches, gathered = _patches(pieces, order[:, 2])
         sides, faces = _sides(pieces, order)
         per_part: dict[str, Any] = {
             **loops,
-            "points": padded,
-            "rows": first * second,
+            "points": share * padded,
+            "rows": share * first * second,
             "chunks": np.ones_like(volume),
-            **{f"PML {n}d points": volume * (layers == n) for n in (1, 2, 3)},
-            "pole runs": pole_runs,
-            "far pole runs": pole_runs * beyond,
+            **{f"PML {n}d points": share * volume * (layers == n) for n in (1, 2, 3)},
+            "pole runs": poled * pole_runs,
+            "far pole runs": poled * pole_runs * beyond,
             "node runs": node_runs,
             "far node runs": node_runs * beyond,
             "patches": patches,
-            "sides": sides,
-            "turned sides": sides * float(pieces.cell.complex_fields),
-            **faces,
+            "sides": ghosts * sides,
+            "turned sides": ghosts * sides * float(pieces.cell.complex_fields),
+            **{name: ghosts * face for name, face in faces.items()},
             "gathered values": gathered,
         }
         parts = pieces.cell.parts
@@ -125,24 +129,27 @@ def _loops(pieces: Pieces, padded: Array) -> tuple[dict[str, Any], Array, Array]
     # Numbers of fields (of E and H) with factors point by point, with losses, and with increments.
     varies = [varied(pieces, side) for side in SIDES]
     lossy = [pieces.absorber.any(axis=1) | (pieces.count(f"{side}_conductivity") > 0.5) for side in SIDES]
-    factors = np.sum([a | b for a, b in zip(lossy, varies, strict=True)], axis=0)
-    losses = np.sum(lossy, axis=0)
-    nodes = [pieces.count(f"{side}_anisotropic") for side in SIDES]
+    share, each, poled = _shares(pieces.cell)
+    factors = np.sum([n * (a | b) for n, a, b in zip(each, lossy, varies, strict=True)], axis=0)
+    losses = np.sum([n * a for n, a in zip(each, lossy, strict=True)], axis=0)
+    mixed = _mixed(pieces.cell)
+    nodes = [pieces.count(f"{side}_anisotropic") * (side in mixed) for side in SIDES]
     with_increments = np.sum([count > 0.5 for count in nodes], axis=0)
-    increments = _hulls(pieces, "electric_anisotropic") + _hulls(pieces, "magnetic_anisotropic")
+    hulls = [n * _hulls(pieces, f"{side}_anisotropic") for side, n in zip(SIDES, each, strict=True) if side in mixed]
+    increments = np.sum([np.zeros(len(padded)), *hulls], axis=0)
     poles = [kind for kind in pieces.cell.survey.kinds if kind.startswith("pole ")]
     magnetic = [kind for kind in poles if kind.startswith("pole magnetic ")]
     apart = [pieces.count(kind) for kind in (*magnetic, "magnetic_anisotropic", "nonlinear")]
     separate = np.sum(apart, axis=0) > 0.5
-    polarised, polarisations = pieces.count("polarised"), pieces.count("polarisations")
-    nonlinear = pieces.count("nonlinear values")
+    polarised, polarisations = poled * pieces.count("polarised"), poled * pieces.count("polarisations")
+    nonlinear = each[0] * pieces.count("nonlinear values")
     # Calls for polarisations (one per component and set of poles), for nonlinear points, and for increments.
     present = np.sum([np.zeros(len(padded)), *(pieces.count(kind) > 0.5 for kind in poles)], axis=0)
     sets = np.where(present > 0, np.maximum(1, present * polarised / np.maximum(1, polarisations)), 0)
     amounts = {
         "factors": factors * volume,
         "losses": losses * volume,
-        "separate points": volume * separate,
+        "separate points": share * volume * separate,
         "polarised values": polarised,
         "polarisations": polarisations,
         "fed values": polarised * (with_increments > 0),
@@ -150,17 +157,30 @@ def _loops(pieces: Pieces, padded: Array) -> tuple[dict[str, Any], Array, Array]
         "nodes": nodes[0] + nodes[1],
         "fed chunks": with_increments,
         "nonlinear values": nonlinear,
-        "calls": 3 * sets + 9 * (nonlinear > 0.5) + 2 * separate + 2 * with_increments,
+        "calls": 3 * poled * sets + 9 * (nonlinear > 0.5) + 2 * separate + 2 * with_increments,
     }
     # `read`: numbers that are only read. Where ε varies, each point also holds its own pole strengths and response.
     read, own = padded * (3 * factors + 3 * losses), varies[0] * (polarisations + polarised)
-    held = read + padded * (6 + 4 * layers) + 2 * polarisations + own + 3 * increments
+    held = read + share * padded * (6 + 4 * layers) + 2 * polarisations + own + 3 * increments
     # Fields and layers are read and written. For polarisations, two time steps are read and one is written, and their
     # field is read and written once more. Increments are computed from the other field, and polarisations change them
     # too.
-    moved = read + 2 * padded * (6 + 4 * layers) + 3 * polarisations + own + 2 * polarised
+    moved = read + 2 * share * padded * (6 + 4 * layers) + 3 * polarisations + own + 2 * polarised
     moved = moved + 9 * increments + 2 * polarised * (with_increments > 0)
     return amounts, number * held, number * moved
+
+
+def _shares(cell: Cell) -> tuple[float, tuple[float, float], float]:
+    """Return the shares of components that are stepped: of all six, of those of E and of H, of those with poles."""
+    stepped, electric = cell.traits.get("components", 6.0), cell.traits.get("electric components", 3.0)
+    share, each = stepped / 6, (electric / 3, (stepped - electric) / 3)
+    magnetic = any(kind.startswith("pole magnetic ") for kind in cell.survey.kinds)
+    return share, each, share if magnetic else each[0]
+
+
+def _mixed(cell: Cell) -> list[str]:
+    """Return the sides whose off-diagonal elements couple components that are stepped."""
+    return [side for side in SIDES if cell.traits.get(f"{side} increments", 1.0)]
 
 
 def memory_order(pieces: Pieces) -> Ints:

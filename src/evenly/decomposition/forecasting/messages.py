@@ -86,7 +86,7 @@ def messages_of(cell: Cell, layout: BinaryPartition, ranks: int) -> Messages:
     below, above, faces = below[apart], above[apart], faces[apart]
     # Bytes of each pair; they are the same in both exchanges.
     each = cell.traits.get("float bytes", 8.0)
-    size = faces * (_COMPONENTS * each * cell.parts)
+    size = faces * (_COMPONENTS * each * cell.ghost_parts)
     exchange = np.repeat([0, 1], len(size))
     sender, receiver = np.concatenate([above, below]), np.concatenate([below, above])
     # Sum the bytes for each (exchange, receiver, sender); one integer key encodes the three, in this order.

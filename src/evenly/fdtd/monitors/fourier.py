@@ -186,6 +186,8 @@ class FourierPatch:
     [2.0, 2.0]
     """
 
+    adds = True
+
     def __init__(
         self, chunk: FieldView, component: str, box: Box, phases: Phases, *, average: int | None = None
     ) -> None:

@@ -83,6 +83,8 @@ class FieldRecorder:
 
     # As in `FourierPatch`: without an average, only the chunk's own points are read, never ghosts.
     average = None
+    # Samples of a component that is zero count, too.
+    adds = False
 
     def flush(self) -> None:
         """Do nothing, because no samples are buffered."""

@@ -20,21 +20,22 @@ s = σ dt/2, per component (A. Taflove and S. C. Hagness, Computational Electrod
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.fdtd.cell.box import Box, Index
-from evenly.fdtd.media.rows import mean_rows
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.grid import COMPONENTS
 from evenly.fdtd.stepping.builder import CoefficientsBuilder
 from evenly.fdtd.stepping.coefficients import FieldCoefficients
+from evenly.fdtd.stepping.components import Pair, coupled
 from evenly.fdtd.stepping.currents import Current
-from evenly.fdtd.stepping.frame import Frame
+from evenly.fdtd.stepping.frame import Frame, memory_order
 from evenly.fdtd.stepping.kernels.anisotropy import apply_nodes
-from evenly.fdtd.stepping.kernels.arguments import ABOVE_ROW, CLOSED, OPEN, WRAPPED
+from evenly.fdtd.stepping.kernels.arguments import ABOVE_ROW, CLOSED, E_STEPPED, OPEN, WRAPPED
 from evenly.fdtd.stepping.kernels.curl import find_curl
 from evenly.fdtd.stepping.kernels.nonlinear import share_intensity, solve_nonlinear
 from evenly.fdtd.stepping.kernels.poles import advance_poles
@@ -93,7 +94,7 @@ class Chunk:
         x, y, z = (0 if thin else 1 for thin in self.grid.thin)
         #: The box with its ghost points.
         self.reach = box.grow((x, y, z))
-        order = _memory_order(box, structure, layers, self.layered)
+        order = memory_order(box, structure, layers, self.layered)
         self.frame = Frame(box, order, ((x, y, z)[order[0]], (x, y, z)[order[1]], (x, y, z)[order[2]]))
         self._allocate()
         self._build(structure)
@@ -109,11 +110,12 @@ class Chunk:
         for name, medium in self.media.items():
             for touched in medium.nodes.touched if medium.nodes else ():
                 self.provide_increments(name, touched.grow((x, y, z)) & box)
+        self.choose(COMPONENTS, "EH")
 
     # -- what others see ------------------------------------------------------------------------------------------
 
     def view(self, component: str, part: int, box: Box) -> Array:
-        """Return a view of a field component, axes x, y, z.
+        """Return a view of a field component, axes x, y, z. After writing into it, call `Stepper.refresh`.
 
         Parameters
         ----------
@@ -128,6 +130,16 @@ class Chunk:
         kind = component[0]
         held = self.fields[kind] if kind in "EH" else self._increments["E" if kind == "G" else "H"]
         return self.frame.view(held[part][axis], box)
+
+    @property
+    def couplings(self) -> list[Pair]:
+        """Pairs of components that the off-diagonal elements of the chunk's media couple."""
+        found = []
+        for name, medium in self.media.items():
+            if medium.nodes:
+                there = np.any(medium.nodes.elements, axis=1)
+                found += coupled(name, [bool(there[self.frame.order.index(axis)]) for axis in range(3)])
+        return found
 
     @property
     def nbytes(self) -> int:
@@ -206,7 +218,26 @@ class Chunk:
         thin = [int(self.grid.thin[u]) for u in self.frame.order]
         modes = [self.media["E"].mode, self.media["H"].mode]
         layered = [int(self.layered[u]) for u in self.frame.order]
-        return np.array([*modes, *layered, above, *walls, *thin[:2]], np.int64)
+        return np.array([*modes, *layered, above, *walls, *thin[:2], *[1] * 6], np.int64)
+
+    def choose(self, stepped: Collection[str], mixed: Collection[str]) -> None:
+        """Step these components from now on; the others must be zero (see `components`).
+
+        Parameters
+        ----------
+        stepped : collection of str
+            ``"Ex"`` … ``"Hz"``.
+        mixed : collection of "E", "H"
+            Fields of which off-diagonal elements couple some of these components; the increments of the others aren't
+            needed.
+        """
+        self.stepped = {name: [f"{name}{'xyz'[u]}" in stepped for u in self.frame.order] for name in "EH"}
+        self.mixed = mixed
+        self._flags[E_STEPPED:] = [*self.stepped["E"], *self.stepped["H"]]
+
+    def fed(self, name: str) -> bool:
+        """Return whether increments of E or H are kept because off-diagonal elements need them."""
+        return name in self.mixed and bool(self.increment_boxes[name])
 
     def provide_increments(self, name: str, box: Box) -> None:
         """Keep the increments of ``"E"`` or ``"H"`` on `box` from now on: own nodes or a neighbour's need them."""
@@ -245,7 +276,7 @@ class Chunk:
     def start_increments(self, name: str) -> None:
         """Set the increments of E (before it is swept) to curl H, or those of H to -curl E, where they are kept."""
         other, sign = ("H", -1) if name == "E" else ("E", 1)
-        for part, medium in enumerate(self._kernel_media[name] if self.increment_boxes[name] else ()):
+        for part, medium in enumerate(self._kernel_media[name] if self.fed(name) else ()):
             for box in self.increment_boxes[name]:
                 target, source = self._increments[name][part], self.fields[other][part]
                 find_curl(target, source, medium, self._shape, self.frame.local(box), self._flags, sign)
@@ -258,9 +289,9 @@ class Chunk:
         """
         rate = self.dtype.type(1 / self.grid.courant)
         none = np.zeros(1, self.dtype)
+        feed = self.fed(name)
         for group in self.media[name].poles:
-            for part in range(self.parts):
-                feed = bool(self.increment_boxes[name])
+            for part in range(self.parts if self.stepped[name][group.component] else 0):
                 increment = self._increments[name][part][group.component] if feed else none
                 field = self.fields[name][part][group.component]
                 now, before = group.now[part], group.before[part]
@@ -278,7 +309,7 @@ class Chunk:
 
     def feed(self, name: str, time: float) -> None:
         """Take the currents of E or H off the increments that off-diagonal elements see."""
-        for current, amplitude in self._flowing(name, time) if self.increment_boxes[name] else ():
+        for current, amplitude in self._flowing(name, time) if self.fed(name) else ():
             for part in range(self.parts):
                 into = self.view(INCREMENTS[name] + current.component[1], part, current.box)
                 into -= current.change(amplitude, part, bare=True)
@@ -290,7 +321,7 @@ class Chunk:
     def apply_nodes(self, name: str) -> None:
         """Add what off-diagonal elements make of the increments; their ghosts must be valid."""
         nodes = self.media[name].nodes
-        if nodes is None:
+        if nodes is None or name not in self.mixed:
             return
         # From a node to the other edge of each axis: one point on for E, one back for H, nowhere along thin axes.
         strides = [self.frame.shape[1] * self.frame.shape[2], self.frame.shape[2], 1]
@@ -325,14 +356,15 @@ class Chunk:
         steps = [s if g else 0 for s, g in zip(strides, self.frame.ghosts, strict=True)]
         for points in self.media["E"].nonlinear:
             a, b, c = points.component, (points.component + 1) % 3, (points.component + 2) % 3
-            for part in range(self.parts if points.shares else 0):
+            for part in range(self.parts if points.shares and self.stepped["E"][a] else 0):
                 field, now, before = self.fields["E"][part], points.now[part], points.before[part]
                 share_intensity(field[b], field[c], points.runs, now, before, steps[a], steps[b], steps[c], repeated)
 
     def solve_nonlinear(self, *, repeated: bool) -> None:
         """Turn the linear E of the sweep into the one that the nonlinear D asks for."""
         for points in self.media["E"].nonlinear:
-            for part in range(self.parts if points.shares or not repeated else 0):
+            there = self.stepped["E"][points.component] and (points.shares or not repeated)
+            for part in range(self.parts if there else 0):
                 field, now, before = self.fields["E"][part][points.component], points.now[part], points.before[part]
                 constants = points.epsilon, points.chi2, points.chi3
                 solve_nonlinear(field, points.runs, *constants, now, before, points.kept[part], repeated)
@@ -364,15 +396,3 @@ class Chunk:
             if not (walled or self.grid.thin[axis] or (axis == last and self._flags[ABOVE_ROW] != OPEN)):
                 box = box.replace(axis, box.lo[axis], box.hi[axis] - 1)
         return box
-
-
-def _memory_order(box: Box, structure: Structure, layers: Layers, layered: tuple[bool, ...]) -> Index:
-    """Return the cyclic order of axes whose last, along which rows run, makes them long and undisturbed."""
-    rows, merits = mean_rows(structure, box), []
-    for axis in range(3):
-        # Rows end where the medium changes, and layers cost time per row; beyond 64 points longer ones gain nothing.
-        length = min(box.shape[axis], 4 * rows[axis]) * (0.25 if layered[axis] else 1.0)
-        whole = box.shape[axis] == layers.grid.shape[axis]
-        merits.append((not layers.grid.thin[axis], min(length, 64) * (1.2 if whole else 1.0), axis))
-    last = max(merits)[2]
-    return (last + 1) % 3, (last + 2) % 3, last

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.grid import COMPONENTS
 from evenly.fdtd.stepping.frame import packed_indices
 
 if TYPE_CHECKING:
     from evenly.fdtd.stepping.chunk import Chunk
 
-__all__ = ["Packed", "dense_arrays", "meeting", "packed_arrays", "packed_points", "state_bytes"]
+__all__ = ["Packed", "dense_arrays", "meeting", "nonzero_components", "packed_arrays", "packed_points", "state_bytes"]
 
 Array = NDArray[Any]
 _AXES = "xyz"
@@ -128,6 +129,23 @@ def meeting(group: Packed, box: Box, where: Array) -> tuple[Array, Array]:
     inside = np.flatnonzero(np.all((group.points >= box.lo) & (group.points < box.hi), axis=1))
     place = where[np.ravel_multi_index(tuple((group.points[inside] - box.lo).T), box.shape)]
     return inside[place > 0], place[place > 0] - 1
+
+
+def nonzero_components(chunk: Chunk) -> set[str]:
+    """Return the components that the chunk remembers anything of: field, ψ or polarisation.
+
+    Examples
+    --------
+    >>> from evenly.fdtd.simulation import Simulation
+    >>> chunk = Simulation(cell=(1, 0, 0), resolution=10).chunks[0]
+    >>> chunk.view("Ey", 0, chunk.box)[3] = 1
+    >>> nonzero_components(chunk)
+    {'Ey'}
+    """
+    held = [dense_arrays(chunk), *(group.arrays for group in packed_arrays(chunk))]
+    # The component is a word of each name.
+    named = [(word, values) for arrays in held for name, values in arrays.items() for word in name.split(".")]
+    return {word for word, values in named if word in COMPONENTS and np.any(values)}
 
 
 def packed_points(chunk: Chunk, runs: Array) -> NDArray[np.int64]:

@@ -7,13 +7,16 @@ exchanges, so threads may step them at the same time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from time import thread_time
 from typing import TYPE_CHECKING, Any, Protocol
 
+from evenly.fdtd.cell.grid import COMPONENTS
 from evenly.fdtd.stepping.chunk import INCREMENTS, Chunk
+from evenly.fdtd.stepping.chunk_state import nonzero_components
+from evenly.fdtd.stepping.components import reached
 from evenly.fdtd.stepping.halo import Halo, Need, face_needs, match, near_boxes
 from evenly.fdtd.stepping.kernels.nonlinear import REPEATS
 
@@ -31,6 +34,10 @@ _TAGS = {"E": 1, "H": 2, "N": 3, "G": 4, "K": 5}
 
 class Patch(Protocol):
     """Points of a chunk whose fields are recorded after every step."""
+
+    component: str
+    #: Whether values are only added up, so that a component which is zero needn't be recorded.
+    adds: bool
 
     @property
     def average(self) -> int | None:
@@ -54,6 +61,14 @@ class Stepper:
     timer : PhaseTimer
     threads : int
         How many chunks may be stepped at the same time.
+    driven : iterable of str
+        Components that the cell's sources drive, the same on all ranks. They and what they drive in turn are stepped;
+        all components, if there are no sources.
+
+    Attributes
+    ----------
+    stepped : frozenset of str
+        Components that are stepped, the same on all ranks. The others are zero.
     """
 
     def __init__(
@@ -64,47 +79,79 @@ class Stepper:
         communicator: Communicator,
         timer: PhaseTimer,
         threads: int = 1,
+        driven: Iterable[str] = (),
     ) -> None:
         self.chunks, self.timer = list(chunks), timer
+        self._layout, self._layers, self._communicator = layout, layers, communicator
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self._h_under_way = False
-        self._make_halos(layout, layers, communicator)
+        self._watched: list[Patch] = []
+        self._ask_around()
+        self._choose(reached(driven, layers.grid.thin, self._pairs))
         # The chunks that each kind of work concerns, so that a step doesn't look at the others.
         self._fused = [c for c in self.chunks if not c.separate]
         self._separate = [c for c in self.chunks if c.separate]
         self._bent = [c for c in self.chunks if c.media["E"].nonlinear]
         self._driven = [c for c in self.chunks if c.currents]
-        self._fed = {name: [c for c in self.chunks if c.increment_boxes[name]] for name in "EH"}
-        self._poled = {name: [c for c in self.chunks if c.media[name].poles] for name in "EH"}
-        self._plainly_poled = [c for c in self._poled["E"] if not c.increment_boxes["E"]]
-        self.watch(())
 
-    def _make_halos(self, layout: Sequence[ChunkBox], layers: Layers, communicator: Communicator) -> None:
-        """Find out who needs which ghosts from whom: `halos`, by the names of `_TAGS`."""
-        boxes = [chunk.box for chunk in layout]
-        mine = {chunk.index: chunk for chunk in self.chunks}
-        # What media need beyond the curl's ghosts, only the ranks that hold them know.
-        extra = {"N": [need for c in self.chunks for need in _nonlinear_needs(c)]}
+    def _ask_around(self) -> None:
+        """Learn what only the ranks that hold media know: the ghosts and the components that media need."""
+        extra: dict[str, list[Any]] = {"N": [need for c in self.chunks for need in _nonlinear_needs(c)]}
         extra |= {name: [need for c in self.chunks for need in _node_needs(c, name)] for name in INCREMENTS.values()}
-        everyone = communicator.allgather(extra)
-        wanted = {name: sorted(need for needs in everyone for need in needs[name]) for name in extra}
+        extra["pairs"] = sorted({pair for c in self.chunks for pair in c.couplings})
+        everyone = self._communicator.allgather(extra)
+        found = {name: sorted(one for each in everyone for one in each[name]) for name in extra}
+        self._pairs = found.pop("pairs")
+        self._asked: dict[str, list[Need]] = found
+        self._set_remote_faces()
+
+    def _choose(self, stepped: frozenset[str]) -> None:
+        """Step these components from now on, the same on all ranks, and exchange the ghosts of no others."""
+        self.stepped = stepped
+        # Off-diagonal elements matter if they couple components that are stepped.
+        mixed = {a[0] for a, _ in self._pairs if a in stepped}
+        for chunk in self.chunks:
+            chunk.choose(stepped, mixed)
+        self._make_halos(mixed)
+        self._fed = {name: [c for c in self.chunks if c.fed(name)] for name in "EH"}
+        self._poled = {name: [c for c in self.chunks if c.media[name].poles] for name in "EH"}
+        self._plainly_poled = [c for c in self._poled["E"] if not c.fed("E")]
+        self.watch(self._watched)
+
+    def _make_halos(self, mixed: Collection[str]) -> None:
+        """Find out who needs which ghosts from whom: `halos`, by the names of `_TAGS`."""
+        layers, boxes = self._layers, [chunk.box for chunk in self._layout]
+        mine = {chunk.index: chunk for chunk in self.chunks}
+        wanted = dict(self._asked)
         # What the curl needs follows from the boxes alone, and only boxes nearby concern this rank.
         near = near_boxes([chunk.box for chunk in self.chunks], boxes, layers)
-        for name in INCREMENTS:
-            wanted[name] = [need for index in near for need in face_needs(index, boxes[index], layers.grid, name)]
-        copies = {name: match(needs, boxes, layers) for name, needs in wanted.items()}
+        for field, name in INCREMENTS.items():
+            wanted[field] = [need for index in near for need in face_needs(index, boxes[index], layers.grid, field)]
+            wanted[name] = wanted[name] if field in mixed else []
+        copies = {
+            name: match([need for need in needs if self._is_stepped(need.component)], boxes, layers)
+            for name, needs in wanted.items()
+        }
         for field, name in INCREMENTS.items():
             for copy in copies[name]:
                 if copy.source in mine:
                     mine[copy.source].provide_increments(field, copy.source_box)
-        self.halos = {name: Halo(copies[name], layout, mine, communicator, _TAGS[name]) for name in _TAGS}
-        # A chunk updates E first where the neighbour below is another rank's, whose H waits for it.
+        self.halos = {name: Halo(copies[name], self._layout, mine, self._communicator, _TAGS[name]) for name in _TAGS}
+
+    def _is_stepped(self, component: str) -> bool:
+        """Return whether a component is stepped, or the one whose increments ("Gx" …) are meant."""
+        field = {"G": "E", "K": "H"}.get(component[0], component[0])
+        return field + component[1] in self.stepped
+
+    def _set_remote_faces(self) -> None:
+        """Tell the chunks where the neighbour below is another rank's, whose H waits for E there."""
+        layers, boxes = self._layers, [chunk.box for chunk in self._layout]
         for chunk in self.chunks:
             remote = [False] * 3
             for axis in (a for a in range(3) if not layers.grid.thin[a]):
                 below = chunk.box.replace(axis, chunk.box.lo[axis] - 1, chunk.box.lo[axis])
                 sources = match([Need(chunk.index, "Ex", below)], boxes, layers)
-                remote[axis] = any(layout[copy.source].owner != communicator.rank for copy in sources)
+                remote[axis] = any(self._layout[copy.source].owner != self._communicator.rank for copy in sources)
             chunk.remote_faces = (remote[0], remote[1], remote[2])
 
     def close(self) -> None:
@@ -114,10 +161,11 @@ class Stepper:
 
     def watch(self, patches: Iterable[Patch]) -> None:
         """Record the fields of these patches after every step from now on, and of no others."""
+        self._watched = list(patches)
         # Averages of H reach into ghosts, so they are taken when those have come; the others meanwhile.
-        patches = list(patches)
-        self._at_once = [patch for patch in patches if patch.average is None]
-        self._with_ghosts = [patch for patch in patches if patch.average is not None]
+        live = [patch for patch in self._watched if patch.component in self.stepped or not patch.adds]
+        self._at_once = [patch for patch in live if patch.average is None]
+        self._with_ghosts = [patch for patch in live if patch.average is not None]
 
     def step(self, step: int, dt: float) -> None:
         """Go from E at `step`·dt and H half a step later to the next step.
@@ -142,11 +190,23 @@ class Stepper:
             self._receive_h()
 
     def refresh(self) -> None:
-        """Exchange all ghosts anew, after fields were written from outside."""
+        """Exchange all ghosts anew, after fields were written from outside, and step what was written from now on."""
         with self.timer("other"):
             self._receive_h()
+            self._look_for_more()
             for name in ("E", "H"):
                 self._exchange(name)
+
+    def _look_for_more(self) -> None:
+        """Step the components, too, that were zero and aren't any more on some rank."""
+        if len(self.stepped) == len(COMPONENTS):
+            return
+        written = {name for chunk in self.chunks for name in nonzero_components(chunk)}
+        flags = self._communicator.allreduce([float(name in written) for name in COMPONENTS], "max")
+        driven = self.stepped | {name for name, flag in zip(COMPONENTS, flags, strict=True) if flag}
+        everything = reached(driven, self._layers.grid.thin, self._pairs)
+        if everything != self.stepped:
+            self._choose(everything)
 
     def _receive_h(self) -> None:
         if self._h_under_way:

@@ -12,13 +12,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from evenly.decomposition.cells.cell import Cell, Transform
 from evenly.decomposition.cells.fdtd.exact_survey import exact_survey
 from evenly.decomposition.cells.fdtd.object_survey import object_survey
 from evenly.errors import InputError
+from evenly.fdtd.cell.grid import ELECTRIC
+from evenly.fdtd.stepping.components import face_components, predicted
 
 if TYPE_CHECKING:
     from evenly.fdtd.monitors.monitor import FourierMonitor
@@ -78,6 +80,7 @@ def cell_of(
     """
     survey = exact_survey if sim.grid.box.volume <= points else object_survey
     layers = sim.layers
+    stepped, mixed = predicted(sim.structure, (source.component for source in sim.sources))
     x, y, z = (kind == "periodic" for kind in layers.kinds)
     return Cell(
         "fdtd",
@@ -86,22 +89,27 @@ def cell_of(
         (x, y, z),
         layers.pml,
         layers.absorber,
-        transforms=_transforms(sim, monitors),
+        transforms=_transforms(sim, monitors, stepped),
         complex_fields=layers.complex_fields,
         name=name,
         traits={
             "float bytes": 8.0 if sim.options.precision == "float64" else 4.0,
             "threads": float(sim.options.threads),
+            "components": float(len(stepped)),
+            "electric components": float(len(stepped & set(ELECTRIC))),
+            "face components": face_components(stepped, sim.grid.thin),
+            "electric increments": float("E" in mixed),
+            "magnetic increments": float("H" in mixed),
         },
     )
 
 
-def _transforms(sim: Simulation, monitors: Iterable[FourierMonitor]) -> tuple[Transform, ...]:
+def _transforms(sim: Simulation, monitors: Iterable[FourierMonitor], stepped: Collection[str]) -> tuple[Transform, ...]:
     """Return the Fourier transforms; components with the same box and number of frequencies make one `Transform`."""
     from evenly.fdtd.monitors.monitor import FourierMonitor
 
     found: dict[Any, float] = defaultdict(float)
     for monitor in (*(one for one in sim.monitors if isinstance(one, FourierMonitor)), *monitors):
-        for region in monitor.regions(sim.grid):
+        for region in (one for one in monitor.regions(sim.grid) if one.component in stepped):
             found[region.box.lo, region.box.hi, len(monitor.frequencies)] += 1 / monitor.sampling(sim)
     return tuple(Transform(low, high, values, n) for (low, high, n), values in found.items())

@@ -10,18 +10,19 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 __all__ = [
-    "ABOVE_ROW", "CLOSED", "E_FACTORS", "H_FACTORS", "LAYERED", "LOSSY", "OPEN", "PER_POINT", "SCALAR", "THIN",
-    "WALLS", "WRAPPED", "Medium", "Update",
+    "ABOVE_ROW", "CLOSED", "E_FACTORS", "E_STEPPED", "H_FACTORS", "H_STEPPED", "LAYERED", "LOSSY", "OPEN", "PER_POINT",
+    "SCALAR", "THIN", "WALLS", "WRAPPED", "Medium", "Update",
 ]  # fmt: skip
 
 # Form of a field's factors: one number per component, c per point, or c and a per point.
 SCALAR, PER_POINT, LOSSY = 0, 1, 2
 # Neighbour above the last point of a row: another chunk, a wall (E = 0 there), or the row's own first point.
 OPEN, CLOSED, WRAPPED = 0, 1, 2
-# Positions in a chunk's `flags` (11 ints): form of the factors of E (1 int) and of H (1); whether axes 0, 1, 2 cross a
+# Positions in a chunk's `flags` (17 ints): form of the factors of E (1 int) and of H (1); whether axes 0, 1, 2 cross a
 # perfectly matched layer (3); neighbour above a row (1); index of the plane along axes 0, 1, 2 where a wall holds E at
-# zero, 0 if there is none (3); whether axes 0 and 1 are thin (2).
-E_FACTORS, H_FACTORS, LAYERED, ABOVE_ROW, WALLS, THIN = 0, 1, 2, 5, 6, 9
+# zero, 0 if there is none (3); whether axes 0 and 1 are thin (2); which components of E (3) and of H (3) are stepped
+# (the others are zero everywhere).
+E_FACTORS, H_FACTORS, LAYERED, ABOVE_ROW, WALLS, THIN, E_STEPPED, H_STEPPED = 0, 1, 2, 5, 6, 9, 11, 14
 
 
 class Medium(NamedTuple):
@@ -70,6 +71,8 @@ class Update(NamedTuple):
         As in the flags for E; all 0 for H, since walls set no component of H to zero.
     wrapped : bool
         Whether the ghost above a row is the row's own first point.
+    stepped : three bools
+        Whether each component of `D` is updated.
     """
 
     D: Any
@@ -85,3 +88,4 @@ class Update(NamedTuple):
     strides: Any
     walls: Any
     wrapped: Any
+    stepped: Any

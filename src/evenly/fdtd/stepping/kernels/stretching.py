@@ -11,7 +11,7 @@ import numpy as np
 
 from evenly.compiling import njit
 
-__all__ = ["difference", "find_places", "lay_out", "stretched"]
+__all__ = ["difference", "find_places", "flat_difference", "lay_out", "stretched"]
 
 # Columns of `where`: start of ψ for a component's first and second derivative, start of b for the first and second
 # derivative, and the distance from b to a and from a to 1/κ.
@@ -130,6 +130,48 @@ def difference(T, P, Q, psi, K, where, inside, run, steps, keep):
     else:
         for k in range(zero, n):
             T[k] = (P[o + k] - P[p1 + k]) - (Q[o + k] - Q[q2 + k])
+
+
+@njit(cache=True, nogil=True)
+def flat_difference(T, P, Q, psi, K, where, inside, run, steps, keep):
+    """As `difference`; along a thin axis (stride 0), nothing varies, and the other derivative is the whole curl."""
+    o, n, apart = np.uint64(run[0]), np.uint64(run[1]), np.uint64(where[_APART])
+    if steps[0] == 0:
+        ends, places = (
+            (o, np.uint64(run[0] + steps[1]), n),
+            (np.uint64(where[_PSI_2] + run[0]), np.uint64(where[_ROW_2])),
+        )
+        _slope(T, Q, psi, K, ends, (*places, apart), inside[1], T.dtype.type(-1), keep)
+    elif steps[1] == 0:
+        ends, places = (
+            (o, np.uint64(run[0] + steps[0]), n),
+            (np.uint64(where[_PSI_1] + run[0]), np.uint64(where[_ROW_1])),
+        )
+        _slope(T, P, psi, K, ends, (*places, apart), inside[0], T.dtype.type(1), keep)
+    else:
+        difference(T, P, Q, psi, K, where, inside, run, steps, keep)
+
+
+@njit(cache=True, nogil=True)
+def _slope(T, P, psi, K, ends, places, inside, sign, keep):
+    """Compute one difference instead of two, T = ±∂P, where nothing varies along the other axis.
+
+    `ends` are the run's first point, that of its neighbours, and the number of points; `places` the start of ψ, that of
+    b in K, and the distance from b to a.
+    """
+    zero = np.uint64(0)
+    (o, q, n), (x, b, apart) = ends, places
+    a, v = b + apart, b + apart + apart
+    if inside:
+        for k in range(zero, n):
+            d = P[o + k] - P[q + k]
+            new = K[b + k] * psi[x + k] + K[a + k] * d
+            T[k] = sign * (K[v + k] * d + new)
+            if keep:
+                psi[x + k] = new
+    else:
+        for k in range(zero, n):
+            T[k] = sign * (P[o + k] - P[q + k])
 
 
 @njit(cache=True, nogil=True)

@@ -18,7 +18,9 @@ from evenly.compiling import njit
 from evenly.fdtd.stepping.kernels.arguments import (
     ABOVE_ROW,
     E_FACTORS,
+    E_STEPPED,
     H_FACTORS,
+    H_STEPPED,
     LAYERED,
     PER_POINT,
     SCALAR,
@@ -27,14 +29,18 @@ from evenly.fdtd.stepping.kernels.arguments import (
     WRAPPED,
     Update,
 )
+from evenly.fdtd.stepping.kernels.flat import update_flat_rows
+from evenly.fdtd.stepping.kernels.one_component import add_curl, update_component
 from evenly.fdtd.stepping.kernels.stretching import difference, find_places, lay_out, stretched
-from evenly.fdtd.stepping.kernels.walls import finish_rows, hold
+from evenly.fdtd.stepping.kernels.walls import copy_ends, finish_rows, hold
 
 __all__ = ["RUN_BYTES", "sweep"]
 
 # Length of a run of rows, in bytes of one field component: long enough that the cost of starting a run is negligible,
 # short enough for the caches.
 RUN_BYTES = 38400
+# The same in one and two dimensions, where fewer components share the caches.
+FLAT_RUN_BYTES = 115200
 
 
 @njit(cache=True, nogil=True)
@@ -51,16 +57,22 @@ def sweep(E, H, electric, magnetic, shape, boxes, flags):
         Points with ghosts.
     boxes : (4, 3) ints
         First index and one past the last, for E and for H.
-    flags : (11,) ints
+    flags : (17,) ints
         See `arguments`.
     """
     di, dj = (0 if flags[THIN] else 1), (0 if flags[THIN + 1] else 1)
     sx, sy = di * shape[1] * shape[2], dj * shape[2]
     walls, layers = flags[WALLS : WALLS + 3], flags[LAYERED : LAYERED + 3]
-    most = max(1, min(shape[1], RUN_BYTES // (E[0].itemsize * shape[2])))
+    # In one and two dimensions, axes are thin, and some components may not exist.
+    flat = di == 0 or dj == 0
+    room = FLAT_RUN_BYTES if flat else RUN_BYTES
+    most = max(1, min(shape[1], room // (E[0].itemsize * shape[2])))
     length, wrapped = most * shape[2], flags[ABOVE_ROW] == WRAPPED
-    e = _name(E, H, electric, flags[E_FACTORS], layers, length, (-sx, -sy, -1), walls, wrapped)
-    h = _name(H, E, magnetic, flags[H_FACTORS], layers, length, (sx, sy, 1), np.zeros(3, flags.dtype), False)
+    e_stepped = (flags[E_STEPPED] != 0, flags[E_STEPPED + 1] != 0, flags[E_STEPPED + 2] != 0)
+    h_stepped = (flags[H_STEPPED] != 0, flags[H_STEPPED + 1] != 0, flags[H_STEPPED + 2] != 0)
+    no_walls = np.zeros(3, flags.dtype)
+    e = _name(E, H, electric, flags[E_FACTORS], layers, length, (-sx, -sy, -1), walls, wrapped, e_stepped)
+    h = _name(H, E, magnetic, flags[H_FACTORS], layers, length, (sx, sy, 1), no_walls, False, h_stepped)
     e_box, h_box = boxes[:2], boxes[2:]
     # Boxes at most two points wide along the rows are updated point by point.
     if e_box[0, 2] >= e_box[1, 2] and 0 < h_box[1, 2] - h_box[0, 2] <= 2:
@@ -87,17 +99,23 @@ def sweep(E, H, electric, magnetic, shape, boxes, flags):
         for i in range(i_first, i_last):
             if e_box[0, 0] <= i < e_box[1, 0] and e_first < e_end:
                 box = (i, e_first, e_end, e_box[0, 2], e_box[1, 2], e_rows)
-                _update_rows(e, KE, T, kept, layers, shape, box)
+                if flat:
+                    update_flat_rows(e, KE, T, kept, layers, shape, box)
+                else:
+                    _update_rows(e, KE, T, kept, layers, shape, box)
             if h_box[0, 0] <= i - di < h_box[1, 0] and h_first < h_end:
                 box = (i - di, h_first, h_end, h_box[0, 2], h_box[1, 2], h_rows)
-                _update_rows(h, KH, T, kept, layers, shape, box)
+                if flat:
+                    update_flat_rows(h, KH, T, kept, layers, shape, box)
+                else:
+                    _update_rows(h, KH, T, kept, layers, shape, box)
 
 
 @njit(cache=True, nogil=True)
-def _name(D, A, medium, mode, layers, length, strides, walls, wrapped):
+def _name(D, A, medium, mode, layers, length, strides, walls, wrapped, stepped):
     c, a, scalar, psi, offsets, profiles = medium
     where, inside = find_places(offsets, layers, length)
-    return Update(D, A, c, a, scalar, mode, psi, profiles, where, inside, strides, walls, wrapped)
+    return Update(D, A, c, a, scalar, mode, psi, profiles, where, inside, strides, walls, wrapped, stepped)
 
 
 @njit(cache=True, nogil=True)
@@ -149,25 +167,25 @@ def _update_rows(update, K, T, kept, layers, shape, box):
         row = (i * shape[1] + j) * sy
         run = (row + k0, (m - 1) * sy + k1 - k0)
         if rows > 1 and (ends[0] > 0 or ends[1] > 0):
-            _copy_ends(kept, D0, D1, D2, psi, where, inside, (row, sy, m), ends, False)
+            copy_ends(kept, D0, D1, D2, psi, where, inside, (row, sy, m), ends, False)
         if layered:
             # Component by component: the stretched curl, then the field.
             if layers[1] and rows == 1:
                 lay_out(K, update.profiles[1], 1, j, 1, k0, sy)
             difference(T, A2, A1, psi, K, where[0], inside[0], run, (s1, s2), True)
-            _add_curl(D0, T, c0, a0, scalar[0], mode, run)
+            add_curl(D0, T, c0, a0, scalar[0], mode, run)
             difference(T, A0, A2, psi, K, where[1], inside[1], run, (s2, s0), True)
-            _add_curl(D1, T, c1, a1, scalar[1], mode, run)
+            add_curl(D1, T, c1, a1, scalar[1], mode, run)
             difference(T, A1, A0, psi, K, where[2], inside[2], run, (s0, s1), True)
-            _add_curl(D2, T, c2, a2, scalar[2], mode, run)
+            add_curl(D2, T, c2, a2, scalar[2], mode, run)
         elif plain:
             _update_plain(D0, D1, D2, A0, A1, A2, run, (s0, s1, s2), scalar[0])
         else:
-            _update_component(D0, A2, A1, c0, a0, scalar[0], mode, run, (s1, s2))
-            _update_component(D1, A0, A2, c1, a1, scalar[1], mode, run, (s2, s0))
-            _update_component(D2, A1, A0, c2, a2, scalar[2], mode, run, (s0, s1))
+            update_component(D0, A2, A1, c0, a0, scalar[0], mode, run, (s1, s2))
+            update_component(D1, A0, A2, c1, a1, scalar[1], mode, run, (s2, s0))
+            update_component(D2, A1, A0, c2, a2, scalar[2], mode, run, (s0, s1))
         if rows > 1 and (ends[0] > 0 or ends[1] > 0):
-            _copy_ends(kept, D0, D1, D2, psi, where, inside, (row, sy, m), ends, True)
+            copy_ends(kept, D0, D1, D2, psi, where, inside, (row, sy, m), ends, True)
         finish_rows(D0, D1, D2, shape, walls, wrapped, i, j, m)
         j += m
 
@@ -189,75 +207,6 @@ def _update_plain(D0, D1, D2, A0, A1, A2, run, s, c):
 
 
 @njit(cache=True, nogil=True)
-def _update_component(D, P, Q, c, a, scalar, mode, run, steps):
-    """Update one component outside layers in one pass: D = a·D + c·(∂1 P - ∂2 Q).
-
-    With a conductivity σ and s = σ dt/2, a = (1 - s)/(1 + s), and c has a factor 1/(1 + s). This takes σE at the middle
-    of the step (A. Taflove and S. C. Hagness, Computational Electrodynamics, 3rd ed., chapter 3). Without it, a = 1.
-    """
-    zero, o, n = np.uint64(0), np.uint64(run[0]), np.uint64(run[1])
-    p1, q2 = np.uint64(run[0] + steps[0]), np.uint64(run[0] + steps[1])
-    if mode == SCALAR:
-        for k in range(zero, n):
-            D[o + k] += scalar * ((P[o + k] - P[p1 + k]) - (Q[o + k] - Q[q2 + k]))
-    elif mode == PER_POINT:
-        for k in range(zero, n):
-            D[o + k] += c[o + k] * ((P[o + k] - P[p1 + k]) - (Q[o + k] - Q[q2 + k]))
-    else:
-        for k in range(zero, n):
-            D[o + k] = a[o + k] * D[o + k] + c[o + k] * ((P[o + k] - P[p1 + k]) - (Q[o + k] - Q[q2 + k]))
-
-
-@njit(cache=True, nogil=True)
-def _add_curl(D, T, c, a, scalar, mode, run):
-    """Update one component with its stretched curl T: D = a·D + c·T."""
-    zero, o, n = np.uint64(0), np.uint64(run[0]), np.uint64(run[1])
-    if mode == SCALAR:
-        for k in range(zero, n):
-            D[o + k] += scalar * T[k]
-    elif mode == PER_POINT:
-        for k in range(zero, n):
-            D[o + k] += c[o + k] * T[k]
-    else:
-        for k in range(zero, n):
-            D[o + k] = a[o + k] * D[o + k] + c[o + k] * T[k]
-
-
-@njit(cache=True, nogil=True)
-def _copy_ends(kept, D0, D1, D2, psi, where, inside, run, ends, back):
-    """Store the field and ψ at the first or last point of a run's rows in `kept`, or restore them (`back`).
-
-    Parameters
-    ----------
-    kept : (n_rows, 2, 9)
-        Per row and end: three field components, then two ψ of each component.
-    run : three ints
-        Flat index of the first row, points of a row, number of rows.
-    ends : two ints
-        Column of the point at either end; negative if it isn't stored.
-    """
-    row, sy, rows = run
-    for r in range(rows):
-        for side in range(2):
-            if ends[side] < 0:
-                continue
-            o = row + r * sy + ends[side]
-            if back:
-                D0[o], D1[o], D2[o] = kept[r, side, 0], kept[r, side, 1], kept[r, side, 2]
-            else:
-                kept[r, side, 0], kept[r, side, 1], kept[r, side, 2] = D0[o], D1[o], D2[o]
-            for component in range(3):
-                for which in range(2):
-                    if not inside[component, which]:
-                        continue
-                    p, slot = where[component, which] + o, 3 + 2 * component + which
-                    if back:
-                        psi[p] = kept[r, side, slot]
-                    else:
-                        kept[r, side, slot] = psi[p]
-
-
-@njit(cache=True, nogil=True)
 def _update_points(update, shape, box):
     """Update the points of a thin box one by one; for rows of one or two points, runs don't pay off."""
     (D0, D1, D2), (A0, A1, A2), (x, y, z) = update.D, update.A, update.profiles
@@ -275,7 +224,7 @@ def _update_points(update, shape, box):
                 u -= stretched(A2[o] - A2[o + s0], psi, x, where[1, 1] + o, i, inside[1, 1])
                 v = stretched(A1[o] - A1[o + s0], psi, x, where[2, 0] + o, i, inside[2, 0])
                 v -= stretched(A0[o] - A0[o + s1], psi, y, where[2, 1] + o, j, inside[2, 1])
-                # Then the field, as in `_add_curl`.
+                # Then the field, as in `one_component.add_curl`.
                 if mode == SCALAR:
                     D0[o] += scalar[0] * t
                     D1[o] += scalar[1] * u

@@ -1,4 +1,4 @@
-"""Sets E at walls to zero, and the ghost points at the ends of rows.
+"""Sets E at walls to zero and the ghost points at the ends of rows, and keeps points there that a run must not change.
 
 A wall is a perfect conductor: the components of E along it are zero (K. S. Yee, IEEE Trans. Antennas Propag. 14, 302
 (1966)).
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from evenly.compiling import njit
 
-__all__ = ["finish_rows", "hold"]
+__all__ = ["copy_ends", "finish_row", "finish_rows", "hold"]
 
 
 @njit(cache=True, nogil=True)
@@ -30,13 +30,13 @@ def finish_rows(D0, D1, D2, shape, walls, wrapped, i, j, rows):
     for r in range(j, j + rows):
         at_y = walls[1] != 0 and r == walls[1]
         o = (i * shape[1] + r) * sy
-        _finish_row(D0, o, sy, at_y, at_z, wrapped)
-        _finish_row(D1, o, sy, at_x, at_z, wrapped)
-        _finish_row(D2, o, sy, at_x or at_y, False, wrapped)
+        finish_row(D0, o, sy, at_y, at_z, wrapped)
+        finish_row(D1, o, sy, at_x, at_z, wrapped)
+        finish_row(D2, o, sy, at_x or at_y, False, wrapped)
 
 
 @njit(cache=True, nogil=True)
-def _finish_row(F, o, sy, whole, first, wrapped):
+def finish_row(F, o, sy, whole, first, wrapped):
     """Set a row of E (if `whole`) or its first point (if `first`) to zero, and reset the ghosts at its ends."""
     last = o + sy - 1
     if whole:
@@ -46,6 +46,40 @@ def _finish_row(F, o, sy, whole, first, wrapped):
         F[o + 1] = 0
     F[o] = 0
     F[last] = F[o + 1] if wrapped else 0
+
+
+@njit(cache=True, nogil=True)
+def copy_ends(kept, D0, D1, D2, psi, where, inside, run, ends, back):
+    """Store the field and ψ at the first or last point of a run's rows in `kept`, or restore them (`back`).
+
+    Parameters
+    ----------
+    kept : (n_rows, 2, 9)
+        Per row and end: three field components, then two ψ of each component.
+    run : three ints
+        Flat index of the first row, points of a row, number of rows.
+    ends : two ints
+        Column of the point at either end; negative if it isn't stored.
+    """
+    row, sy, rows = run
+    for r in range(rows):
+        for side in range(2):
+            if ends[side] < 0:
+                continue
+            o = row + r * sy + ends[side]
+            if back:
+                D0[o], D1[o], D2[o] = kept[r, side, 0], kept[r, side, 1], kept[r, side, 2]
+            else:
+                kept[r, side, 0], kept[r, side, 1], kept[r, side, 2] = D0[o], D1[o], D2[o]
+            for component in range(3):
+                for which in range(2):
+                    if not inside[component, which]:
+                        continue
+                    p, slot = where[component, which] + o, 3 + 2 * component + which
+                    if back:
+                        psi[p] = kept[r, side, slot]
+                    else:
+                        kept[r, side, slot] = psi[p]
 
 
 @njit(cache=True, nogil=True)
