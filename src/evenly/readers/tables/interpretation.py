@@ -18,6 +18,7 @@ from evenly.errors import ReadError, did_you_mean
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
 from evenly.readers.tables.options import TableOptions
+from evenly.readers.tables.quantities import find_quantities, measured_in
 from evenly.readers.tables.refusals import refuse_choices, refuse_remarks, refuse_summaries
 from evenly.readers.tables.repetitions import NUMBERS, are_whole, is_running_clock
 from evenly.readers.tables.roles import (
@@ -29,23 +30,19 @@ from evenly.readers.tables.roles import (
     is_limit,
     is_outcome,
     is_result,
-    is_statistic,
 )
-from evenly.readers.tables.rows import runs_of
+from evenly.readers.tables.rows import runs_of, status_and_seconds
 from evenly.readers.tables.state_column import find_states, stopped_at_limit
-from evenly.readers.tables.states import name_key, state_of
-from evenly.readers.tables.time_column import find_time, statistics_beside
+from evenly.readers.tables.states import name_key
+from evenly.readers.tables.time_column import find_time
 from evenly.readers.tables.time_relations import follows_response, parts_of
 from evenly.readers.tables.values import Values
-from evenly.runs.columns import BOOKKEEPING
 from evenly.runs.runs import Runs
-from evenly.runs.units import SECONDS_PER, base_unit, to_base
+from evenly.runs.units import SECONDS_PER, base_unit
 from evenly.space.expressions import Expression
 
 __all__ = ["Interpretation"]
 
-#: Names of columns of runs, which no other quantity may replace.
-_TAKEN = frozenset({*BOOKKEEPING, "seconds", "count", "spread"})
 #: What begins with a number, also with one that is about so much.
 _NUMBER = re.compile(r"\W*\d")
 
@@ -54,11 +51,6 @@ def _is_sibling(column: str, time: str) -> bool:
     """Tell whether a column is named as that of the time, but for a number: ``512^3`` beside ``256^3``."""
     alike = re.sub(r"\d+", "0", column) == re.sub(r"\d+", "0", time)
     return alike and column != time and any(map(str.isdigit, time))
-
-
-def _kept_apart(name: str) -> str:
-    """Return the name of a quantity, with a ``_`` behind it if runs have a column of that name."""
-    return f"{name}_" if name in _TAKEN else name
 
 
 class Interpretation:
@@ -148,9 +140,10 @@ class Interpretation:
         frame = pd.DataFrame({name: self.values.parameter(name) for name in parameters}, index=self.cells.index)
         for name, value in self.options.constants.items():
             frame[name] = value
-        frame["status"], frame["seconds"] = self._times(time, seconds, status, stopped)
+        frame["status"], frame["seconds"], note = status_and_seconds(self.values, time, seconds, status, stopped)
+        self.notes += [note] if note else []
         for column, (name, its_unit) in quantities.items():
-            frame[name] = self._measured(column, its_unit)
+            frame[name] = measured_in(self.values, column, its_unit)
         inputs = [*parameters, *self.options.constants]
         if note := keep_books(self.values, frame, book, inputs, solver):
             self.notes.append(note)
@@ -292,49 +285,17 @@ class Interpretation:
         """Return column → (quantity, unit); a time without a unit has that of the time."""
         given = self.options.quantities
         self._require(list(given), "quantities")
-        found = {column: (_kept_apart(column), words.canonical_unit(unit)) for column, unit in given.items()}
-        asked = {*self.options.parameters, self.options.solver}
+        found = find_quantities(self.values, unit, {*self.options.parameters, self.options.solver or "", *self._roles})
         told: dict[str, list[str]] = {}
-        for column in self.cells.columns:
-            if column in asked or column in self._roles or column in found or is_limit(column):
-                continue
-            no_time = is_statistic(column) or statistics_beside(column, self.cells.columns)
-            known = None if no_time else words.measured(column) or self._timing(column)
-            if known is None or known.unit in ("SYPD", "SDPD"):
-                continue
-            clash = known.base in self.cells.columns or known.base in ("seconds", *words.ALIASES)
-            its_unit = known.unit or (unit if unit in SECONDS_PER else "s")
-            name = column if clash else known.base
-            found[column] = (_kept_apart(name), its_unit)
-            told.setdefault(its_unit, []).append(repr(column))
-        for its_unit, names in told.items():
-            are = "are other measured quantities" if len(names) > 1 else "is another measured quantity"
-            self.notes.append(f"{', '.join(names)} {are} in {its_unit}")
         for column, (_, its_unit) in found.items():
             why = "named in quantities= (--quantity)" if column in given else "measured, by its name or values"
             self._take(column, "quantity", why, its_unit)
+            if column not in given:
+                told.setdefault(its_unit, []).append(repr(column))
+        for its_unit, names in told.items():
+            are = "are other measured quantities" if len(names) > 1 else "is another measured quantity"
+            self.notes.append(f"{', '.join(names)} {are} in {its_unit}")
         return found
-
-    def _timing(self, column: str) -> words.Measured | None:
-        """Return a column as another timing: its values are durations, or its unit is one of time and they differ."""
-        if is_unnamed(column):
-            return None
-        if self.values.are_durations(column) and not self.values.are_suffixed(column):
-            return words.Measured(column, column, "", 0)
-        known = words.timing_by_unit(column)
-        if known is None and all(name.lower().startswith("t_") for name in (column, self.options.time or "")):
-            known = words.Measured(column, column, "", 0)  # t_comm beside --time t_total
-        if known is None or not self.values.is_numeric(column):
-            return None
-        values = self.values.numbers(column)
-        values = values[np.isfinite(values)]
-        fractions = (values != np.round(values)).any()
-        return known if fractions and len(np.unique(values)) >= 0.7 * len(values) else None
-
-    def _measured(self, column: str, unit: str) -> NDArray[np.float64]:
-        if base_unit(unit) == "s":
-            return self.values.seconds(column, unit)
-        return to_base(self.values.numbers(column), unit)
 
     def _solver(self) -> str | None:
         column = self.options.solver
@@ -457,39 +418,6 @@ class Interpretation:
             )
 
     # ---- runs ----------------------------------------------------------------------------------------------
-
-    def _times(
-        self,
-        column: str,
-        seconds: NDArray[np.float64],
-        states: NDArray[np.object_] | None,
-        stopped: NDArray[np.bool_],
-    ) -> tuple[pd.Series[Any], pd.Series[Any]]:
-        """Return the status and the seconds of each row; those of a failed run are NaN."""
-        cells = self.cells[column]
-        status = np.full(len(cells), "ok", dtype=object) if states is None else states.copy()
-        unmeasured = np.array(
-            [cell.lower() in words.NO_TIME or (cell != "" and state_of(cell) is not None) for cell in cells],
-            dtype=np.bool_,
-        )
-        longer = self.values.longer_than(column) | stopped
-        status[longer & (status == "ok")] = "timed out"
-        if states is None and unmeasured.any():
-            late = np.array([state_of(cell) == "timed out" for cell in cells], dtype=np.bool_)
-            status[unmeasured] = np.where(late[unmeasured], "timed out", "failed")
-            count = int(unmeasured.sum())
-            kind = "timed out, after an unknown time" if late[unmeasured].all() else "failed"
-            self.notes.append(f"{count} row{'s' * (count > 1)} without a time: kept as {kind}, and not learned from")
-        bad = (status == "ok") & ~((seconds > 0) & np.isfinite(seconds))
-        if bad.any():
-            row = int(np.flatnonzero(bad)[0])
-            raise self.values.at(
-                row,
-                f"the time in column {column!r} must be a number above 0, but got {cells.iloc[row]!r}: "
-                "correct it, or mark the run as failed in a column 'status'",
-            )
-        kept = (status == "ok") | ((status == "timed out") & (seconds > 0))
-        return pd.Series(status, index=cells.index), pd.Series(np.where(kept, seconds, np.nan), index=cells.index)
 
     def _split(
         self, frame: pd.DataFrame, solver: str | None, parameters: list[str], units: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""Runs of one solver from its rows of a table."""
+"""Runs from the rows of a table: what became of each and how long it took, and the runs of one solver."""
 
 from __future__ import annotations
 
@@ -10,10 +10,74 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import ReadError
+from evenly.readers.tables.columns import NO_TIME
 from evenly.readers.tables.repetitions import are_whole
+from evenly.readers.tables.states import state_of
+from evenly.readers.tables.values import Values
 from evenly.runs.runs import Runs
 
-__all__ = ["runs_of"]
+__all__ = ["runs_of", "status_and_seconds"]
+
+
+def status_and_seconds(
+    values: Values,
+    column: str,
+    seconds: NDArray[np.float64],
+    states: NDArray[np.object_] | None,
+    stopped: NDArray[np.bool_],
+) -> tuple[pd.Series[Any], pd.Series[Any], str]:
+    """Return the status and the seconds of each row, NaN for a failed run, and a note on rows without a time.
+
+    Parameters
+    ----------
+    values : Values
+    column : str
+        The column of the time.
+    seconds : array (n_rows,)
+        Its times.
+    states : array (n_rows,), optional
+        What another column says of each row.
+    stopped : bool array (n_rows,)
+        The runs that took as long as their limit.
+
+    Raises
+    ------
+    ReadError
+        If a run that went well has no time above 0.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from evenly.readers.tables.options import TableOptions
+    >>> cells = Values(TableOptions(), Path("a.csv"), pd.DataFrame({"s": ["9", "-"]}), np.array([2, 3]))
+    >>> status, seconds, note = status_and_seconds(cells, "s", np.array([9.0, np.nan]), None, np.zeros(2, bool))
+    >>> status.tolist(), seconds.tolist(), note
+    (['ok', 'failed'], [9.0, nan], '1 row without a time: kept as failed, and not learned from')
+    """
+    cells, note = values.cells[column], ""
+    status = np.full(len(cells), "ok", dtype=object) if states is None else states.copy()
+    unmeasured = np.array(
+        [cell.lower() in NO_TIME or (cell != "" and state_of(cell) is not None) for cell in cells], dtype=np.bool_
+    )
+    longer = values.longer_than(column) | stopped
+    status[longer & (status == "ok")] = "timed out"
+    if states is None and unmeasured.any():
+        late = np.array([state_of(cell) == "timed out" for cell in cells], dtype=np.bool_)
+        status[unmeasured] = np.where(late[unmeasured], "timed out", "failed")
+        count = int(unmeasured.sum())
+        kind = "timed out, after an unknown time" if late[unmeasured].all() else "failed"
+        note = f"{count} row{'s' * (count > 1)} without a time: kept as {kind}, and not learned from"
+    bad = (status == "ok") & ~((seconds > 0) & np.isfinite(seconds))
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise values.at(
+            row,
+            f"the time in column {column!r} must be a number above 0, but got {cells.iloc[row]!r}: "
+            "correct it, or mark the run as failed in a column 'status'",
+        )
+    kept = (status == "ok") | ((status == "timed out") & (seconds > 0))
+    times = pd.Series(np.where(kept, seconds, np.nan), index=cells.index)
+    return pd.Series(status, index=cells.index), times, note
 
 
 def runs_of(
