@@ -46,8 +46,8 @@ def test_a_study_of_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "three is one too many" in study.failed[0].message
     two = study.at(2)[0]
     assert sum(rank.points for rank in two.ranks) == two.points == 80 * 60
-    # The cut is across x: 60 points of Ey and Ez upwards, of Hy and Hz downwards, 8 bytes each.
-    assert [rank.bytes_sent for rank in two.ranks] == [2 * 60 * 8, 2 * 60 * 8]
+    # The cut is across x, and the source drives Ez, Hx, Hy: 60 points of Ez upwards, of Hy downwards, 8 bytes each.
+    assert [rank.bytes_sent for rank in two.ranks] == [60 * 8, 60 * 8]
     assert [rank.counts["surface"] for rank in two.ranks] == [60, 60]
     assert [rank.counts["neighbours"] for rank in two.ranks] == [1, 1]
     assert [rank.counts["fourier"] > 0 for rank in two.ranks] == [True, False]

@@ -242,6 +242,9 @@ def _only_table(path: Path, content: list[str]) -> list[str]:
     if len(found) > 1:
         at = " and ".join(str(one.start + 1) for one in found)
         raise ReadError(path, f"the text holds {len(found)} tables, at the lines {at}: save the one to read as a file")
+    first = next((line for line in content if line.strip()), "")
+    if not found and re.search(r"[,;\t]", first):  # delimited text of another name
+        return content
     if not found:
         raise ReadError(
             path, "the text holds no table (lines with bars), and is in none of the formats that evenly reads"
