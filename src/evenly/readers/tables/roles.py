@@ -39,6 +39,7 @@ __all__ = [
     "is_statistic",
     "only",
     "settle",
+    "words_of",
 ]  # fmt: skip
 
 Role = Literal[
@@ -268,7 +269,7 @@ def is_limit(column: str) -> bool:
     >>> is_limit("Timelimit"), is_limit("requested_cores"), is_limit("time"), is_limit("power limit [W]")
     (True, True, False, False)
     """
-    return bounds_time(column) or "requested" in _words_of(column) or name_key(column).startswith("resource_list")
+    return bounds_time(column) or "requested" in words_of(column) or name_key(column).startswith("resource_list")
 
 
 def bounds_time(column: str) -> bool:
@@ -279,14 +280,21 @@ def bounds_time(column: str) -> bool:
     >>> bounds_time("Timelimit"), bounds_time("requested_cores"), bounds_time("bandwidth limit (Gb/s)")
     (True, False, False)
     """
-    key, its = name_key(column), _words_of(column)
+    key, its = name_key(column), words_of(column)
     most = key.removesuffix(f"_{unit_of_time(column)}") in _MOST_TIME
     asked = bool(its & _LIMITS) or key.startswith("resource_list")
     return (asked and its <= _OF_TIME) or key in _LIMIT_NAMES or most
 
 
-def _words_of(column: str) -> set[str]:
-    return set(re.findall(r"[^\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column).lower()))
+def words_of(name: str) -> set[str]:
+    """Return the words of a name in lower case, without numbers.
+
+    Examples
+    --------
+    >>> sorted(words_of("wallTime_2 [s]"))
+    ['s', 'time', 'wall']
+    """
+    return set(re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-zà-ÿ])(?=[A-Z])", "_", name).lower()))
 
 
 def _look_measured(values: NDArray[np.float64]) -> bool:
