@@ -34,6 +34,7 @@ __all__ = [
     "identifies",
     "is_count",
     "is_limit",
+    "is_memory",
     "is_outcome",
     "is_result",
     "is_statistic",
@@ -245,6 +246,17 @@ def is_result(column: str) -> bool:
     )
 
 
+def is_memory(column: str) -> bool:
+    """Tell whether a name is that of an amount of memory.
+
+    Examples
+    --------
+    >>> is_memory("MAX_MEM"), is_memory("mesh")
+    (True, False)
+    """
+    return not words_of(column).isdisjoint(_MEMORY)
+
+
 def is_statistic(column: str) -> bool:
     """Tell whether a name is that of a statistic beside a time.
 
@@ -269,7 +281,9 @@ def is_limit(column: str) -> bool:
     >>> is_limit("Timelimit"), is_limit("requested_cores"), is_limit("time"), is_limit("power limit [W]")
     (True, True, False, False)
     """
-    return bounds_time(column) or "requested" in words_of(column) or name_key(column).startswith("resource_list")
+    key = name_key(column)  # Resource_List.ncpus are the cores that a job of PBS had
+    is_wish = key.startswith("resource_list") and not kind_of(key.removeprefix("resource_list_"))
+    return bounds_time(column) or is_wish or "requested" in words_of(column)
 
 
 def bounds_time(column: str) -> bool:

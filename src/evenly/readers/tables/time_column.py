@@ -227,10 +227,11 @@ def _no_whole_time(column: str, columns: Iterable[str]) -> str:
 
 def statistics_beside(column: str, columns: Iterable[str]) -> str:
     """Return a column that is another statistic of the same times, if this one ends in ``min``; else ""."""
-    stem = re.fullmatch(r"(.*?)[\s_.-]*min", column.strip(), re.IGNORECASE)
+    stem = re.fullmatch(r"(.*?)[\s_.-]*[\[(]?\s*min\s*[\])]?", column.strip(), re.IGNORECASE)
     if stem is None:
         return ""
-    others = re.compile(re.escape(stem[1]) + r"[\s_.-]*(max|avg|mean|median|std|stddev)", re.IGNORECASE)
+    statistic = r"[\s_.-]*[\[(]?\s*(max|avg|mean|median|std|stddev|mittel|moy|media)\s*[\])]?"
+    others = re.compile(re.escape(stem[1]) + statistic, re.IGNORECASE)
     return next((name for name in columns if others.fullmatch(name.strip())), "")
 
 

@@ -60,7 +60,7 @@ def cell_of_script(
     Warns
     -----
     EvenlyWarning
-        If the script makes several simulations and `simulation` is 1, so that the first was taken.
+        If the script may make several simulations and `simulation` is 1, so that the first was taken.
     """
     path = Path(script)
     if not path.is_file():
@@ -107,8 +107,10 @@ def _report(path: Path) -> dict[str, Any]:
 def _tell(path: Path, report: dict[str, Any], simulation: int) -> None:
     for text in report.get("notes", ()):
         warnings.warn(f"{path}: {text}", EvenlyWarning, stacklevel=3)
-    if simulation == 1 and simulations_in(path) > 1:
-        warnings.warn(f"{path} makes several simulations: the first that runs was taken.", EvenlyWarning, stacklevel=3)
+    if simulation == 1 and makes_several(path):
+        many = "makes" if simulations_in(path) > 1 else "may make"
+        said = f"{path} {many} several simulations: the first that runs was taken (--which 2 takes the second)."
+        warnings.warn(said, EvenlyWarning, stacklevel=3)
 
 
 def simulations_in(path: Path) -> int:
@@ -161,6 +163,6 @@ def _problem(path: Path, result: Any, report: dict[str, Any], simulation: int) -
         # For example, a message of the script about its own arguments.
         text = f"{said}\n{text}"
     last = "\n".join(text.strip().splitlines()[-_LINES:])
-    return RunFailed(
-        f"{path} failed before its first time step:\n{last}", exit_code=int(result.returncode), output=text
-    )
+    hint = " (the simulations before it make no steps, and measure nothing)" if simulation > 1 else ""
+    whose = f"the first time step of simulation {simulation}{hint}" if simulation > 1 else "its first time step"
+    return RunFailed(f"{path} failed before {whose}:\n{last}", exit_code=int(result.returncode), output=text)
