@@ -15,6 +15,7 @@ import evenly
 from evenly.campaign.noise import Noise, drift_per_run, noise_of
 from evenly.errors import EvenlyError, InfeasibleError, InputError, RunFailed
 from evenly.models.fitting import new_model
+from evenly.report.tables.tuning import found_text
 from evenly.space.parameters import Categorical, Integer, Ordinal, Real
 from evenly.space.space import Space
 from evenly.tuning.candidates import Candidates
@@ -589,3 +590,35 @@ def test_a_repetition_is_worth_more_the_closer_it_is() -> None:
     values = dict(zip((trial.configuration["n"] for trial in standing.trials), standing.values, strict=True))
     assert values[2] > values[1] > values[3] > values[4] >= 0
     assert standing.chances.sum() == pytest.approx(1.0)
+
+
+def test_a_slow_configuration_is_told_as_it_was_measured() -> None:
+    space = Space(block=Ordinal(2, 4, 8, 16, 32, 64), solver=Categorical("cg", "gmres", "jacobi"))
+    random = np.random.default_rng(0)
+
+    def seconds(one: dict[str, Any]) -> float:
+        factor = {"cg": 1.0, "gmres": 1.5, "jacobi": 9.0}[one["solver"]]
+        return float((1 + 0.8 * abs(np.log2(one["block"] / 8))) * factor)
+
+    def run(one: dict[str, Any]) -> float:
+        return seconds(one) * float(np.exp(0.05 * random.standard_normal()))
+
+    today = {"block": 64, "solver": "jacobi"}  # 30.6 times as slow as the fastest
+    result = evenly.tune(space, run, budget=14, baseline=today)
+    assert result.gain is not None
+    assert result.gain.seconds == pytest.approx(seconds(today), rel=0.15)  # three times the noise
+    assert result.gain.interval is not None
+    assert 0.93 < result.gain.interval[0] < 1 - 1 / 30.6 < result.gain.interval[1]
+    alike = zip(result.alike["block"], result.alike["solver"], strict=True)
+    assert all(seconds({"block": block, "solver": solver}) < 2 for block, solver in alike)
+
+
+def test_a_baseline_whose_time_is_unknown_is_said() -> None:
+    def run(one: dict[str, Any]) -> float:
+        if one["x"] == 3:
+            raise evenly.RunFailed("out of memory")
+        return float(one["x"])
+
+    result = evenly.tune(Space(x=Integer(1, 6)), run, budget=5, baseline={"x": 3})
+    assert (result.gain, result.no_gain) == (None, "it failed")
+    assert "nothing is known of a gain over today's configuration: it failed" in found_text(result)

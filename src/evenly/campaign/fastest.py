@@ -51,8 +51,8 @@ class Fastest:
         best = self._best(task)
         if best is None:
             return None
-        noise = self._noise([took for _, took in runs] for runs in self._all()) * np.sqrt(1 + 1 / len(best))
-        return float(many * np.exp(np.mean([took for _, took in best]) + _DEVIATIONS * noise))
+        noise = noise_of([took for _, took in runs] for runs in self._all())
+        return many * float(np.exp(np.mean([took for _, took in best]))) * noise.slack(len(best))
 
     def bound(self, task: Task, took_s: float) -> float | None:
         """Return a lower bound of the timed part of a run that was ended after `took_s` wall seconds; None if unknown.

@@ -17,6 +17,8 @@ _DRIFT = 0.05
 _CLEAR = 0.2
 #: What is assumed of the scatter before it is measured, worth one repetition: few machines are quieter or much louder.
 _USUAL, _WORTH = 0.05, 1.0
+#: Standard deviations by which runs may be lucky or unlucky.
+_DEVIATIONS = 2.0
 
 
 def half_width(seconds: Sequence[float]) -> float:
@@ -134,6 +136,18 @@ class Noise:
             return 0.0
         squares = self.freedom * self.deviation**2 + _WORTH * _USUAL**2
         return float(np.sqrt(squares / (self.freedom + _WORTH)))
+
+    def slack(self, runs: int) -> float:
+        """Return a factor by which the mean of so many runs may be lucky, and a new run unlucky.
+
+        It is two standard deviations of the difference of both.
+
+        Examples
+        --------
+        >>> Noise(0.0, 1).slack(3), round(Noise(0.1, 100).slack(1), 2)
+        (1.0, 1.33)
+        """
+        return float(np.exp(_DEVIATIONS * self.likely * np.sqrt(1 + 1 / runs)))
 
 
 #: The noise where nothing was repeated.

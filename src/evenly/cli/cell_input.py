@@ -36,9 +36,7 @@ class MeepScript:
     python: Annotated[
         Path | None, _meep("--python", help="The Python that has Meep (default: the first that is found).")
     ] = None
-    simulation: Annotated[
-        int, _meep("--which", help="Which of the script's simulations, in the order they run.", min=1)
-    ] = 1
+    which: Annotated[int, _meep("--which", help="Which of the script's simulations, in the order they run.", min=1)] = 1
 
 
 @dataclass(frozen=True)
@@ -167,7 +165,7 @@ def _of_meep(program: str, what: What, meep: MeepScript) -> Sources:
     python = None if meep.python is None else str(meep.python)
 
     def cell(ranks: int) -> Cell:
-        return cell_of_script(path, arguments, ranks, python, simulation=meep.simulation)
+        return cell_of_script(path, arguments, ranks, python, simulation=meep.which)
 
     script = " ".join(shlex.quote(word) for word in (path, *arguments))
 

@@ -57,7 +57,15 @@ class Unrun:
 
 
 def predict_unrun(
-    unrun: Unrun, question: Counts, what: What, level: float, pictures: Pictures, save: Path | None, *, json: bool
+    unrun: Unrun,
+    question: Counts,
+    what: What,
+    meep: MeepScript,
+    level: float,
+    pictures: Pictures,
+    save: Path | None,
+    *,
+    json: bool,
 ) -> None:
     """Forecast and show it.
 
@@ -80,7 +88,7 @@ def predict_unrun(
     machine = _machine(question)
     goal, counts = question.goal(machine.currency), unrun.counts(machine)
     known = _known(unrun.model)
-    sources = open_program(unrun.simulation or "", what, MeepScript())
+    sources = open_program(unrun.simulation or "", what, meep)
     told = question.steps or sources.steps
     if told is None and (goal.deadline_s or goal.core_hours or goal.money):
         raise InputError(
@@ -139,8 +147,8 @@ def _tell(found: Forecast, *, json: bool) -> None:
         out.print(line, soft_wrap=True)
 
 
-def refuse_unrun(unrun: Unrun, what: What, pictures: Pictures) -> None:
+def refuse_unrun(unrun: Unrun, what: What, meep: MeepScript, pictures: Pictures) -> None:
     """Refuse options of a simulation where none is given."""
-    given = [*typed(unrun), *typed(what), *typed(pictures)]
+    given = [*typed(unrun), *typed(what), *typed(meep), *typed(pictures)]
     if given:
         raise InputError(f"{given[0]} is for a simulation that nobody has run: give it with --simulation")

@@ -28,6 +28,7 @@ _CLOCK = re.compile(
 _ISO = re.compile(
     r"P(?:(?P<d>\d+)D)?(?:T(?:(?P<h>\d+(?:\.\d+)?)H)?(?:(?P<m>\d+(?:\.\d+)?)M)?(?:(?P<s>\d+(?:[.,]\d+)?)S)?)?"
 )
+_HOURS = re.compile(r"(?P<h>\d+)\s*h\s*(?P<m>[0-5]\d)", re.IGNORECASE)
 _WORD = re.compile(r"(?P<number>\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?)\s*(?P<unit>[A-Za-zµμ]+)(?:\(s\))?[\s,]*")
 _WORDS = {
     **{word: SECONDS_PER[unit] for unit in ("ns", "us", "µs", "μs", "ms", "s", "min", "h", "d") for word in [unit]},
@@ -48,8 +49,8 @@ def parse(text: str, two_fields: TwoFields | None = None) -> float:
 
     Examples
     --------
-    >>> [parse(text) for text in ("01:02:03", "1-02:03:04", "03:04.5", "PT1H2M3.5S", "1h 2m 3s", "640 s")]
-    [3723.0, 93784.0, 184.5, 3723.5, 3723.0, 640.0]
+    >>> [parse(text) for text in ("01:02:03", "1-02:03:04", "03:04.5", "PT1H2M3.5S", "1h 2m 3s", "3h40")]
+    [3723.0, 93784.0, 184.5, 3723.5, 3723.0, 13200.0]
     >>> parse("12:30"), parse("12:30", "mm:ss"), parse("12:30", "hh:mm"), parse("640")
     (nan, 750.0, 45000.0, nan)
     """
@@ -63,6 +64,8 @@ def parse(text: str, two_fields: TwoFields | None = None) -> float:
             float((match[part] or "0").replace(",", ".")) * seconds
             for part, seconds in (("d", 86_400.0), ("h", 3600.0), ("m", 60.0), ("s", 1.0))
         )
+    if match := _HOURS.fullmatch(text):  # 3h40
+        return 3600.0 * float(match["h"]) + 60.0 * float(match["m"])
     return _in_words(text)
 
 

@@ -23,8 +23,8 @@ __all__ = ["success_probabilities"]
 _TREES = 60
 #: Share of the trees that haven't seen a run: 1/e.
 _UNSEEN = 0.37
-#: The classifier's least weight. Ten runs that went well say little of a region that fails: without a least weight, the
-#: searches of lammps-voro came back to it (after 20 runs, 26 % above the optimum instead of 19 %).
+#: The classifier's least weight. Ten runs that went well say little of a region that fails: without a least weight,
+#: searches came back to it.
 _LEAST = 0.5
 
 

@@ -62,7 +62,10 @@ class Result(Shown):
         Configurations whose times don't differ significantly from the best one's, with ``seconds`` and the ``chance``
         that each is the fastest; the best one first.
     gain : Gain or None
-        How much the best one saves of the time of the configuration in use today; None if none was named, or it failed.
+        How much the best one saves of the time of the configuration in use today; None if none was named, or its time
+        isn't known.
+    no_gain : str
+        Why that isn't known, though it was named; else "".
     history : DataFrame
         One row per configuration, in the order in which they were chosen: parameters, ``seconds``, ``repetitions``,
         ``status``, ``why`` it was chosen, and the ``best`` seconds so far.
@@ -86,6 +89,7 @@ class Result(Shown):
     chance: float
     alike: pd.DataFrame
     gain: Gain | None
+    no_gain: str
     history: pd.DataFrame
     made: pd.DataFrame
     drift: float
@@ -112,10 +116,11 @@ class Result(Shown):
         for name in ("seconds", "status", "why"):
             made[name] = [getattr(m, name) for m in trials.made]
         best, seconds = there.trials[there.winner], there.seconds(there.winner)
+        gain = _gain(trials, there)
         return cls(
             dict(best.configuration), seconds, there.interval(there.winner), float(there.chances[there.winner]), alike,
-            _gain(trials, there), trials.history(), made, float(np.expm1(trials.drift)), stopped, trials.space, tasks,
-            trials.tasks,
+            gain, _no_gain(trials, gain), trials.history(), made, float(np.expm1(trials.drift)), stopped, trials.space,
+            tasks, trials.tasks,
         )  # fmt: skip
 
     @property
@@ -134,3 +139,13 @@ def _gain(trials: Trials, standing: Standing) -> Gain | None:
     saved = 1 - standing.seconds(standing.winner) / seconds
     interval = None if found is None else (1 - found[1], 1 - found[0])
     return Gain(dict(today.configuration), seconds, round(saved, 12), interval)
+
+
+def _no_gain(trials: Trials, gain: Gain | None) -> str:
+    """Return why the time of the configuration in use today isn't known, if it was named; else nothing."""
+    if trials.reference is None or gain is not None:
+        return ""
+    today = trials.trial(trials.reference)
+    status = "pending" if today is None else today.status
+    said = {"failed": "it failed", "timed out": "it was ended early", "ok": "it is one of another task"}
+    return said.get(status, "it wasn't run: the runs were used up")

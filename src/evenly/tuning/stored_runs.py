@@ -109,6 +109,7 @@ class KeptRuns:
                 f"{path} holds runs of another search: {changed} was {(before or {}).get(changed)}, now it is "
                 f"{now.get(changed, 'not set')}: give another store"
             )
+        self._following = {record.configuration: record.repetition + 1 for record in self._store.records()}
         self._store.note("measured_as", now)
         self._store.note("kind", "search")
 
@@ -129,9 +130,8 @@ class KeptRuns:
     ) -> None:  # fmt: skip
         """Keep a run: its seconds, or their lower bound if it was ended early, or nan if it failed."""
         (number,) = self._store.add_configurations([configuration])
-        repetition = 1 + max(
-            (record.repetition for record in self._store.records() if record.configuration == number), default=-1
-        )
+        repetition = self._following.get(number, 0)
+        self._following[number] = repetition + 1
         quantities = {"seconds": seconds} if math.isfinite(seconds) else {}
         self._store.note_why(number, repetition, why)
         self._store.add(

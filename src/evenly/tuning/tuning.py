@@ -172,9 +172,7 @@ class _Loop:
         best, trial = self.search.trials.best_like(configuration), self.search.trials.trial(configuration)
         if self.limit is None or best is None or (trial is not None and trial.seconds):
             return None
-        # The best may have been lucky, and the new run unlucky: both by two standard deviations.
-        noise = self.search.trials.noise.likely * np.sqrt(1 + 1 / len(best.seconds))
-        return float(self.limit * best.mean_s * np.exp(2 * noise))
+        return self.limit * best.mean_s * self.search.trials.noise.slack(len(best.seconds))
 
     def _collect(self, when: str) -> None:
         """Wait for runs, and tell the search of those that have ended."""

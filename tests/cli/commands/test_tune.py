@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -216,3 +217,15 @@ def test_todays_configuration_is_run_first_and_gains_are_those_over_it(evenly: E
         wrong = evenly("tune", study, "--baseline", given)
         assert wrong.code == 2
         assert told in wrong.err
+
+
+def test_a_baseline_with_commas_as_help_shows_it(evenly: Evenly, tmp_path: Path) -> None:
+    command = "import sys; print('took', int(sys.argv[1]) + int(sys.argv[2]))"
+    path = tmp_path / "two.toml"
+    path.write_text(
+        f'[program]\ncommand = """{sys.executable} -c "{command}" {{a}} {{b}}"""\n'
+        "[parameters]\na = [1, 2, 3]\nb = [1, 2]\n[time]\npattern = 'took (\\S+)'\n"
+    )
+    shown = evenly("tune", path, "--runs", "5", "--baseline", "a=3,b=2", "--json")
+    assert shown.code == 0, shown.err
+    assert shown.json["gain"]["baseline"] == {"a": 3, "b": 2}

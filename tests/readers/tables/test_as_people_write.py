@@ -692,3 +692,36 @@ def test_ranks_called_mpi_that_follow_from_the_cores_are_no_parameter(tmp_path: 
     assert find_cores(runs.space, measured=runs.configurations).names == ("cores",)
     labels = _read(tmp_path, "MPI,cores,time_s\nopenmpi,12,458\nmpich,12,460\nopenmpi,24,232\nmpich,24,241\n").runs[""]
     assert find_cores(labels.space).names == ("cores",)
+
+
+@pytest.mark.parametrize("stem", ["time ({})", "wall [{}]", "Laufzeit ({})", "time_{}"])
+def test_a_least_time_beside_a_longest_one_is_no_time_in_minutes(tmp_path: Path, stem: str) -> None:
+    names = ",".join(stem.format(word) for word in ("min", "max"))
+    with pytest.raises(
+        ReadError, match=r"may be minutes, or the least of several times|may each be the time|no column"
+    ):
+        _read(tmp_path, f"cores,{names}\n8,9.1,9.4\n16,5.2,5.6\n32,2.8,3.1\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("estado", ("completado", "fallido")), ("stato", ("completato", "fallito"))]
+)
+def test_states_in_spanish_and_italian(tmp_path: Path, name: str, words: tuple[str, str]) -> None:
+    good, bad = words
+    runs = _read(tmp_path, f"cores,time_s,{name}\n8,90,{good}\n16,46,{good}\n32,1,{bad}\n64,14,{good}\n").runs[""]
+    assert runs.parameters == ["cores"]
+    assert runs.to_frame()["status"].tolist() == ["ok", "ok", "failed", "ok"]
+
+
+def test_memory_with_units_and_hours_with_minutes(tmp_path: Path) -> None:
+    found = _read(tmp_path, "cores,walltime,MAX_MEM\n8,3h40,12 Gbytes\n16,2h05,13 Gbytes\n32,1h10,15 Gbytes\n")
+    assert found.runs[""].parameters == ["cores"]
+    assert found.runs[""].values.tolist() == [13200.0, 7500.0, 4200.0]
+
+
+def test_cores_of_pbs_are_a_parameter_and_cpu_time_has_no_limit(tmp_path: Path) -> None:
+    runs = _read(tmp_path, "Resource_List.ncpus,walltime_s\n8,90\n16,46\n32,25\n").runs[""]
+    assert runs.parameters == ["Resource_List.ncpus"]
+    path = tmp_path / "cpu.csv"
+    path.write_text("cores,cpu_time_s,wall_s,limit_s\n8,800,100,600\n16,820,52,600\n32,300,28,600\n")
+    assert set(scan(path, time="cpu_time_s").runs[""].to_frame()["status"]) == {"ok"}

@@ -1,7 +1,8 @@
 """``python -m evenly.adapters.meep layout.json script.py [arguments]``: run an unchanged Meep script with a layout.
 
 Start it with MPI, like the script itself: ``mpirun -n 16 python3 -m evenly.adapters.meep layout.json script.py``. Every
-simulation of the script without a layout of its own gets this layout. If the script makes only one simulation and the
+simulation of the script gets this layout, also in place of a chunk_layout of its own, and a message says so; only one
+that the script itself takes from evenly is kept. If the script makes only one simulation and the
 layout is for another cell, the program ends before its first step and prints this reason. If the script may make
 several simulations, as in a loop or a function, Meep itself cuts those with another cell, and a message says so.
 """
@@ -45,7 +46,9 @@ class _Layout:
         @functools.wraps(make)
         def made(sim: Any, *args: Any, **kwargs: Any) -> None:
             make(sim, *args, **kwargs)
-            if sim.chunk_layout is None:
+            if not hasattr(sim.chunk_layout, "of_evenly"):
+                if sim.chunk_layout is not None and _is_first():
+                    sys.stderr.write(f"the layout {self.path} takes the place of a simulation's own chunk_layout\n")
                 sim.of_meep = sim.num_chunks
                 sim.chunk_layout = sim._chunk_layout_original = self.chunks
                 sim.num_chunks = sim._num_chunks_original = self.chunks.numchunks()

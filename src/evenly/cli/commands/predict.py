@@ -12,6 +12,7 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli import parsing
+from evenly.cli.cell_input import MeepScript
 from evenly.cli.console import note, out, print_json, save_table, silence
 from evenly.cli.core_counts_input import Counts, predict_counts, refuse_without_cores
 from evenly.cli.fdtd_options import What
@@ -39,6 +40,7 @@ def predict(
     limit: opt.Limit = None,
     unrun: Unrun = Unrun(),
     what: What = What(),
+    meep: MeepScript = MeepScript(),
     learning: opt.Learning = opt.Learning(),
     reading: opt.Reading = opt.Reading(),
     pictures: opt.Pictures = opt.Pictures(),
@@ -57,9 +59,9 @@ def predict(
         given += [*(["--limit"] if limit else []), *opt.typed(learning), *opt.typed(reading)]
         if given:
             raise InputError(f"{given[0]} can't be used with --simulation: it needs no measurements")
-        predict_unrun(unrun, counts, what, level, pictures, save, json=json)
+        predict_unrun(unrun, counts, what, meep, level, pictures, save, json=json)
         return
-    refuse_unrun(unrun, what, pictures)
+    refuse_unrun(unrun, what, meep, pictures)
     if not path:
         raise InputError("give measurement files or a saved model as PATH, or a simulation with --simulation")
     if counts.cores is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +60,8 @@ class Search:
 
     def settings(self) -> dict[str, Any]:
         """Return what was given of the search's own settings."""
-        today = None if self.baseline is None else values([self.baseline], "--baseline")
+        # A comma before a name stands between two parameters, as in block=8,solver=cg.
+        today = None if self.baseline is None else values([re.sub(r",\s*(?=\w+=)", " ", self.baseline)], "--baseline")
         asked = {"tasks": names(self.tasks), "baseline": today, "limit": self.limit, "production": self.production}
         return {name: value for name, value in asked.items() if value is not None}
 

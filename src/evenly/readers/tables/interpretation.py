@@ -28,6 +28,7 @@ from evenly.readers.tables.roles import (
     identifies,
     is_count,
     is_limit,
+    is_memory,
     is_outcome,
     is_result,
 )
@@ -373,7 +374,9 @@ class Interpretation:
             numbers = self.values.numbers(column)
             if why := is_outcome(column, numbers) or follows_response(column, numbers, seconds, counts):
                 return "outcome", why
-        elif is_result(column) and 2 * sum(map(bool, map(_NUMBER.match, self.values.texts(column)))) >= len(self.cells):
+        elif (is_result(column) or is_memory(column)) and 2 * sum(
+            map(bool, map(_NUMBER.match, self.values.texts(column)))
+        ) >= len(self.cells):
             return "outcome", "its name is that of a result"
         distinct = self.cells[column].unique().tolist()
         if len(distinct) == 1:

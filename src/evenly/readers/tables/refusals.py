@@ -18,7 +18,7 @@ from evenly.readers.tables.roles import Column
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.values import Values
 
-__all__ = ["is_origin", "refuse_choices", "refuse_remarks", "refuse_summaries"]
+__all__ = ["refuse_choices", "refuse_remarks", "refuse_summaries"]
 
 #: What a row is called that sums up others, or that warmed up.
 _SUMMARIES = frozenset({
@@ -86,7 +86,7 @@ def refuse_remarks(
         is_remark = role in ("identifier", "left out", "outcome") and not values.is_numeric(column)
         if column in (values.options.where or "") or not (column in parameters or is_remark):
             continue
-        origin = is_origin(column)
+        origin = _is_origin(column)
         cells = ["" if bad else cell for cell, bad in zip(values.texts(column), failed, strict=True)]
         why = "says that this is no run to learn from"
         if column in parameters or origin:
@@ -107,7 +107,7 @@ def refuse_remarks(
             )
 
 
-def is_origin(column: str) -> bool:
+def _is_origin(column: str) -> bool:
     """Tell whether a column says where its rows come from, as ``source`` and ``data source``."""
     return not _ORIGINS.isdisjoint(name_key(column).split("_"))
 

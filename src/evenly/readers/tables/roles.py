@@ -34,11 +34,13 @@ __all__ = [
     "identifies",
     "is_count",
     "is_limit",
+    "is_memory",
     "is_outcome",
     "is_result",
     "is_statistic",
     "only",
     "settle",
+    "words_of",
 ]  # fmt: skip
 
 Role = Literal[
@@ -244,6 +246,17 @@ def is_result(column: str) -> bool:
     )
 
 
+def is_memory(column: str) -> bool:
+    """Tell whether a name is that of an amount of memory.
+
+    Examples
+    --------
+    >>> is_memory("MAX_MEM"), is_memory("mesh")
+    (True, False)
+    """
+    return not words_of(column).isdisjoint(_MEMORY)
+
+
 def is_statistic(column: str) -> bool:
     """Tell whether a name is that of a statistic beside a time.
 
@@ -268,7 +281,9 @@ def is_limit(column: str) -> bool:
     >>> is_limit("Timelimit"), is_limit("requested_cores"), is_limit("time"), is_limit("power limit [W]")
     (True, True, False, False)
     """
-    return bounds_time(column) or "requested" in _words_of(column) or name_key(column).startswith("resource_list")
+    key = name_key(column)  # Resource_List.ncpus are the cores that a job of PBS had
+    is_wish = key.startswith("resource_list") and not kind_of(key.removeprefix("resource_list_"))
+    return bounds_time(column) or is_wish or "requested" in words_of(column)
 
 
 def bounds_time(column: str) -> bool:
@@ -279,14 +294,21 @@ def bounds_time(column: str) -> bool:
     >>> bounds_time("Timelimit"), bounds_time("requested_cores"), bounds_time("bandwidth limit (Gb/s)")
     (True, False, False)
     """
-    key, its = name_key(column), _words_of(column)
+    key, its = name_key(column), words_of(column)
     most = key.removesuffix(f"_{unit_of_time(column)}") in _MOST_TIME
     asked = bool(its & _LIMITS) or key.startswith("resource_list")
     return (asked and its <= _OF_TIME) or key in _LIMIT_NAMES or most
 
 
-def _words_of(column: str) -> set[str]:
-    return set(re.findall(r"[^\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column).lower()))
+def words_of(name: str) -> set[str]:
+    """Return the words of a name in lower case, without numbers.
+
+    Examples
+    --------
+    >>> sorted(words_of("wallTime_2 [s]"))
+    ['s', 'time', 'wall']
+    """
+    return set(re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-zà-ÿ])(?=[A-Z])", "_", name).lower()))
 
 
 def _look_measured(values: NDArray[np.float64]) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evenly.errors import ReadError
 from evenly.readers.tables.columns import unit_of_time
 from evenly.readers.tables.repetitions import are_whole
-from evenly.readers.tables.roles import bounds_time
+from evenly.readers.tables.roles import bounds_time, words_of
 from evenly.readers.tables.states import STATE_NAMES, State, counted, must_be_states, name_key, state_of, states
 from evenly.readers.tables.values import Values
 from evenly.runs.units import SECONDS_PER
@@ -22,6 +22,8 @@ __all__ = ["StateColumn", "Stopped", "find_states", "stopped_at_limit"]
 #: A run that took this share of its limit was stopped there: schedulers look at their clock now and then.
 _AT_LIMIT = 0.995
 
+#: Words of times that no limit bounds.
+_NO_WALL_TIME = frozenset({"cpu", "cputime", "user", "sys", "queue", "queued", "wait", "waiting", "pending"})
 #: A unit in brackets that is none of time.
 _OTHER_UNIT = re.compile(r"[\[(]\s*[^\d\W]+\s*[\])]\s*$")
 #: What is said about rows that aren't ok.
@@ -150,6 +152,8 @@ def stopped_at_limit(values: Values, seconds: NDArray[np.float64], time: str, un
     unit : str
         The unit of the time: that of a limit whose name has none.
     """
+    if not words_of(time).isdisjoint(_NO_WALL_TIME):
+        return None
     for column in map(str, values.cells.columns):
         named = bounds_time(column)
         own = values.units.get(column) or unit_of_time(column)

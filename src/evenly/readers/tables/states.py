@@ -19,7 +19,7 @@ State = Literal["ok", "failed", "timed out", "running"]
 _WORDS: dict[str, State] = {
     **dict.fromkeys((
         "ok", "success", "succeeded", "successful", "done", "completed", "passed", "pass", "finished", "erfolgreich",
-        "fertig", "beendet", "terminé", "réussi",
+        "fertig", "beendet", "terminé", "réussi", "completado", "terminado", "correcto", "completato", "riuscito",
     ), "ok"),
     **dict.fromkeys((
         "failed", "fail", "failure", "error", "crashed", "crash", "oom", "killed", "aborted", "invalid", "cancelled",
@@ -27,6 +27,7 @@ _WORDS: dict[str, State] = {
         "stopped", "launch_failed", "out of memory", "node fail", "node failure", "diverged", "segfault",
         "segmentation fault", "dnf", "did not finish", "fehlgeschlagen", "abgebrochen", "abgestürzt", "fehler",
         "échec", "échoué", "erreur",
+        "fallido", "falló", "error", "cancelado", "abortado", "fallito", "errore", "annullato",
     ), "failed"),
     **dict.fromkeys((
         "timed out", "timeout", "timed_out", "time limit", "deadline", "walltime", "hit walltime", "walltime exceeded",
@@ -50,8 +51,10 @@ _SLURM_ONLY = frozenset({"cd", "ca", "nf", "pr", "bf", "to", "dl", "pd", "rq", "
 #: Names of columns of states, as `name_key` writes them.
 STATE_NAMES = frozenset({"status", "state", "stat", "job_state", "jobstate", "job_status", "run_status"})
 #: Names of columns that hold states or anything else: its words decide.
-_PERHAPS_STATES = frozenset({"result", "outcome", "verdict", "job_result", "run_result", "exit_reason", "end", "ended",
-                            "statut", "ergebnis", "zustand", "résultat", "état"})  # fmt: skip
+_PERHAPS_STATES = frozenset({
+    "result", "outcome", "verdict", "job_result", "run_result", "exit_reason", "end", "ended",
+    "statut", "estado", "stato", "esito", "resultado", "ergebnis", "zustand", "résultat", "état",
+})  # fmt: skip
 _EXIT_NAMES = frozenset({
     "exit", "exit_code", "exitcode", "exit_status", "exitstatus", "rc", "ret", "retcode", "ret_code", "returncode",
     "return_code", "error_code", "errorcode", "derived_exit_code", "derivedexitcode", "failed", "crashed",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evenly.errors import ReadError
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.clock_times import between, in_parts
-from evenly.readers.tables.roles import is_limit, is_result
+from evenly.readers.tables.roles import is_limit, is_result, words_of
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.values import Values
 from evenly.runs.count_names import kind_of
@@ -164,9 +164,7 @@ def _refuse_one_time(values: Values, column: str, unit: str) -> None:
 
 def _is_usual(column: str) -> bool:
     """Tell whether all words of a name are those of the time of a run, and none may make it another time."""
-    base = re.sub(r"[\[(][^\])]*[\])]\s*$", "", column)
-    words_of = re.sub(r"(?<=[a-zà-ÿ])(?=[A-Z])", "_", base).lower()
-    return all(word in _USUAL for word in re.split(r"[\W_\d]+", words_of) if word)
+    return words_of(re.sub(r"[\[(][^\])]*[\])]\s*$", "", column)) <= _USUAL
 
 
 def _refuse_other_times(values: Values, column: str) -> None:
@@ -229,10 +227,11 @@ def _no_whole_time(column: str, columns: Iterable[str]) -> str:
 
 def statistics_beside(column: str, columns: Iterable[str]) -> str:
     """Return a column that is another statistic of the same times, if this one ends in ``min``; else ""."""
-    stem = re.fullmatch(r"(.*?)[\s_.-]*min", column.strip(), re.IGNORECASE)
+    stem = re.fullmatch(r"(.*?)[\s_.-]*[\[(]?\s*min\s*[\])]?", column.strip(), re.IGNORECASE)
     if stem is None:
         return ""
-    others = re.compile(re.escape(stem[1]) + r"[\s_.-]*(max|avg|mean|median|std|stddev)", re.IGNORECASE)
+    statistic = r"[\s_.-]*[\[(]?\s*(max|avg|mean|median|std|stddev|mittel|moy|media)\s*[\])]?"
+    others = re.compile(re.escape(stem[1]) + statistic, re.IGNORECASE)
     return next((name for name in columns if others.fullmatch(name.strip())), "")
 
 

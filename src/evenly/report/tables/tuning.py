@@ -51,6 +51,8 @@ def found_text(result: Result) -> str:
         lines.append(f"{others} other{'s' * (others != 1)} may be as fast: the difference is within noise")
     if result.gain is not None:
         lines.append(_gain_text(result.gain))
+    if result.no_gain:
+        lines.append(f"nothing is known of a gain over today's configuration: {result.no_gain}")
     if result.drift:
         lines.append(f"the machine's speed changed during the search ({result.drift:+.1%} in time); this is taken out")
     return "\n".join(lines)
@@ -121,7 +123,8 @@ def result_as_dict(result: Result) -> dict[str, Any]:
     )
     return {
         "best": result.best, "seconds": result.seconds, "interval": result.interval, "chance": result.chance,
-        "gain": None if result.gain is None else asdict(result.gain), "drift": result.drift, "stopped": result.stopped,
+        "gain": None if result.gain is None else asdict(result.gain), "no_gain": result.no_gain,
+        "drift": result.drift, "stopped": result.stopped,
         "alike": result.alike.to_dict("records"), "tasks": result.tasks.to_dict("records"), "history": history,
         "made": made,
     }  # fmt: skip

@@ -49,23 +49,25 @@ class Strategy(ABC):
     def choose(self, trials: Trials, candidates: Candidates, random: np.random.Generator) -> Choice | None:
         """Return the next configuration; None if all have been tried."""
 
-    @abstractmethod
     def expected(
         self, trial: Trial, trials: Trials, candidates: Candidates, random: np.random.Generator
     ) -> tuple[float, float]:
         """Return the predicted seconds of a trial and its probability of success, learned from all others.
 
-        Both are nan if the strategy doesn't predict times.
+        Both are nan if the strategy doesn't predict times, as by default.
         """
+        del trial, trials, candidates, random
+        return float("nan"), float("nan")
 
-    @abstractmethod
     def believed(
         self, trials: Trials, candidates: Candidates, random: np.random.Generator
     ) -> tuple[Floats, Floats] | None:
         """Return means and standard deviations of the log seconds of the n successful trials, (n,) each, without noise.
 
-        None if the strategy doesn't tell noise from differences between configurations.
+        None if the strategy doesn't tell noise from differences between configurations, as by default.
         """
+        del trials, candidates, random
+        return None
 
 
 def row_of(table: pd.DataFrame, row: int) -> dict[str, Any]:

@@ -12,13 +12,12 @@ from typing import final
 import numpy as np
 
 from evenly.errors import InputError
-from evenly.models.array_types import Floats
 from evenly.models.fitting import new_model
 from evenly.models.regression_model import RegressionModel
 from evenly.tuning.candidates import Candidates
 from evenly.tuning.strategies.base import Choice, Strategy, row_of
 from evenly.tuning.strategies.random_search import RandomSearch
-from evenly.tuning.trials import Trial, Trials
+from evenly.tuning.trials import Trials
 
 __all__ = ["GREEDY_MODELS", "Greedy"]
 
@@ -64,15 +63,3 @@ class Greedy(Strategy):
         predicted = regressor.predict(candidates.coding.inputs(table))
         row = int(np.argmin(predicted))
         return Choice(row_of(table, row), f"predicted to be the fastest, {math.exp(predicted[row] + centre):.4g} s")
-
-    def expected(
-        self, trial: Trial, trials: Trials, candidates: Candidates, random: np.random.Generator
-    ) -> tuple[float, float]:
-        del trial, trials, candidates, random
-        return float("nan"), float("nan")
-
-    def believed(
-        self, trials: Trials, candidates: Candidates, random: np.random.Generator
-    ) -> tuple[Floats, Floats] | None:
-        del trials, candidates, random
-        return None

@@ -99,7 +99,7 @@ class Modelled(Strategy):
             return float("nan"), float("nan")
         table = trials.table([trial])
         transfer = None if trials.others is None else self._learned(trials, candidates)
-        (beliefs,) = _believed(trials, candidates, [table], transfer, random, without=trial)
+        (beliefs,) = _believed(trials, candidates, [table], transfer, random, without=trial, compressed=False)
         success = success_probabilities(trials, candidates, table, without=trial)
         return float(np.exp(beliefs.mean[0])), float(success[0])
 
@@ -110,7 +110,7 @@ class Modelled(Strategy):
         if len(well) < self._first or trials.noise.deviation == 0:
             return None
         transfer = None if trials.others is None else self._learned(trials, candidates)
-        (beliefs,) = _believed(trials, candidates, [trials.table(well)], transfer, random)
+        (beliefs,) = _believed(trials, candidates, [trials.table(well)], transfer, random, compressed=False)
         return beliefs.mean, beliefs.deviation
 
     def _learned(self, trials: Trials, candidates: Candidates) -> Transfer:
@@ -150,8 +150,12 @@ def _believed(
     transfer: Transfer | None,
     random: np.random.Generator,
     without: Trial | None = None,
+    compressed: bool = True,
 ) -> list[Beliefs]:
-    """Return what is believed of the configurations of each table, learned from all trials but one."""
+    """Return what is believed of the configurations of each table, learned from all trials but one.
+
+    For half of the processes, long times may be compressed: this finds the fastest, but tells nothing of slow ones.
+    """
     known = [trial for trial in _timed(trials) if trial is not without]
     waiting = [trial for trial in trials.of("pending") if trial is not without]
     observed, coded = _observed(known, trials, candidates), candidates.inputs
@@ -163,7 +167,7 @@ def _believed(
             shared.condition_on_pending(there, shared.believe(there, expected).mean, expected)
         return [shared.believe(coded(table), transfer.expected(table)) for table in asked]
     # With tasks nothing is compressed: a slow task would be compressed as a whole.
-    of_one_kind = bool(trials.tasks) or len(known) >= _MANY
+    of_one_kind = not compressed or bool(trials.tasks) or len(known) >= _MANY
     kind = SampledProcess if of_one_kind else PartlyCompressed
     surrogate = kind(candidates.placed, samples=_samples(len(known)))
     surrogate.learn(observed, random)

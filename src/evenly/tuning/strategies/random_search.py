@@ -7,10 +7,9 @@ from typing import final
 import numpy as np
 
 from evenly.errors import InputError
-from evenly.models.array_types import Floats
 from evenly.tuning.candidates import Candidates
 from evenly.tuning.strategies.base import Choice, Strategy, row_of
-from evenly.tuning.trials import Trial, Trials
+from evenly.tuning.trials import Trials
 
 __all__ = ["Enumeration", "RandomSearch"]
 
@@ -22,18 +21,6 @@ class RandomSearch(Strategy):
     def choose(self, trials: Trials, candidates: Candidates, random: np.random.Generator) -> Choice | None:
         table = candidates.open(trials.keys, trials.table([]), random)
         return Choice(row_of(table, int(random.integers(len(table)))), "drawn at random") if len(table) else None
-
-    def expected(
-        self, trial: Trial, trials: Trials, candidates: Candidates, random: np.random.Generator
-    ) -> tuple[float, float]:
-        del trial, trials, candidates, random
-        return float("nan"), float("nan")
-
-    def believed(
-        self, trials: Trials, candidates: Candidates, random: np.random.Generator
-    ) -> tuple[Floats, Floats] | None:
-        del trials, candidates, random
-        return None
 
 
 @final
@@ -48,16 +35,4 @@ class Enumeration(Strategy):
         for row, key in enumerate(candidates.listed.itertuples(index=False, name=None)):
             if key not in taken:
                 return Choice(row_of(candidates.listed, row), "the next in order")
-        return None
-
-    def expected(
-        self, trial: Trial, trials: Trials, candidates: Candidates, random: np.random.Generator
-    ) -> tuple[float, float]:
-        del trial, trials, candidates, random
-        return float("nan"), float("nan")
-
-    def believed(
-        self, trials: Trials, candidates: Candidates, random: np.random.Generator
-    ) -> tuple[Floats, Floats] | None:
-        del trials, candidates, random
         return None

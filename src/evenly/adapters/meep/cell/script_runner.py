@@ -78,6 +78,12 @@ class _Watch:
     def _take(self, sim: Any) -> None:
         from evenly.adapters.meep.cell.cell import cell_of
 
+        if sim.chunk_layout is not None:
+            said = (
+                "the simulation has a chunk_layout of its own, which isn't counted: a run on a layout by "
+                "`python3 -m evenly.adapters.meep` replaces it"
+            )
+            warnings.warn(EvenlyWarning(said), stacklevel=2)
         cell_of(sim, name=self.request["name"]).save(self.request["cell"])
 
     def _number(self, sim: Any) -> int:

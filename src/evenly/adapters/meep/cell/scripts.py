@@ -60,7 +60,7 @@ def cell_of_script(
     Warns
     -----
     EvenlyWarning
-        If the script makes several simulations and `simulation` is 1, so that the first was taken.
+        If the script may make several simulations and `simulation` is 1, so that the first was taken.
     """
     path = Path(script)
     if not path.is_file():
@@ -107,41 +107,69 @@ def _report(path: Path) -> dict[str, Any]:
 def _tell(path: Path, report: dict[str, Any], simulation: int) -> None:
     for text in report.get("notes", ()):
         warnings.warn(f"{path}: {text}", EvenlyWarning, stacklevel=3)
-    if simulation == 1 and simulations_in(path) > 1:
-        warnings.warn(f"{path} makes several simulations: the first that runs was taken.", EvenlyWarning, stacklevel=3)
+    if simulation == 1 and makes_several(path):
+        many = "makes" if simulations_in(path) > 1 else "may make"
+        said = f"{path} {many} several simulations: the first that runs was taken (--which 2 takes the second)."
+        warnings.warn(said, EvenlyWarning, stacklevel=3)
 
 
 def simulations_in(path: Path) -> int:
-    """Return the number of places where a script makes a simulation, with places in loops counted at least twice.
+    """Return how many simulations the text of a script makes at most in one place: itself, or one of its functions.
 
-    It is 0 if the script isn't Python, or has no such place.
+    A call of a function that makes one counts as one, a call in a loop as two. It is 0 if the script isn't Python, or
+    makes none.
     """
     tree = _tree(path)
     if tree is None:
         return 0
-    return _places(tree) + sum(_places(node) for node in ast.walk(tree) if isinstance(node, _LOOPS))
+    makers = _makers(tree)
+    return max(_calls(scope, makers) for scope in (tree, *_functions(tree)))
 
 
 def makes_several(path: Path) -> bool:
-    """Return whether a script may make several simulations: at several places, or in a loop, a function or a class."""
+    """Return whether a script may make several simulations: in a loop, or by a function that isn't called just once."""
     tree = _tree(path)
     if tree is None:
         return False
-    functions = (node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS))
-    return simulations_in(path) > 1 or any(_places(node) for node in functions)
+    used = [_name(node) for node in ast.walk(tree)]
+    called = [_name(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    functions = _makers(tree) - {"Simulation"}
+    return simulations_in(path) > 1 or any((used.count(name), called.count(name)) != (1, 1) for name in functions)
 
 
-def _tree(path: Path) -> ast.AST | None:
+def _tree(path: Path) -> ast.Module | None:
     try:
         return ast.parse(path.read_bytes())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None  # Python itself reports the error when it runs the script
 
 
-def _places(tree: ast.AST) -> int:
-    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    names = [call.attr if isinstance(call, ast.Attribute) else getattr(call, "id", "") for call in calls]
-    return names.count("Simulation")
+def _makers(tree: ast.Module) -> set[str]:
+    """Return the names of what makes a simulation: the class, and functions that call one of these."""
+    makers = {"Simulation"}
+    while True:
+        more = {getattr(function, "name", "lambda") for function in _functions(tree) if _calls(function, makers)}
+        if more <= makers:
+            return makers
+        makers |= more
+
+
+def _functions(tree: ast.Module) -> list[ast.AST]:
+    return [node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS)]
+
+
+def _calls(scope: ast.AST, names: set[str], times: int = 1) -> int:
+    """Return how often a module or a function, without the functions in it, calls one of these names."""
+    count = 0
+    for node in ast.iter_child_nodes(scope):
+        if not isinstance(node, _FUNCTIONS):
+            count += times * (isinstance(node, ast.Call) and _name(node.func) in names)
+            count += _calls(node, names, 2 if isinstance(node, _LOOPS) else times)
+    return count
+
+
+def _name(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _problem(path: Path, result: Any, report: dict[str, Any], simulation: int) -> Exception:
@@ -161,6 +189,6 @@ def _problem(path: Path, result: Any, report: dict[str, Any], simulation: int) -
         # For example, a message of the script about its own arguments.
         text = f"{said}\n{text}"
     last = "\n".join(text.strip().splitlines()[-_LINES:])
-    return RunFailed(
-        f"{path} failed before its first time step:\n{last}", exit_code=int(result.returncode), output=text
-    )
+    hint = " (the simulations before it make no steps, and measure nothing)" if simulation > 1 else ""
+    whose = f"the first time step of simulation {simulation}{hint}" if simulation > 1 else "its first time step"
+    return RunFailed(f"{path} failed before {whose}:\n{last}", exit_code=int(result.returncode), output=text)
