@@ -73,6 +73,18 @@ def test_a_layout_that_is_yet_to_be_made_may_be_named(folder: Path) -> None:
     assert cell_of_script(_script(folder, text)).grid.shape == (40, 30, 1)
 
 
+OWN = "simulation(4, chunk_layout=mp.BinaryPartition(data=[(mp.X, 1.0), 0, 1])).run(until=1)\n"
+
+
+def test_a_layout_of_the_scripts_own_is_not_counted_and_replaced(folder: Path, meep_python: Path) -> None:
+    with pytest.warns(EvenlyWarning, match="has a chunk_layout of its own, which isn't counted"):
+        cell_of_script(_script(folder, OWN))
+    BinaryPartition([("x", -0.5), 0, 1]).for_cell(Grid((4.0, 3.0, 0.0), 10)).save(folder / "layout.json")
+    done = _run_on_layout(meep_python, "script.py")
+    assert done.returncode == 0, done.stderr
+    assert "takes the place of a simulation's own chunk_layout" in done.stderr
+
+
 def test_a_missing_module_is_named_with_the_python_that_misses_it(folder: Path) -> None:
     with pytest.raises(InputError, match=r"imports 'absent_here', which Meep's Python, .*, doesn't have: install it"):
         cell_of_script(_script(folder, "import absent_here.deep\n"))

@@ -78,7 +78,8 @@ class _Watch:
     def _take(self, sim: Any) -> None:
         from evenly.adapters.meep.cell.cell import cell_of
 
-        if sim.chunk_layout is not None:
+        own = sim._chunk_layout_original  # Meep sets chunk_layout itself when it makes the chunks
+        if own is not None and not hasattr(own, "of_evenly"):
             said = (
                 "the simulation has a chunk_layout of its own, which isn't counted: a run on a layout by "
                 "`python3 -m evenly.adapters.meep` replaces it"
