@@ -96,8 +96,8 @@ def test_extrapolation_is_said_once_with_name_and_range() -> None:
     with pytest.warns(ExtrapolationWarning) as caught:
         model.predict({"cores": [16, 3, 64], "solver": ["a", "c", "a"]})
     assert str(caught[0].message) == (
-        "asked outside the range learned on (cores = 16 … 64, learned on a whole number from 1 to 8; "
-        "solver = c, learned on one of a, b): predictions there are extrapolations"
+        "asked outside the range learned on (cores = 16 … 64, learned on 1 … 8; "
+        "solver = c, learned on a, b): predictions there are extrapolations"
     )
     assert caught[0].filename == __file__
     with warnings.catch_warnings():

@@ -149,7 +149,7 @@ def test_fit_takes_the_bounds_of_runs_and_says_how_many() -> None:
     assert (model.training_["rows"], model.training_["bounds"], model.training_["failed"]) == (3, 3, 1)
     law = evenly.fit(runs, method="power-law")
     # The law alone says that one core takes longer than 60 s, so this bound adds nothing.
-    with pytest.warns(ExtrapolationWarning, match="learned on a whole number from 2 to 4"):
+    with pytest.warns(ExtrapolationWarning, match="learned on 2 … 4"):
         assert law.predict({"cores": [1]})[0] > 60
 
 

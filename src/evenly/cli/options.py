@@ -80,7 +80,7 @@ class Reading:
     """How measurements are read."""
 
     format: Annotated[str | None, _reads("--format", help="Read only this format.")] = None
-    time: Annotated[str | None, _reads("--time", help="Table: the column with the time.")] = None
+    time: Annotated[str | None, _reads("--time", help="Table: the column with the time, or several: 'run *'.")] = None
     unit: Annotated[str | None, _reads("--unit", help="Table: the time's unit: s, ms, us, min, h, ticks@HZ, SYPD.")] = (
         None
     )

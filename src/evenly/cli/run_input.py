@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 #: The column that readers of profiles name regions in.
 _REGION = "region"
+_PRODUCT = re.compile(r"\d+(?:\s*[x×*]\s*\d+)+", re.IGNORECASE)
 
 __all__ = [
     "Learned", "check_parameters", "known_values", "learn", "learn_from", "measurements", "name_of", "one_program",
@@ -233,6 +236,8 @@ def known_values(values: Mapping[str, Any], learned: Learned) -> dict[str, Any]:
 def _number(value: Any) -> Any:
     if isinstance(value, list):
         return [_number(one) for one in value]
+    if isinstance(value, str) and _PRODUCT.fullmatch(value):  # a grid of 512x512x256 points
+        return math.prod(map(int, re.findall(r"\d+", value)))
     try:
         return float(value) if isinstance(value, str) else value
     except ValueError:

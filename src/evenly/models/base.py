@@ -31,7 +31,7 @@ from evenly.runs.node_filling import beyond_filling
 from evenly.runs.weak_scaling import distance_from_line
 from evenly.showing import Shown
 from evenly.space.configurations import as_table
-from evenly.space.ranges import outside
+from evenly.space.ranges import extent, outside
 from evenly.space.space import Configurations, Space
 
 __all__ = ["EFFORTS", "Effort", "Model", "check_effort", "checked_runs", "digest"]
@@ -428,7 +428,7 @@ class Model(Shown, Estimator, ABC):
                 asked = table.loc[rows, name]
                 several = pd.api.types.is_numeric_dtype(asked.dtype) and asked.nunique() > 1
                 shown = f"{asked.min()} … {asked.max()}" if several else f"{asked.iloc[0]}"
-                reasons.append(f"{name} = {shown}, learned on {self.space_.parameters[name].describe()}")
+                reasons.append(f"{name} = {shown}, learned on {extent(self.space_.parameters[name])}")
             doubt = self._doubt(table[np.any(list(beyond.values()), axis=0)])
             warnings.warn(
                 f"asked outside the range learned on ({'; '.join(reasons)}): predictions there are extrapolations"

@@ -88,7 +88,8 @@ def _multiples(runs: Runs) -> dict[str, str]:
     found: dict[str, str] = {}
     for number, name in enumerate(counts):
         for other in counts[:number]:
-            ratios = np.unique(table[other].to_numpy(dtype=np.float64) / table[name].to_numpy(dtype=np.float64))
+            with np.errstate(divide="ignore", invalid="ignore"):  # a count of GPUs may be 0
+                ratios = np.unique(table[other].to_numpy(dtype=np.float64) / table[name].to_numpy(dtype=np.float64))
             if other not in found and len(ratios) == 1 and np.isfinite(ratios).all():
                 found[str(name)] = str(other) if ratios[0] == 1 else f"{other} / {ratios[0]:.6g}"
                 break

@@ -14,7 +14,7 @@ from evenly.errors import InputError
 from evenly.space.configurations import as_labels, as_number_column, is_numeric, label_order
 from evenly.space.parameters import Categorical, Integer, Ordinal, Parameter, Real, Scale, as_values
 
-__all__ = ["beyond", "ends", "outside", "span", "union"]
+__all__ = ["beyond", "ends", "extent", "outside", "span", "union"]
 
 
 def span(column: pd.Series[Any], *, unit: str = "", like: Parameter | None = None) -> Parameter:
@@ -151,6 +151,21 @@ def ends(kind: Parameter) -> tuple[float, float]:
         return kind.low, kind.high
     options = kind.values()
     return (options[0].item(), options[-1].item()) if options is not None else (-math.inf, math.inf)
+
+
+def extent(kind: Parameter) -> str:
+    """Return the values of a parameter in few words, for messages on what was measured.
+
+    Examples
+    --------
+    >>> extent(Integer(16, 64)), extent(Categorical("cg", "amg"))
+    ('16 … 64', 'cg, amg')
+    """
+    if isinstance(kind, Categorical):
+        shown = ", ".join(map(str, kind.options[:12]))
+        return f"{shown}, … ({len(kind.options)} in all)" if len(kind.options) > 12 else shown
+    low, high = ends(kind)
+    return f"{low:.6g}" if low == high else f"{low:.6g} … {high:.6g}"
 
 
 def _common_step(kinds: Sequence[Parameter], low: int) -> int:

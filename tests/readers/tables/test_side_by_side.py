@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -59,3 +60,35 @@ def test_a_mean_with_a_unit_is_a_time(tmp_path: Path) -> None:
     runs = _read(tmp_path, "cores,mean_s,std_s,min_s,max_s\n1,100,1,99,102\n2,52,1,50.5,54\n4,26,.5,25.7,27\n").runs[""]
     assert runs.parameters == ["cores"]
     assert list(runs.values) == [100, 52, 26]
+
+
+@pytest.mark.parametrize(
+    ("names", "pattern"), [("Try A,Try B", "Try *"), ("wall_s_seed11,wall_s_seed12", "wall_s_seed*")]
+)
+def test_a_pattern_names_repeated_runs_and_is_proposed(tmp_path: Path, names: str, pattern: str) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text(f"cores,{names}\n8,90,91\n16,46,47\n32,24,\n")
+    with pytest.raises(ReadError, match=f"several columns are times: --time '{re.escape(pattern)}'"):
+        scan(path)
+    found = scan(path, time=pattern)
+    assert found.runs[""].values.tolist() == [90, 91, 46, 47, 24]
+    assert "repeated runs" in found.notes[0]
+
+
+@pytest.mark.parametrize("names", ["16 cores,32 cores,64 cores", "16 cores [s],32 cores [s],64 cores [s]"])
+def test_a_pattern_names_times_on_several_counts(tmp_path: Path, names: str) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text(f"mesh,{names}\ncoarse,110.1,60.2,35.3\nfine,220.1,120.5,70.4\n")
+    pattern = "* cores [s]" if "[" in names else "* cores"
+    runs = scan(path, time=pattern).runs[""]
+    assert runs.parameters == ["mesh", "cores"]
+    assert runs.to_frame().sort_values(["mesh", "cores"])["seconds"].tolist() == [110.1, 60.2, 35.3, 220.1, 120.5, 70.4]
+
+
+def test_a_pattern_that_fits_too_little_or_what_may_be_anything(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("mesh,c16,c32\n1,110.1,60.2\n2,220.1,120.5\n")
+    with pytest.raises(ReadError, match="must fit several columns, but 'x\\*' fits 0"):
+        scan(path, time="x*")
+    with pytest.raises(ReadError, match="say in their names what their numbers are, as in '16 cores'"):
+        scan(path, time="c*")

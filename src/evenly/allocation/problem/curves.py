@@ -21,8 +21,7 @@ from evenly.allocation.problem.limits import Counts, Limits
 from evenly.core_counts.by_cores import ByCores
 from evenly.core_counts.cores import find_cores
 from evenly.errors import ExtrapolationWarning, InputError
-from evenly.space.parameters import Categorical, Parameter
-from evenly.space.ranges import ends
+from evenly.space.ranges import extent
 
 __all__ = ["Front", "SolverCurve", "Table", "call", "cores_of", "cores_parameter"]
 
@@ -177,7 +176,7 @@ class SolverCurve:
         beyond = list(space.outside(table))
         if not beyond:
             return None
-        told = ", ".join(f"{n} = {table[n].iloc[0]}, learned on {_learned_on(space.parameters[n])}" for n in beyond)
+        told = ", ".join(f"{n} = {table[n].iloc[0]}, learned on {extent(space.parameters[n])}" for n in beyond)
         return f"{self.name!r} is extrapolated ({told})"
 
 
@@ -254,13 +253,6 @@ def cores_of(source: Any) -> str:
     if space is None:
         return (_parameters(source) or ("cores",))[0]
     return find_cores(space).names[0]
-
-
-def _learned_on(kind: Parameter) -> str:
-    if isinstance(kind, Categorical):
-        return ", ".join(map(str, kind.options))
-    low, high = ends(kind)
-    return f"{low:.6g}" if low == high else f"{low:.6g} … {high:.6g}"
 
 
 def _parameters(source: Any) -> tuple[str, ...] | None:

@@ -201,7 +201,11 @@ def time_candidates(columns: Iterable[str]) -> list[Measured]:
     times = [m for m in map(measured, columns) if m is not None and m.certainty > 0]
     best = max((m.certainty for m in times), default=0)
     found = [m for m in times if m.certainty == best]
-    for lesser in (_is_rate, _is_part, _is_end):  # a rate beside a time, a part beside the whole, a least beside a mean
+    for lesser in (
+        _is_rate,
+        lambda m: is_part(m.base),
+        _is_end,
+    ):  # a rate beside a time, a part beside the whole, a least beside a mean
         found = [m for m in found if not lesser(m)] or found
     return found or _by_unit(columns)
 
@@ -210,8 +214,15 @@ def _is_rate(found: Measured) -> bool:
     return found.unit in ("SYPD", "SDPD") or "/" in found.unit
 
 
-def _is_part(found: Measured) -> bool:
-    return bool(set(re.split(r"[\s_\-.]+", found.base.lower())) & _PARTS)
+def is_part(name: str) -> bool:
+    """Tell whether a name without its unit is that of a part of the time: of starting, waiting, communication.
+
+    Examples
+    --------
+    >>> is_part("setup"), is_part("wall time")
+    (True, False)
+    """
+    return bool(set(re.split(r"[\s_\-.]+", name.lower())) & _PARTS)
 
 
 def _is_end(found: Measured) -> bool:
@@ -227,7 +238,7 @@ def _by_unit(columns: Iterable[str]) -> list[Measured]:
         and (unit := unit_of_time(column))
         if not set(re.split(r"[\s_\-.]+", match["base"].lower())) & {*_NOT_MEASURED, *_STEPS}
     ]
-    found = [m for m in found if not _is_part(m)] or found
+    found = [m for m in found if not is_part(m.base)] or found
     return found if len(found) == 1 else []
 
 

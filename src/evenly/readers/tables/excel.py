@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import MissingExtraError, ReadError
 from evenly.memory import check_room
+from evenly.readers.tables.header_rows import joined_header
 
 __all__ = ["read_sheet"]
 
@@ -83,7 +84,7 @@ def _table(rows: Iterator[Sequence[Any]]) -> list[tuple[int, list[str]]]:
 
 
 def _framed(path: Path, rows: Sequence[tuple[int, list[str]]]) -> tuple[pd.DataFrame, NDArray[np.int64]]:
-    header_row, header = rows[0]
+    header_row, header = (rows := joined_header(rows))[0]
     used = [place for place, name in enumerate(header) if name or any(cells[place] for _, cells in rows[1:])]
     names = [header[place] for place in used]
     if (twice := next((name for name in names if names.count(name) > 1), None)) is not None:

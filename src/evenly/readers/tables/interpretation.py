@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ from evenly.errors import ReadError, did_you_mean
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
 from evenly.readers.tables.options import TableOptions
-from evenly.readers.tables.quantities import find_quantities, measured_in
+from evenly.readers.tables.quantities import find_quantities, free_name, measured_in
 from evenly.readers.tables.refusals import refuse_choices, refuse_remarks, refuse_summaries
 from evenly.readers.tables.repetitions import NUMBERS, are_whole, is_running_clock
 from evenly.readers.tables.roles import (
@@ -109,8 +110,9 @@ class Interpretation:
 
     @property
     def columns(self) -> list[Column]:
-        """The roles of the columns, in the order of the file."""
-        return [self._roles[name] for name in self.cells.columns if name in self._roles]
+        """The roles of the columns, in the order of the file; parameters have the names that they have as such."""
+        found = [self._roles[name] for name in self.cells.columns if name in self._roles]
+        return [dataclasses.replace(one, name=free_name(one.name)) if one.role == "parameter" else one for one in found]
 
     def runs(self) -> dict[str, Runs]:
         """Return the runs per solver.
@@ -138,14 +140,21 @@ class Interpretation:
         self.notes += self.values.said_of(parameters)
         for name in parameters:
             self.values.check_counts(name)
-        frame = pd.DataFrame({name: self.values.parameter(name) for name in parameters}, index=self.cells.index)
+        frame = pd.DataFrame(
+            {free_name(name): self.values.parameter(name) for name in parameters}, index=self.cells.index
+        )
+        self.notes += [
+            f"{name!r} is the parameter {free_name(name)!r} here: evenly uses that name itself"
+            for name in parameters
+            if free_name(name) != name
+        ]
         for name, value in self.options.constants.items():
             frame[name] = value
         frame["status"], frame["seconds"], note = status_and_seconds(self.values, time, seconds, status, stopped)
         self.notes += [note] if note else []
         for column, (name, its_unit) in quantities.items():
             frame[name] = measured_in(self.values, column, its_unit)
-        inputs = [*parameters, *self.options.constants]
+        inputs = [*map(free_name, parameters), *self.options.constants]
         if note := keep_books(self.values, frame, book, inputs, solver):
             self.notes.append(note)
         if "step" in book and is_running_clock(frame):

@@ -1,11 +1,14 @@
-"""Columns whose cells are products of as many numbers as their name has words: ``MPI x OMP`` with ``8x4``."""
+"""Columns of products: ``MPI x OMP`` with ``8x4`` are two parameters, ``grid`` with ``64x64x64`` a number of points."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection
 
 import pandas as pd
+
+from evenly.readers.tables.roles import words_of
 
 __all__ = ["with_factors"]
 
@@ -13,10 +16,17 @@ _SIGN = re.compile(r"\s*[x×*]\s*", re.IGNORECASE)
 _CELL = re.compile(r"\d+(?:\s*[x×*]\s*\d+)+", re.IGNORECASE)
 #: Between the words of a name, an x stands alone.
 _IN_BRACKETS = re.compile(r"[^(\[]*[(\[]\s*([^)\]]+?)\s*[)\]]")
+#: Words of what has a number of points, whichever way these lie.
+_SIZES = frozenset({
+    "grid", "mesh", "domain", "size", "cells", "points", "resolution", "problem", "lattice", "box", "gitter", "netz",
+    "maillage", "grille", "malla", "griglia",
+})  # fmt: skip
 _BETWEEN = re.compile(r"\s*[×*]\s*|\s+[xX]\s+")
 
 
-def with_factors(cells: pd.DataFrame, asked: Collection[str]) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def with_factors(
+    cells: pd.DataFrame, asked: Collection[str], labels: Collection[str] = ()
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the cells with a column for each factor in place of such a column, and a note on it.
 
     Parameters
@@ -24,7 +34,9 @@ def with_factors(cells: pd.DataFrame, asked: Collection[str]) -> tuple[pd.DataFr
     cells : DataFrame (n_rows, n_columns)
         Stripped text.
     asked : collection of str
-        Columns that the user names, which stay as they are.
+        Columns that the user names, which aren't split.
+    labels : collection of str
+        Columns that hold labels by the user, which stay as they are.
 
     Examples
     --------
@@ -42,7 +54,13 @@ def with_factors(cells: pd.DataFrame, asked: Collection[str]) -> tuple[pd.DataFr
         inner = _IN_BRACKETS.fullmatch(name.strip())  # Layout (nodes x tasks)
         words = _BETWEEN.split(inner[1] if inner else name.strip())
         factors = [_SIGN.split(cell) if _CELL.fullmatch(cell) else [] for cell in its]
-        if len(words) < 2 and len(its) > 2 and all(len(one) == len(factors[0]) > 1 for one in factors):
+        products = [math.prod(map(int, one)) for one in factors]
+        alike = len(its) > 2 and all(len(one) == len(factors[0]) > 1 for one in factors)
+        if alike and name not in labels and words_of(name) & _SIZES and len(set(products)) == its.nunique() > 1:
+            found[name] = pd.Series(list(map(str, products)), index=cells.index, dtype=object)
+            notes.append(f"{name!r} is read as the number of points, {its.iloc[0]} as {products[0]:,}")
+            continue
+        if len(words) < 2 and alike:
             notes.append(
                 f"{name!r} holds products, which are labels; its factors are read if it is called 'a x b', say"
             )

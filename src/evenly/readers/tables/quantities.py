@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed
-from evenly.readers.tables.roles import is_limit, is_statistic
+from evenly.readers.tables.roles import are_counted, is_limit, is_result, is_statistic
 from evenly.readers.tables.time_column import statistics_beside
 from evenly.readers.tables.values import Values
 from evenly.runs.columns import BOOKKEEPING
 from evenly.runs.units import SECONDS_PER, base_unit, to_base
 
-__all__ = ["find_quantities", "measured_in"]
+__all__ = ["find_quantities", "free_name", "measured_in"]
 
 #: Names of columns of runs, which no other quantity may replace.
 _TAKEN = frozenset({*BOOKKEEPING, "seconds", "count", "spread"})
@@ -42,11 +42,11 @@ def find_quantities(values: Values, unit: str, skip: Collection[str]) -> dict[st
     {'peak_memory [GiB]': ('peak_memory', 'GiB'), 'seconds': ('seconds_', 's')}
     """
     given = values.options.quantities
-    found = {column: (_free_name(column), words.canonical_unit(its)) for column, its in given.items()}
+    found = {column: (free_name(column), words.canonical_unit(its)) for column, its in given.items()}
     for column, known in _told(values, {*skip, *found}):
         taken = {*values.cells.columns, "seconds", *words.ALIASES, *(name for name, _ in found.values())}
         name = column if known.base in taken else known.base
-        found[column] = _free_name(name), known.unit or (unit if unit in SECONDS_PER else "s")
+        found[column] = free_name(name), known.unit or (unit if unit in SECONDS_PER else "s")
     return found
 
 
@@ -73,16 +73,24 @@ def _timing(values: Values, column: str) -> words.Measured | None:
     if values.are_durations(column) and not values.are_suffixed(column):
         return words.Measured(column, column, "", 0)
     known = words.timing_by_unit(column)
+    if known is not None and words.is_part(known.base) and not is_result(column) and values.is_numeric(column):
+        return known
     if known is None and all(name.lower().startswith("t_") for name in (column, values.options.time or "")):
         known = words.Measured(column, column, "", 0)  # t_comm beside --time t_total
     if known is None or not values.is_numeric(column):
         return None
     numbers = values.numbers(column)
     numbers = numbers[np.isfinite(numbers)]
-    fractions = (numbers != np.round(numbers)).any()
-    return known if fractions and len(np.unique(numbers)) >= 0.7 * len(numbers) else None
+    measured = (numbers != np.round(numbers)).any() or are_counted(numbers)
+    return known if measured and len(np.unique(numbers)) >= 0.7 * len(numbers) else None
 
 
-def _free_name(name: str) -> str:
-    """Return the name of a quantity, with a ``_`` behind it if runs have a column of that name."""
+def free_name(name: str) -> str:
+    """Return the name of a quantity or a parameter, with a ``_`` behind it if runs have a column of that name.
+
+    Examples
+    --------
+    >>> free_name("machine"), free_name("cores")
+    ('machine_', 'cores')
+    """
     return f"{name}_" if name in _TAKEN else name

@@ -28,6 +28,7 @@ __all__ = [
     "NAMED",
     "Column",
     "Role",
+    "are_counted",
     "are_round",
     "bounds_time",
     "columns_of",
@@ -215,9 +216,9 @@ def is_outcome(column: str, values: NDArray[np.float64]) -> str:
         return "its name is that of a result"
     if "%" in column and (words & _SHARES or _look_measured(values)):
         return "a share in per cent"
-    if words & _ITERATIONS and _are_counted(values):
+    if words & _ITERATIONS and are_counted(values):
         return "numbers of iterations that nobody would choose: they came out of the runs"
-    if words & _MEMORY and _are_counted(values):
+    if words & _MEMORY and are_counted(values):
         return "amounts of memory that nobody would choose: they came out of the runs"
     if words & (_MAYBE_OUTCOMES | _MEMORY) and _look_measured(values):
         return "its name is that of a result, and its values look measured"
@@ -318,12 +319,12 @@ def _look_measured(values: NDArray[np.float64]) -> bool:
     return bool(differ) and not are_round(found)
 
 
-def _are_counted(values: NDArray[np.float64]) -> bool:
+def are_counted(values: NDArray[np.float64]) -> bool:
     """Tell whether most whole numbers are neither multiples of 5 nor powers of 2, as people choose them.
 
     Examples
     --------
-    >>> _are_counted(np.array([37, 41, 71.0])), _are_counted(np.array([10, 100, 64.0]))
+    >>> are_counted(np.array([37, 41, 71.0])), are_counted(np.array([10, 100, 64.0]))
     (True, False)
     """
     found = np.unique(values[np.isfinite(values)])

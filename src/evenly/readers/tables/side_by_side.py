@@ -1,18 +1,25 @@
-"""Repeated runs side by side: ``run1_s, run2_s, run3_s`` beside one configuration become one row for each run."""
+"""Times side by side become one row for each: ``run1_s, run2_s`` of one configuration, ``8 cores, 16 cores`` of two.
+
+Repeated runs are found where their names and values are plain; a pattern of the user names any others.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from evenly.errors import ReadError
 from evenly.readers.tables.columns import measured
 from evenly.readers.tables.wide import Narrowed
+from evenly.runs.count_names import kind_of
 
-__all__ = ["stacked"]
+__all__ = ["pattern_in", "stacked", "stacked_by"]
 
 #: What people call a run that they repeat.
 _RUNS = frozenset(
@@ -44,16 +51,86 @@ def stacked(cells: pd.DataFrame, lines: NDArray[np.int64]) -> Narrowed | None:
     (before, after), by_number = found[0]
     columns = [by_number[number] for number in sorted(by_number)]
     time = f"{before}{after}"
-    others = [column for column in cells.columns if column not in columns]
-    if time in others or any((told := measured(column)) and told.certainty == 2 for column in map(str, others)):
+    others = [column for column in map(str, cells.columns) if column not in columns]
+    if time in others or any((told := measured(column)) and told.certainty == 2 for column in others):
         return None
-    whole = pd.concat([cells[[*others, column]].rename(columns={column: time}) for column in columns])
-    whole = whole.sort_index(kind="stable")
+    return _stack(cells, lines, dict.fromkeys(columns, ""), time, "")
+
+
+def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], pattern: str) -> Narrowed:
+    """Return a table with one row for each of the times in columns that a pattern names, as ``"* cores"``.
+
+    What stands for the ``*`` is a number of cores, nodes, … if the pattern says so; else the times are repeated runs.
+
+    Parameters
+    ----------
+    path : Path
+        For messages.
+    cells : DataFrame (n_rows, n_columns)
+        Text.
+    lines : array (n_rows,)
+        The line of each row.
+    pattern : str
+        With one ``*``.
+
+    Raises
+    ------
+    ReadError
+        If fewer than two columns fit, or a number in their names may be anything.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"mesh": ["fine"], "8 cores": ["9.1"], "16 cores": ["5.0"]})
+    >>> stacked_by(Path("a.csv"), cells, np.array([2]), "* cores").cells.to_dict("list")
+    {'mesh': ['fine', 'fine'], 'cores': ['8', '16'], 'time': ['9.1', '5.0']}
+    """
+    before, _, after = pattern.partition("*")
+    fits = re.compile(f"{re.escape(before)}(.+){re.escape(after)}")
+    found = {name: match[1].strip() for name in map(str, cells.columns) if (match := fits.fullmatch(name))}
+    if len(found) < 2 or "*" in after:
+        said = f"{len(found)} of the columns {', '.join(map(repr, cells.columns))}"
+        raise ReadError(path, f"time= (--time) with one * must fit several columns, but {pattern!r} fits {said}")
+    numbers = all(re.fullmatch(r"[1-9]\d*", part) for part in found.values())
+    count = next((word for word in re.findall(r"[^\W\d_]+", f"{before} {after}") if kind_of(word)), "")
+    if numbers and count:
+        time = "time" if "time" not in cells.columns else pattern
+        return _stack(cells, lines, found, time, count)
+    if numbers and not _alike(cells[list(found)]):
+        raise ReadError(
+            path,
+            f"the times in the columns {', '.join(map(repr, found))} differ by more than repeated runs do: say in "
+            "their names what their numbers are, as in '16 cores', or write one row for each time",
+        )
+    return _stack(cells, lines, dict.fromkeys(found, ""), pattern.replace("*", "").strip() or "time", "")
+
+
+def pattern_in(columns: Iterable[str]) -> str:
+    """Return the pattern of most columns whose names differ only in a number or a last letter; "" if there is none.
+
+    Examples
+    --------
+    >>> pattern_in(["mesh", "8 cores", "16 cores"]), pattern_in(["cores", "Try A", "Try B"]), pattern_in(["a", "b"])
+    ('* cores', 'Try *', '')
+    """
+    names = [re.sub(r"\d+|(?<=[\s_-])[A-Z]$", "*", name) for name in columns]
+    found = Counter(name for name in names if name.count("*") == 1 and len(name) > 1).most_common(1)
+    return found[0][0] if found and found[0][1] > 1 else ""
+
+
+def _stack(cells: pd.DataFrame, lines: NDArray[np.int64], columns: dict[str, str], time: str, count: str) -> Narrowed:
+    """Return a row for each time in some columns, with the number in its column's name if that is a count."""
+    others = [column for column in cells.columns if column not in columns]
+    parts = []
+    for column, number in columns.items():
+        part = cells[others].assign(**({count: number} if count else {}))
+        parts.append(part.assign(**{time: cells[column]}))
+    whole = pd.concat(parts).sort_index(kind="stable")
     whole = whole[(whole[time].str.strip() != "").to_numpy()]
-    told_columns = f"{columns[0]!r} to {columns[-1]!r}" if len(columns) > 2 else " and ".join(map(repr, columns))
-    note = f"{told_columns} are taken for repeated runs of each row's configuration"
+    names = list(columns)
+    told = f"{names[0]!r} to {names[-1]!r}" if len(names) > 2 else " and ".join(map(repr, names))
+    what = f"the times on so many {count}" if count else "repeated runs of each row's configuration"
     order = whole.index.to_numpy(dtype=np.int64)
-    return Narrowed(whole.reset_index(drop=True), lines[order], None, time, (note,))
+    return Narrowed(whole.reset_index(drop=True), lines[order], None, time, (f"{told} are taken for {what}",))
 
 
 def _are_runs(cells: pd.DataFrame, name: tuple[str, str], by_number: dict[int, str]) -> bool:
@@ -73,5 +150,11 @@ def _are_runs(cells: pd.DataFrame, name: tuple[str, str], by_number: dict[int, s
     alone = plain == "t" and timed is not None and (bool(timed.unit) or len(numbers) > 2)
     if not alone and (told is None or told.certainty == 0):
         return False
+    return _alike(values)
+
+
+def _alike(cells: pd.DataFrame) -> bool:
+    """Tell whether the numbers in each row differ no more than the times of repeated runs do."""
+    values = cells.apply(pd.to_numeric, errors="coerce")
     with np.errstate(invalid="ignore", divide="ignore"):
         return bool((values.max(axis=1) / values.min(axis=1) < _ALIKE).all())

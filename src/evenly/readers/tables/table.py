@@ -33,7 +33,7 @@ from evenly.readers.tables.json_rows import is_rows, read_rows
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.products import with_factors
 from evenly.readers.tables.roles import Column
-from evenly.readers.tables.side_by_side import stacked
+from evenly.readers.tables.side_by_side import stacked, stacked_by
 from evenly.readers.tables.unit_row import with_cell_units, with_unit_column, with_units
 from evenly.readers.tables.wide import narrowed
 from evenly.runs.durations import is_duration
@@ -63,7 +63,7 @@ class TableReader(Reader):
     parameters : sequence of str or str, optional
         Columns that were varied (a text is split at commas); all that is not otherwise known by default.
     time : str, optional
-        Column with the time or rate.
+        Column with the time or rate; with a ``*`` several of them, as ``"run *"`` or ``"* cores"``.
     unit : str, optional
         Its unit, see `evenly.runs.units.to_base`; told from the column's name, else seconds.
     solver : str, optional
@@ -196,7 +196,7 @@ class TableReader(Reader):
         options = self._options
         cells, rows = with_units(cells, rows)
         cells, unit_told = with_unit_column(cells)
-        cells, split = with_factors(cells, {*options.parameters, options.solver or ""})
+        cells, split = with_factors(cells, {*options.parameters, options.solver or ""}, options.categories)
         cells, doubts = without_doubts(cells)
         cells, units = with_cell_units(cells)
         told = (
@@ -207,9 +207,15 @@ class TableReader(Reader):
         )
         why_time = ""
         free = not (options.time or options.solver or options.parameters or options.quantities)
-        if free and (wide := narrowed(cells, rows) or stacked(cells, rows)) is not None:
-            options = dataclasses.replace(options, solver=wide.solver, time=wide.time)
+        pattern = options.time if options.time and "*" in options.time and options.time not in cells else None
+        if pattern:
+            wide = stacked_by(path, cells, rows, pattern)
+        else:
+            wide = (narrowed(cells, rows) or stacked(cells, rows)) if free else None
+        if wide is not None:
+            options = dataclasses.replace(options, solver=wide.solver or options.solver, time=wide.time)
             why_time = "its name, beside that of each solver" if wide.solver else "repeated runs side by side"
+            why_time = "named in time= (--time)" if pattern else why_time
             cells, rows, told = wide.cells, wide.lines, (*told, *wide.notes)
         meaning = Interpretation(options, path, cells, rows, units)
         runs = meaning.runs()

@@ -13,6 +13,7 @@ from evenly.errors import ReadError
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.clock_times import between, in_parts
 from evenly.readers.tables.roles import is_limit, is_result, words_of
+from evenly.readers.tables.side_by_side import pattern_in
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.values import Values
 from evenly.runs.count_names import kind_of
@@ -57,7 +58,7 @@ _USUAL = frozenset({
     "mean", "avg", "average", "median", "max", "minimum", "maximum", "best", "mittlere", "mittelwert",
     "loop", "main", "step", "solve", "solver", "compute", "job", "app", "application", "program", "code", "benchmark",
     "process", "task", "new", "old", "result", "response", "t", "y", "lap", "iteration", "timestep", "each", "spent",
-    "iter", "it",
+    "iter", "it", "epoch", "zeitschritt", "cycle",
     "zeit", "laufzeit", "rechenzeit", "gesamtzeit", "dauer", "gesamt", "wanduhr", "wanduhrzeit", "echtzeit", "pro",
     "schritt", "sekunden", "minuten", "stunden", "temps", "durée", "totale", "exécution", "mur", "écoulé",
     "réel", "moyen", "secondes", "heures", "de", "du", "d", "par", "tiempo", "tempo", "ejecución", "reale", "raw",
@@ -273,7 +274,9 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         else "no column's name says that it is a time"
     )
     wide = "; columns of each solver are told apart by names: a_cores, a_time_ms, b_cores, b_time_ms" if found else ""
-    if sum(name.strip().isdigit() for name in map(str, values.cells.columns)) > 1:
+    if pattern := pattern_in([m.column for m in found] or list(map(str, values.cells.columns))):
+        wide = f"; if several columns are times: --time {pattern!r}"
+    elif sum(name.strip().isdigit() for name in map(str, values.cells.columns)) > 1:
         wide = "; if the table stands on its side: write a row for each run"
     raise ReadError(
         values.path,

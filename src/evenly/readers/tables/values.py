@@ -17,6 +17,7 @@ from evenly.readers.tables import columns as words
 from evenly.readers.tables.delimited import has_decimal_commas, has_suffix, numbers
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.repetitions import are_whole
+from evenly.readers.tables.roles import is_result
 from evenly.readers.tables.states import name_key
 from evenly.runs.count_names import kind_of
 from evenly.runs.durations import TWO_FIELDS, has_two_fields, is_duration, parse, two_fields_of
@@ -90,8 +91,10 @@ class Values:
     def numbers(self, name: str) -> NDArray[np.float64]:
         """Return a column's numbers, (n_rows,); NaN where a cell is none."""
         if name not in self._known:
+            # Beside decimal commas, the comma of a result is one, too: nobody needs to be asked about an efficiency.
+            decimal = "," if self._commas and is_result(name) else self.options.decimal
             self._known[name] = numbers(
-                self.path, name, self.cells[name], self.lines, decimal=self.options.decimal,
+                self.path, name, self.cells[name], self.lines, decimal=decimal,
                 whole=bool(kind_of(name)), commas=self._commas,
             )  # fmt: skip
         return self._known[name]
@@ -169,7 +172,8 @@ class Values:
         values, filled = self.numbers(name), ~self.blank(name) | (self.cells[name] == "nan").to_numpy()
         if np.isfinite(values).sum() * 2 < filled.sum():
             return
-        fine = np.isfinite(values) & (values >= 1) & (values == np.round(values))
+        least = 0 if kind_of(name) == "gpus" else 1  # some runs use none
+        fine = np.isfinite(values) & (values >= least) & (values == np.round(values))
         filled |= np.isinf(values)
         wrong = np.flatnonzero(~fine & filled)
         if len(wrong):

@@ -19,6 +19,7 @@ from evenly.readers.tables.columns import ALIASES, measured, time_candidates
 __all__ = ["Narrowed", "narrowed"]
 
 _CORES = frozenset({"cores", "ncores", "ranks", "nranks", "np", "nproc", "nprocs", "procs", "tasks", "ntasks", "pes"})
+_UNITS = frozenset({"s", "sec", "secs", "ms", "us", "h", "hours"})
 _SEPARATOR = re.compile(r"[\s_\-./]+(?![^\[(]*[\])])")
 _SOLVER_COLUMNS = ("solver", "participant", "domain")
 
@@ -104,6 +105,8 @@ def _names(columns: Iterable[str]) -> list[str]:
 
 def _solver(name: str, columns: Sequence[str]) -> _Solver | None:
     own = {column: rest for column in columns if (rest := _without(column, name.split(" ")))}
+    if not time_candidates(own.values()) and not time_candidates(columns):  # atm_cores, atm_s, and no time of all
+        own = {column: f"time_{rest}" if rest.lower() in _UNITS else rest for column, rest in own.items()}
     cores = [column for column, rest in own.items() if rest.lower() in _CORES]
     times = time_candidates(own.values())
     if len(cores) != 1 or len(times) != 1 or len(set(own.values())) < len(own):

@@ -1,0 +1,58 @@
+"""Headers of two rows, as spreadsheets have them: ``time`` in a merged cell above ``total [s]`` and ``MPI [s]``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evenly.readers.tables.columns import canonical_unit
+
+__all__ = ["joined_header"]
+
+_Row = tuple[int, list[str]]
+
+
+def joined_header(rows: Sequence[_Row]) -> list[_Row]:
+    """Return rows of text with the first two joined, where only both together name the columns.
+
+    So it is where the first row has empty cells or the same name twice, the second row holds words, and the third one
+    has numbers below these. A name of the first row holds for the empty cells behind it.
+
+    Parameters
+    ----------
+    rows : sequence of (int, list of str)
+        The line of each row, and its cells; the header first.
+
+    Examples
+    --------
+    >>> joined_header([(1, ["", "time", ""]), (2, ["cores", "total [s]", "MPI [s]"]), (3, ["8", "90.1", "4.2"])])
+    [(2, ['cores', 'time total [s]', 'time MPI [s]']), (3, ['8', '90.1', '4.2'])]
+    >>> joined_header([(1, ["cores", "time"]), (2, ["8", "90.1"])])
+    [(1, ['cores', 'time']), (2, ['8', '90.1'])]
+    """
+    if len(rows) < 3:
+        return list(rows)
+    (_, first), (line, second), (_, third) = rows[:3]
+    width = max(map(len, (first, second, third)))
+    above = [*first, *[""] * (width - len(first))]
+    below = [*second, *[""] * (width - len(second))]
+    named = [name for name in above if name]
+    unclear = len(above) - len(named) > 1 or len(set(named)) < len(named) or above[-1] == ""
+    words = [cell for cell in below if cell]
+    gaps = [place for place, cell in enumerate(below) if not (cell or above[place])]  # between two tables
+    units = all(canonical_unit(cell.strip("[]() ")) in _UNITS for cell in words)
+    numbers = any(cell and _is_number(third[place]) for place, cell in enumerate(below[: len(third)]))
+    if not unclear or gaps or not words or units or any(map(_is_number, words)) or not numbers:
+        return list(rows)
+    last, joined = "", []
+    for top, name in zip(above, below, strict=True):
+        last = top or (last if name else "")
+        joined.append(f"{last} {name}".strip())
+    return [(line, joined), *rows[2:]]
+
+
+#: A row of these tells the units of the row above it.
+_UNITS = frozenset({"s", "ms", "us", "ns", "min", "h", "d", "-", "--", "#", "%", "1", "GB", "MB", "GiB", "MiB"})
+
+
+def _is_number(cell: str) -> bool:
+    return cell[:1].isdigit() or (cell[:1] in "+-." and cell[1:2].isdigit())

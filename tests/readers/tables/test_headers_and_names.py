@@ -1,0 +1,81 @@
+"""Names of columns: headers of two rows, names that evenly uses itself, products that are sizes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evenly.core_counts.cores import find_cores
+from evenly.errors import ReadError
+from evenly.readers.scanning import Measurements, scan
+from tests.readers.tables.test_excel import book
+
+TWO_ROWS = [
+    ["", "time", "", "memory"], ["cores", "total [s]", "MPI [s]", "[GB]"], [8, 90.1, 4.1, 3.2], [16, 46.2, 4.4, 3.1],
+    [32, 25.0, 4.9, 3.3],
+]  # fmt: skip
+
+
+def _read(folder: Path, text: str, **options: str) -> Measurements:
+    path = folder / "runs.csv"
+    path.write_text(text)
+    return scan(path, **options)
+
+
+def test_a_header_of_two_rows_is_joined(tmp_path: Path) -> None:
+    text = "\n".join(",".join(map(str, row)) for row in TWO_ROWS)
+    for runs in (_read(tmp_path, text).runs[""], scan(book(tmp_path / "runs.xlsx", Runs=TWO_ROWS)).runs[""]):
+        assert runs.parameters == ["cores"]
+        assert runs.values.tolist() == [90.1, 46.2, 25.0]
+        assert set(runs.quantities) == {"seconds", "time MPI", "memory"}
+
+
+def test_rows_of_units_and_of_data_are_no_second_header(tmp_path: Path) -> None:
+    assert len(_read(tmp_path, "cores,time\n-,ms\n8,900\n16,500\n").runs[""]) == 2
+    with pytest.raises(ReadError, match="column names must differ"):
+        _read(tmp_path, "cores,time,time\n8,90,91\n16,50,51\n32,28,29\n")
+
+
+def test_a_name_that_evenly_uses_itself_may_be_a_parameter(tmp_path: Path) -> None:
+    text = "machine,cores,time_s\nHawk,16,220.1\nHawk,32,120.5\nJuwels,16,260.2\nJuwels,32,140\n"
+    found = _read(tmp_path, text, parameters="machine,cores")
+    assert found.runs[""].parameters == ["machine_", "cores"]
+    assert any("'machine' is the parameter 'machine_' here" in note for note in found.notes)
+    assert [column.name for column in found.columns] == ["machine_", "cores", "time_s"]
+
+
+def test_products_of_sizes_are_numbers_of_points(tmp_path: Path) -> None:
+    text = "cores,grid,time_s\n1,256x256x256,100\n2,512x256x256,103\n4,512x512x256,107\n8,512x512x512,112\n"
+    found = _read(tmp_path, text)
+    assert found.runs[""].configurations["grid"].tolist() == [2**24, 2**25, 2**26, 2**27]
+    assert "256x256x256 as 16,777,216" in found.notes[0]
+    assert _read(tmp_path, text, categories="grid").runs[""].configurations["grid"].dtype == object
+    shapes = "cores,grid,time_s\n8,64x16,100\n8,32x32,90\n16,64x16,51\n16,32x32,46\n"  # two of as many points
+    assert _read(tmp_path, shapes).runs[""].configurations["grid"].tolist() == ["64x16", "32x32"] * 2
+
+
+def test_no_gpu_is_a_count_of_gpus_and_no_core_is_none(tmp_path: Path) -> None:
+    text = "cores,gpus,time_s\n16,0,100\n32,0,52\n64,0,27\n16,1,40\n32,2,21\n64,4,11\n"
+    runs = _read(tmp_path, text).runs[""]
+    assert runs.configurations["gpus"].tolist() == [0, 0, 0, 1, 2, 4]
+    assert find_cores(runs.space, measured=runs.configurations).names == ("cores",)
+    with pytest.raises(ReadError, match="whole number above zero"):
+        _read(tmp_path, "cores,time_s\n0,100\n32,52\n64,27\n")
+
+
+def test_phases_with_round_times_are_measured(tmp_path: Path) -> None:
+    found = _read(tmp_path, "cores,setup_s,solve_s,total_s\n16,4,201,205\n32,4,103,107\n64,4,52,56\n128,5,27,32\n")
+    assert found.runs[""].parameters == ["cores"]
+    assert [column.role for column in found.columns] == ["parameter", "quantity", "quantity", "time"]
+
+
+def test_solvers_side_by_side_with_bare_units(tmp_path: Path) -> None:
+    found = _read(tmp_path, "atm_cores,atm_s,ocn_cores,ocn_s\n16,100,8,50\n32,52,16,27\n")
+    assert {name: runs.values.tolist() for name, runs in found.runs.items()} == {"atm": [100, 52], "ocn": [50, 27]}
+
+
+def test_three_decimals_behind_a_comma_beside_decimal_commas(tmp_path: Path) -> None:
+    found = _read(tmp_path, "Kerne;Laufzeit [s];Speedup\n12;455,83;1,000\n24;231,10;1,972\n48;118,30;3,853\n")
+    np.testing.assert_allclose(found.runs[""].values, [455.83, 231.1, 118.3])
