@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from evenly.errors import ReadError
 from evenly.readers.scanning import Measurements, scan
 from tests.readers.tables.test_excel import book
 
-TWO_ROWS = [
+TWO_ROWS: list[list[Any]] = [
     ["", "time", "", "memory"], ["cores", "total [s]", "MPI [s]", "[GB]"], [8, 90.1, 4.1, 3.2], [16, 46.2, 4.4, 3.1],
     [32, 25.0, 4.9, 3.3],
 ]  # fmt: skip

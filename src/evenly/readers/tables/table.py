@@ -208,10 +208,9 @@ class TableReader(Reader):
         why_time = ""
         free = not (options.time or options.solver or options.parameters or options.quantities)
         pattern = options.time if options.time and "*" in options.time and options.time not in cells else None
+        wide = (narrowed(cells, rows) or stacked(cells, rows)) if free else None
         if pattern:
             wide = stacked_by(path, cells, rows, pattern)
-        else:
-            wide = (narrowed(cells, rows) or stacked(cells, rows)) if free else None
         if wide is not None:
             options = dataclasses.replace(options, solver=wide.solver or options.solver, time=wide.time)
             why_time = "its name, beside that of each solver" if wide.solver else "repeated runs side by side"
