@@ -208,7 +208,8 @@ def refit(problem: Problem, terms: TermSet, found: Sequence[Candidate], names: S
     tables, members = terms.tables(problem.points), []
     for candidate in found:
         # Columns (k, m), projected orthogonally to the constant and scaled to unit length.
-        raw = terms.from_tables(tables, np.array(candidate.terms, dtype=np.int64)) * roots
+        plain = terms.from_tables(tables, np.array(candidate.terms, dtype=np.int64))
+        raw = plain * roots
         along = raw @ intercept
         columns = raw - along[:, None] * intercept
         norms = np.sqrt(np.einsum("ij,ij->i", columns, columns))
@@ -228,6 +229,7 @@ def refit(problem: Problem, terms: TermSet, found: Sequence[Candidate], names: S
         slopes = fitted / norms
         constant = (intercept @ z - slopes @ along) / length
         listed = [Term(float(constant), (0.0,) * len(names), (0.0,) * len(names))]
+        sizes = [abs(constant), *np.abs(slopes[:, None] * plain).max(axis=1)]
         for number, slope in zip(candidate.terms, slopes, strict=True):
             powers, exponents = zip(*terms.factors_of(number), strict=True)
             listed.append(Term(float(slope), powers, exponents))
@@ -236,7 +238,7 @@ def refit(problem: Problem, terms: TermSet, found: Sequence[Candidate], names: S
         if problem.fit != "log":
             # What is left of exact data by rounding is no term.
             least = _DUST * float(problem.values.min())
-            listed = [term for term in listed if np.abs(term.values(problem.points)).max() > least]
+            listed = [term for term, size in zip(listed, sizes, strict=True) if size > least]
         formula = Formula.total(names, listed)
         members.append(Member(kind, 0.0, loss, 1 + k, predictions, formula, np.zeros((0, 0))))
     return members
