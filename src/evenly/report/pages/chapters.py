@@ -311,7 +311,7 @@ def recommendation(found: Recommendation) -> Chapter:
         parts.append(Picture(plot_recommendation(found), "The predicted time against the number of cores."))
     numbers = {
         "recommended": f"{found.cores} core{'s' * (found.cores != 1)}",
-        "predicted": f"{quantity(found.seconds)}",
+        "predicted": f"{quantity(found.seconds)}{', an extrapolation' if found.extrapolated else ''}",
     }
     return Chapter(
         [Section("On how many cores", parts)], {**numbers, percent(found.level): interval(*found.interval)},

@@ -17,6 +17,8 @@ _DASHES = (0, (4, 2))
 def plot_recommendation(found: Recommendation) -> Figure:
     """Show the time against the number of cores with its interval, what perfect scaling were, and the recommendation.
 
+    Circles outside what was measured are hollow.
+
     Examples
     --------
     >>> import evenly, pandas as pd
@@ -34,6 +36,11 @@ def plot_recommendation(found: Recommendation) -> Figure:
         gid="interval",
     )  # fmt: skip
     (line,) = axes.plot(cores, seconds, "o-", color=PALETTE[0], markersize=4.5, gid="time", zorder=4)
+    outside = curve["extrapolated"].to_numpy(dtype=np.bool_)
+    (hollow,) = axes.plot(
+        cores[outside], seconds[outside], "o", color=PALETTE[0], markerfacecolor="white", markersize=4.5, zorder=4.5,
+        gid="extrapolated",
+    )  # fmt: skip
     ideal = seconds[0] * cores[0] / cores
     (inverse,) = axes.plot(cores, ideal, color=GREY, linestyle=_DASHES, linewidth=1.2, zorder=1)
     (mark,) = axes.plot([found.cores], [best["run_s"]], "*", color=INK, markersize=13, gid="best", zorder=5)
@@ -43,5 +50,6 @@ def plot_recommendation(found: Recommendation) -> Figure:
     quantity_axis(axes, "y", "time", "s", shown, log=log)
     set_title(figure, f"{found.cores} cores take {quantity(found.seconds, digits=3)}", found.choice.why.split(":")[0])
     within = f"its {percent(found.level)} interval"
-    legend_below(figure, {"predicted": line, within: band, "inverse to cores": inverse, "recommended": mark})
+    beyond = {"outside what was measured": hollow} if outside.any() else {}
+    legend_below(figure, {"predicted": line, within: band, "inverse to cores": inverse, "recommended": mark, **beyond})
     return figure
