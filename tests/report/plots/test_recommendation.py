@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 import evenly
-from evenly.errors import ExtrapolationWarning
 from evenly.report.plots.recommendation import plot_recommendation
 
 
@@ -14,12 +13,7 @@ from evenly.report.plots.recommendation import plot_recommendation
 def test_counts_outside_what_was_measured_are_hollow(counts: list[int], beyond: list[int]) -> None:
     runs = pd.DataFrame({"cores": [1, 2, 4, 8, 16], "seconds": [80.0, 41.0, 21.0, 11.5, 6.6]})
     model = evenly.fit(runs, parameters=["cores"], method="power-law")
-    if beyond:
-        with pytest.warns(ExtrapolationWarning):
-            found = evenly.recommend(model, counts)
-    else:
-        found = evenly.recommend(model, counts)
-    figure = plot_recommendation(found)
+    figure = plot_recommendation(evenly.recommend(model, counts))
     (hollow,) = [line for line in figure.axes[0].get_lines() if line.get_gid() == "extrapolated"]
     assert list(hollow.get_xdata()) == beyond
     told = {text.get_text() for legend in figure.legends for text in legend.get_texts()}
