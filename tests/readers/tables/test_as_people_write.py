@@ -644,6 +644,14 @@ def test_deviations_in_brackets_and_runs_that_did_not_finish(tmp_path: Path) -> 
     assert found.runs[""].to_frame()["status"].tolist() == ["failed", "ok", "ok"]
 
 
+def test_records_in_records_of_json(tmp_path: Path) -> None:
+    path = tmp_path / "runs.json"
+    path.write_text('[{"config": {"cores": 8, "mesh": "a"}, "result": {"time_s": 90}}, '
+                    '{"config": {"cores": 16, "mesh": "a"}, "result": {"time_s": 46}}]')  # fmt: skip
+    runs = scan(path).runs[""]
+    assert (runs.parameters, runs.values.tolist()) == (["cores", "mesh"], [90, 46])
+
+
 def test_a_mean_counts_beside_its_least_and_longest_time(tmp_path: Path) -> None:
     found = _read(
         tmp_path,

@@ -1,8 +1,9 @@
-"""Tables as JSON: a list of records, an object of columns, or a record in each line (JSON Lines)."""
+"""Tables as JSON: a list of records, also with records in them, an object of columns, or a record in each line."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -78,9 +79,29 @@ def _records(text: str) -> list[Mapping[str, Any]]:
             found = [dict(zip(found, row, strict=True)) for row in zip(*lists, strict=True)]
     if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
         return []
-    found = [one for record in found for one in _repeated(record)]
+    found = [one for record in found for one in _repeated(_flat(record))]
     plain = all(not isinstance(value, Mapping | list) for one in found for value in one.values())
     return found if plain else []
+
+
+def _flat(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a record with the values of the records in it, by their own names, or with that before a point.
+
+    Examples
+    --------
+    >>> _flat({"config": {"cores": 8}, "time_s": 1.5}), _flat({"a": {"n": 1}, "b": {"n": 2}})
+    ({'cores': 8, 'time_s': 1.5}, {'a.n': 1, 'b.n': 2})
+    """
+    parts = [(name, _flat(value) if isinstance(value, Mapping) else value) for name, value in record.items()]
+    inner = [key for _, value in parts for key in (value if isinstance(value, Mapping) else ())]
+    taken = Counter([*inner, *(name for name, value in parts if not isinstance(value, Mapping))])
+    flat: dict[str, Any] = {}
+    for name, value in parts:
+        if isinstance(value, Mapping):
+            flat.update({key if taken[key] == 1 else f"{name}.{key}": its for key, its in value.items()})
+        else:
+            flat[name] = value
+    return flat
 
 
 def _repeated(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
