@@ -647,7 +647,7 @@ def test_deviations_in_brackets_and_runs_that_did_not_finish(tmp_path: Path) -> 
 def test_records_in_records_of_json(tmp_path: Path) -> None:
     path = tmp_path / "runs.json"
     path.write_text('[{"config": {"cores": 8, "mesh": "a"}, "result": {"time_s": 90}}, '
-                    '{"config": {"cores": 16, "mesh": "a"}, "result": {"time_s": 46}}]')  # fmt: skip
+                    '{"config": {"cores": 16, "mesh": "b"}, "result": {"time_s": 46}}]')  # fmt: skip
     runs = scan(path).runs[""]
     assert (runs.parameters, runs.values.tolist()) == (["cores", "mesh"], [90, 46])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -15,6 +16,6 @@ def test_counts_outside_what_was_measured_are_hollow(counts: list[int], beyond: 
     model = evenly.fit(runs, parameters=["cores"], method="power-law")
     figure = plot_recommendation(evenly.recommend(model, counts))
     (hollow,) = [line for line in figure.axes[0].get_lines() if line.get_gid() == "extrapolated"]
-    assert list(hollow.get_xdata()) == beyond
+    assert np.asarray(hollow.get_xdata()).tolist() == beyond
     told = {text.get_text() for legend in figure.legends for text in legend.get_texts()}
     assert ("outside what was measured" in told) == bool(beyond)
