@@ -644,6 +644,35 @@ def test_deviations_in_brackets_and_runs_that_did_not_finish(tmp_path: Path) -> 
     assert found.runs[""].to_frame()["status"].tolist() == ["failed", "ok", "ok"]
 
 
+LATEX = r"""
+\begin{tabular}{rS[table-format=3.1]r}
+\toprule
+{Cores} & \textbf{Time (s)} & Eff.\,(\%) \\
+\midrule
+8 & 653.8 & 100 \\ % the usual
+16 & \num{317.9} & 103 \\
+32 & $169.7$ & 96 \\ \bottomrule
+\end{tabular}
+"""
+ORG = """* Benchmarks
+#+CAPTION: strong scaling
+| Cores | Time (s) | eff. (%) |
+|-------+----------+----------|
+| 8 | 653.8 | 100 |
+| 16 | 317.9 | 103 |
+| 32 | 169.7 | 96 |
+
+More text.
+"""
+
+
+@pytest.mark.parametrize(("name", "text"), [("paper.tex", LATEX), ("notes.org", ORG)])
+def test_tables_of_latex_and_org(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    runs = scan(tmp_path / name).runs[""]
+    assert (runs.parameters, runs.values.tolist()) == (["Cores"], [653.8, 317.9, 169.7])
+
+
 def test_records_in_records_of_json(tmp_path: Path) -> None:
     path = tmp_path / "runs.json"
     path.write_text('[{"config": {"cores": 8, "mesh": "a"}, "result": {"time_s": 90}}, '

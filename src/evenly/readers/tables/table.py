@@ -30,6 +30,7 @@ from evenly.readers.tables.doubts import without_doubts
 from evenly.readers.tables.excel import read_sheet
 from evenly.readers.tables.interpretation import Interpretation
 from evenly.readers.tables.json_rows import is_rows, read_rows
+from evenly.readers.tables.latex import latex_as_bars
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.products import with_factors
 from evenly.readers.tables.roles import Column
@@ -48,7 +49,7 @@ _LOOSE_SUFFIXES = (".txt", ".dat")
 _PARQUET_SUFFIXES = (".parquet", ".pq")
 _EXCEL_SUFFIXES = (".xlsx", ".xlsm")
 _JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
-_TEXT_WITH_TABLES = (".md", ".markdown")
+_TEXT_WITH_TABLES = (".md", ".markdown", ".org", ".tex")
 #: What marks text in Markdown, and is no part of a cell: bold, code, and the backslash before a mark.
 _MARKS = re.compile(r"\*\*|`|\\(?=[~*_|<>#%-])")
 #: A column of numbers, whose name would begin a comment elsewhere.
@@ -243,6 +244,8 @@ def _looks_like_table(path: Path) -> bool:
 
 def _only_table(path: Path, content: list[str]) -> list[str]:
     """Return the lines of a text with all but its table empty, so that their numbers stay the same."""
+    if plain_suffix(path) == ".tex":
+        content = latex_as_bars(content)
     found = tables_in_text(content)
     if len(found) > 1:
         at = " and ".join(str(one.start + 1) for one in found)

@@ -1,0 +1,45 @@
+"""Tables of LaTeX (``tabular`` and its relatives) as lines with bars, as Markdown has them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+__all__ = ["latex_as_bars"]
+
+_BEGIN, _END = (
+    re.compile(r"\\begin\{(tabular\w*\*?|longtable|array)\}"),
+    re.compile(r"\\end\{(tabular|longtable|array)"),
+)
+_RULE = re.compile(r"\\(hline|midrule|cline|cmidrule)\b")
+#: Commands around text that is a cell: ``\textbf{cores}``, ``\num{128}``, ``\multicolumn{1}{c}{time}``.
+_AROUND = re.compile(r"\\(?:multi(?:column|row)\{[^{}]*\}\{[^{}]*\}|[a-zA-Z]+)\{([^{}]*)\}")
+_END_OF_ROW = re.compile(r"\\\\(\[[^\]]*\])?|\\tabularnewline")
+_UNMARKED = {
+    r"\%": "%", r"\_": "_", r"\&": "and", r"\#": "#", r"\,": "", r"\pm": "±", r"\times": "x", "~": " ", "$": "",
+}  # fmt: skip
+
+
+def latex_as_bars(lines: Sequence[str]) -> list[str]:
+    r"""Return the rows of tables with bars between their cells, rules as those of Markdown, and other lines empty.
+
+    Examples
+    --------
+    >>> latex_as_bars([r"\begin{tabular}{rr}", r"{Cores} & \textbf{Time (s)} \\", r"\midrule", r"8 & 653.8 \\"])
+    ['', '| Cores | Time (s) |', '|---|---|', '| 8 | 653.8 |']
+    """
+    inside, found = False, []
+    for line in lines:
+        inside = (inside or _BEGIN.search(line) is not None) and _END.search(line) is None
+        text = re.sub(r"(?<!\\)%.*", "", line)
+        for mark, plain in _UNMARKED.items():
+            text = text.replace(mark, plain)
+        if not inside or _BEGIN.search(line) or "&" not in text:
+            found.append("|---|---|" if inside and _RULE.search(text) else "")
+            continue
+        text = re.sub(r"\\(?:hline|toprule|midrule|bottomrule)\b", "", _END_OF_ROW.sub("", text))
+        while (bare := _AROUND.sub(r"\1", text)) != text:
+            text = bare
+        cells = [re.sub(r"[{}]", "", cell).strip() for cell in text.split("&")]
+        found.append(f"| {' | '.join(cells)} |")
+    return found
