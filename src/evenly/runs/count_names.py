@@ -12,8 +12,10 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
     "cores": (
         "cores", "ncores", "ncore", "numcores", "nrcores", "numberofcores", "totalcores", "corestotal", "corecount",
         "nucleos", "numerodenucleos", "nuclei", "kerne", "anzahlkerne", "anzahlderkerne", "rechenkerne", "coeurs",
+        "nbdecoeurs", "aantalcores", "rdzenie", "liczbardzeni",
         "nombredecoeurs", "nbcoeurs",
         "cpus", "ncpus", "ncpu", "numcpus", "numberofcpus", "totalcpus", "cpucount", "cpucores", "alloccpus",
+        "resourcelistncpus", "slots", "nslots",
     ),
     "nodes": ("nodes", "nnodes", "nnode", "numnodes", "nodecount", "numberofnodes", "allocnodes", "hosts",
               "nodos", "numerodenodos", "nodi", "knoten", "anzahlknoten", "noeuds", "nombredenoeuds"),

@@ -59,8 +59,12 @@ def test_products_of_sizes_are_numbers_of_points(tmp_path: Path) -> None:
 
 def test_no_gpu_is_a_count_of_gpus_and_no_core_is_none(tmp_path: Path) -> None:
     text = "cores,gpus,time_s\n16,0,100\n32,0,52\n64,0,27\n16,1,40\n32,2,21\n64,4,11\n"
-    runs = _read(tmp_path, text).runs[""]
-    assert runs.configurations["gpus"].tolist() == [0, 0, 0, 1, 2, 4]
+    found = _read(tmp_path, text)
+    runs = found.runs[""]
+    assert runs.configurations["gpus"].tolist() == ["0", "0", "0", "1", "2", "4"]  # as numbers, one law had to fit both
+    assert any("'gpus' is 0 in some runs" in note for note in found.notes)
+    text += "64,1,12\n64,2,11.5\n"
+    assert _read(tmp_path, text, where="gpus > 0").runs[""].configurations["gpus"].tolist() == [1, 2, 4, 1, 2]
     assert find_cores(runs.space, measured=runs.configurations).names == ("cores",)
     with pytest.raises(ReadError, match="whole number above zero"):
         _read(tmp_path, "cores,time_s\n0,100\n32,52\n64,27\n")
@@ -80,3 +84,45 @@ def test_solvers_side_by_side_with_bare_units(tmp_path: Path) -> None:
 def test_three_decimals_behind_a_comma_beside_decimal_commas(tmp_path: Path) -> None:
     found = _read(tmp_path, "Kerne;Laufzeit [s];Speedup\n12;455,83;1,000\n24;231,10;1,972\n48;118,30;3,853\n")
     np.testing.assert_allclose(found.runs[""].values, [455.83, 231.1, 118.3])
+
+
+PRINTED = """     mesh  cores  time_s
+0  coarse      8   30.66
+1  coarse     16   16.78
+2    fine      8   61.28
+3    fine     16   33.42
+"""
+OF_R = '"cores" "time"\n"1" 8 397.96\n"2" 16 201.31\n"3" 32 111.31\n'
+
+
+def test_numbers_of_rows_without_a_name(tmp_path: Path) -> None:
+    path = tmp_path / "printed.txt"
+    path.write_text(PRINTED)
+    runs = scan(path).runs[""]
+    assert (runs.parameters, runs.values.tolist()) == (["mesh", "cores"], [30.66, 16.78, 61.28, 33.42])
+    path.write_text(OF_R)
+    assert scan(path).runs[""].configurations["cores"].tolist() == [8, 16, 32]
+
+
+def test_a_pattern_with_the_name_of_a_parameter(tmp_path: Path) -> None:
+    path = tmp_path / "runs.tsv"
+    path.write_text("threads\tt(N=1000) [s]\tt(N=2000) [s]\n1\t16\t33\n2\t9.6\t17\n4\t5\t9\n")
+    found = scan(path, time="t(N=*) [s]").runs[""]
+    assert found.configurations["N"].tolist() == [1000, 2000] * 3
+    assert found.values.tolist() == [16, 33, 9.6, 17, 5, 9]
+
+
+def test_runs_that_are_numbered_by_labels_and_results_in_more_languages(tmp_path: Path) -> None:
+    found = _read(tmp_path, "Case,cores,Energie,ideal,time_s\nrun1,8,12.1,1,90\nrun2,16,12.9,2,46\nrun3,32,14.8,4,25\n")
+    assert found.runs[""].parameters == ["cores"]
+
+
+def test_a_deviation_stands_beside_its_mean(tmp_path: Path) -> None:
+    found = _read(tmp_path, "nodes,runtime_avg[s],runtime_std[s]\n1,72.5,1.4\n2,40.4,0.8\n4,22.5,0.5\n")
+    assert found.runs[""].values.tolist() == [72.5, 40.4, 22.5]
+
+
+@pytest.mark.parametrize("name", ["Resource_List.ncpus", "SLOTS", "Nb de cœurs", "rdzenie", "aantal cores"])
+def test_cores_by_more_names(tmp_path: Path, name: str) -> None:
+    runs = _read(tmp_path, f"{name},time_s\n8,90\n16,46\n32,25\n").runs[""]
+    assert find_cores(runs.space).names == (name,)

@@ -201,11 +201,8 @@ def time_candidates(columns: Iterable[str]) -> list[Measured]:
     times = [m for m in map(measured, columns) if m is not None and m.certainty > 0]
     best = max((m.certainty for m in times), default=0)
     found = [m for m in times if m.certainty == best]
-    for lesser in (
-        _is_rate,
-        lambda m: is_part(m.base),
-        _is_end,
-    ):  # a rate beside a time, a part beside the whole, a least beside a mean
+    # A rate stands beside a time, a part beside the whole, a least and a deviation beside a mean.
+    for lesser in (_is_rate, lambda m: is_part(m.base), _is_statistic):
         found = [m for m in found if not lesser(m)] or found
     return found or _by_unit(columns)
 
@@ -225,8 +222,9 @@ def is_part(name: str) -> bool:
     return bool(set(re.split(r"[\s_\-.]+", name.lower())) & _PARTS)
 
 
-def _is_end(found: Measured) -> bool:
-    return not set(re.split(r"[\s_\-.]+", found.base.lower())).isdisjoint({"min", "max", "minimum", "maximum"})
+def _is_statistic(found: Measured) -> bool:
+    its = set(re.split(r"[\s_\-.]+", found.base.lower()))
+    return not its.isdisjoint({"min", "max", "minimum", "maximum", "sd", *STATISTICS})
 
 
 def _by_unit(columns: Iterable[str]) -> list[Measured]:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from evenly.errors import ReadError
 from evenly.readers.files import is_unended
 from evenly.readers.tables.bordered import without_borders
-from evenly.readers.tables.header_rows import joined_header
+from evenly.readers.tables.header_rows import joined_header, without_row_numbers
 from evenly.runs.files import FORMULA
 
 __all__ = ["Decimal", "Delimited", "has_decimal_commas", "has_suffix", "numbers", "parse"]
@@ -102,7 +102,7 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
         content = content[1:] or content
     delimiter = told["mark"] if told is not None else _find_delimiter([line for _, line in content[:_SAMPLE]])
     rows = _without_title([(number, [_unmarked(cell) for cell in _cells(line, delimiter)]) for number, line in content])
-    header_line, header = (rows := joined_header(rows))[0]
+    header_line, header = (rows := without_row_numbers(joined_header(rows)))[0]
     names = _check_header(path, header, header_line)
     cut = _cut(text_lines, rows[1:], len(names))
     body = [(line, _fit(path, cells, len(names), line)) for line, cells in (rows[1:-1] if cut else rows[1:])]
@@ -317,6 +317,8 @@ def _find_delimiter(sample: Sequence[str]) -> str:
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
+    if delimiter == " " and '"' in line:
+        return [cell for cell in next(csv.reader([line], delimiter=" ", skipinitialspace=True), []) if cell]
     if delimiter == " ":
         return line.split()
     if '"' not in line:

@@ -1,4 +1,4 @@
-"""Headers of two rows, as spreadsheets have them: ``time`` in a merged cell above ``total [s]`` and ``MPI [s]``."""
+"""Headers of two rows, as spreadsheets have them, and numbers of rows without a name, as pandas and R print them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from evenly.readers.tables.columns import canonical_unit
 
-__all__ = ["joined_header"]
+__all__ = ["joined_header", "without_row_numbers"]
 
 _Row = tuple[int, list[str]]
 
@@ -48,6 +48,22 @@ def joined_header(rows: Sequence[_Row]) -> list[_Row]:
         last = top or (last if name else "")
         joined.append(f"{last} {name}".strip())
     return [(line, joined), *rows[2:]]
+
+
+def without_row_numbers(rows: Sequence[_Row]) -> list[_Row]:
+    """Return rows without the numbers 0, 1, 2, … or 1, 2, 3, … that stand before each but the header.
+
+    Examples
+    --------
+    >>> without_row_numbers([(1, ["cores", "time"]), (2, ["0", "8", "90.1"]), (3, ["1", "16", "46.2"])])
+    [(1, ['cores', 'time']), (2, ['8', '90.1']), (3, ['16', '46.2'])]
+    """
+    (_, header), *body = rows
+    first = [cells[0] for _, cells in body if len(cells) == len(header) + 1]
+    counted = [[str(number + start) for number in range(len(body))] for start in (0, 1)]
+    if not body or first not in counted:
+        return list(rows)
+    return [rows[0], *((line, cells[1:]) for line, cells in body)]
 
 
 #: A row of these tells the units of the row above it.

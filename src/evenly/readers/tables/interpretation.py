@@ -216,6 +216,8 @@ class Interpretation:
 
     def _values_or_text(self, name: str) -> NDArray[Any]:
         """Return a column's values; its text where words stand among numbers, which a condition may leave out."""
+        if self.values.some_have_none(name):
+            return self.values.numbers(name)
         try:
             return self.values.parameter(name).to_numpy()
         except ReadError:

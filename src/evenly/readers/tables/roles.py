@@ -84,6 +84,7 @@ class Column:
 #: In so many rows, a column can be told from chance; below, only its name counts.
 ENOUGH = 6
 _NEARLY_EACH = 0.9
+_RUN = "run "
 #: Words of names that only a result has.
 _OUTCOMES = frozenset({
     "kernstunden", "kernh", "acc", "wer", "bleu", "perplexity", "kosten", "coût", "eur", "usd",
@@ -93,7 +94,7 @@ _OUTCOMES = frozenset({
     "flops", "sypd", "sdpd", "asypd", "chsy", "chpsy", "mlups", "glups", "mips", "teps", "gteps", "mteps", "imbalance",
     "utilisation", "utilization", "residual", "residuals", "misses", "loss", "rmse", "accuracy", "percent",
     "edp", "walltimeratio", "slowdown", "overhead", "gc", "amdahl", "qps", "tps", "iops",
-    "charged", "charge", "billed", "su", "sus", "ipc", "cpi", "relative", "normalized",
+    "charged", "charge", "billed", "su", "sus", "ipc", "cpi", "relative", "normalized", "ideal",
     "normalised",
 })  # fmt: skip
 _OUTCOME_NAMES = frozenset({
@@ -109,8 +110,9 @@ _OUTCOME_NAMES = frozenset({
 #: Words that results have, and sometimes parameters: they count where the values look measured.
 _MAYBE_OUTCOMES = frozenset({
     "error", "err", "cost", "costs", "energy", "power", "watts", "watt", "joules", "rate", "throughput", "bandwidth",
-    "wait", "overhead", "loss", "performance", "perf", "speed", "gain", "ratio", "percent", "ideal", "latency", "fps",
+    "wait", "overhead", "loss", "performance", "perf", "speed", "gain", "ratio", "percent", "latency", "fps",
     "ops", "usage", "load", "drag", "lift", "scf", "leistung", "verbrauch", "énergie", "puissance",
+    "energie", "energía", "energia", "consommation", "consumo",
 })  # fmt: skip
 #: Words of the power that a run draws, and those that tell of what was set.
 _POWER = frozenset({"power", "watts", "watt", "leistung", "puissance", "potencia"})
@@ -362,6 +364,13 @@ def identifies(column: str, cells: Sequence[str], numeric: bool, others_vary: bo
     if key in _IDENTIFIERS:
         return "its name is that of an identifier"
     if (key in _NUMBERINGS or key.endswith("_id")) and len(distinct) == len(cells) > 1 and others_vary:
+        return "it numbers the rows"
+    if (
+        others_vary
+        and len(cells) > 2
+        and [f"{_RUN}{n}" for n in range(1, len(cells) + 1)]
+        == [re.sub(r"^(run|job|trial|exp|experiment)[\s_#-]*0*(?=[1-9])", _RUN, cell.lower()) for cell in cells]
+    ):  # run1, run2, …
         return "it numbers the rows"
     if not numeric and distinct and all(map(is_date, distinct)):
         return "its values are dates"

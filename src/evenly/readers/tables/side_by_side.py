@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import ReadError
-from evenly.readers.tables.columns import measured
+from evenly.readers.tables.columns import measured, unit_of_time
 from evenly.readers.tables.wide import Narrowed
 from evenly.runs.count_names import kind_of
 
@@ -60,7 +60,8 @@ def stacked(cells: pd.DataFrame, lines: NDArray[np.int64]) -> Narrowed | None:
 def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], pattern: str) -> Narrowed:
     """Return a table with one row for each of the times in columns that a pattern names, as ``"* cores"``.
 
-    What stands for the ``*`` is a number of cores, nodes, … if the pattern says so; else the times are repeated runs.
+    What stands for the ``*`` is a number of cores, nodes, … if the pattern says so, or of what it names before an
+    equals sign, as ``"N=*"``; else the times are repeated runs.
 
     Parameters
     ----------
@@ -91,9 +92,12 @@ def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], patter
         said = f"{len(found)} of the columns {', '.join(map(repr, cells.columns))}"
         raise ReadError(path, f"time= (--time) with one * must fit several columns, but {pattern!r} fits {said}")
     numbers = all(re.fullmatch(r"[1-9]\d*", part) for part in found.values())
+    named = re.search(r"(\w+)\s*=\s*$", before)  # t(N=1000) [s]
     count = next((word for word in re.findall(r"[^\W\d_]+", f"{before} {after}") if kind_of(word)), "")
+    count = named[1] if named else count
     if numbers and count:
-        time = "time" if "time" not in cells.columns else pattern
+        unit = unit_of_time(pattern)
+        time = next(name for name in (f"time [{unit}]" if unit else "time", pattern) if name not in cells.columns)
         return _stack(cells, lines, found, time, count)
     if numbers and not _alike(cells[list(found)]):
         raise ReadError(
@@ -128,7 +132,7 @@ def _stack(cells: pd.DataFrame, lines: NDArray[np.int64], columns: dict[str, str
     whole = whole[(whole[time].str.strip() != "").to_numpy()]
     names = list(columns)
     told = f"{names[0]!r} to {names[-1]!r}" if len(names) > 2 else " and ".join(map(repr, names))
-    what = f"the times on so many {count}" if count else "repeated runs of each row's configuration"
+    what = f"the times of so many {count}" if count else "repeated runs of each row's configuration"
     order = whole.index.to_numpy(dtype=np.int64)
     return Narrowed(whole.reset_index(drop=True), lines[order], None, time, (f"{told} are taken for {what}",))
 

@@ -277,7 +277,10 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
     if pattern := pattern_in([m.column for m in found] or list(map(str, values.cells.columns))):
         wide = f"; if several columns are times: --time {pattern!r}"
     elif sum(name.strip().isdigit() for name in map(str, values.cells.columns)) > 1:
-        wide = "; if the table stands on its side: write a row for each run"
+        wide = (
+            "; if the table stands on its side: write a row for each run, or say in the names of columns what their "
+            "numbers are, as in '16 cores' or 'N=1000'"
+        )
     raise ReadError(
         values.path,
         f"{why}: pass time= (--time) with one of the columns {shown}, and unit= (--unit) if it isn't in seconds{wide}",

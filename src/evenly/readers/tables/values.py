@@ -105,10 +105,17 @@ class Values:
 
     def is_numeric(self, name: str) -> bool:
         """Tell whether more than half of a column's cells are numbers."""
-        if name in self.options.categories or self._are_versions(name):
+        if name in self.options.categories or self._are_versions(name) or self.some_have_none(name):
             return False
         found = int(np.isfinite(self.numbers(name)).sum())
         return found * 2 > int((~self.blank(name)).sum())
+
+    def some_have_none(self, name: str) -> bool:
+        """Tell whether a column counts GPUs and some runs, not all, had none: these follow another law."""
+        if kind_of(name) != "gpus":
+            return False
+        none = self.numbers(name) == 0
+        return bool(none.any() and not none.all())
 
     def _are_versions(self, name: str) -> bool:
         """Tell whether a column holds versions, of which 1.1 and 1.10 are two.
@@ -184,7 +191,13 @@ class Values:
     def said_of(self, names: Sequence[str]) -> list[str]:
         """Return a note for each column with cells like ``12k``, and for each that holds versions."""
         versions = [name for name in names if name not in self.options.categories and self._are_versions(name)]
-        return [f"{name!r} holds versions: labels, of which 1.1 and 1.10 are two" for name in versions] + [
+        some = [name for name in names if name not in self.options.categories and self.some_have_none(name)]
+        said = [f"{name!r} holds versions: labels, of which 1.1 and 1.10 are two" for name in versions] + [
+            f"{name!r} is 0 in some runs, which follow another law: its values are labels (numbers if these runs are "
+            f"left out, --where '{name} > 0')"
+            for name in some
+        ]
+        return said + [
             f"{cell!r} in {name!r} is {numbers(self.path, name, pd.Series([cell]), self.lines[:1])[0]:,.0f}: write the "
             "number where 1024 was meant"
             for name in names
