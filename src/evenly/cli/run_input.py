@@ -17,17 +17,20 @@ from evenly.cli.options import Learning, Reading, typed
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from evenly.models.base import Model
     from evenly.readers import Measurements
     from evenly.runs.runs import Runs
 
 #: The column that readers of profiles name regions in.
 _REGION = "region"
+_SHORT = re.compile(r"(\d+(?:\.\d+)?) ?([kMG])")
 _PRODUCT = re.compile(r"\d+(?:\s*[x×*]\s*\d+)+", re.IGNORECASE)
 
 __all__ = [
-    "Learned", "check_parameters", "known_values", "learn", "learn_from", "measurements", "name_of", "one_program",
-    "split", "tell_about",
+    "Learned", "check_parameters", "known_rows", "known_values", "learn", "learn_from", "measurements", "name_of",
+    "one_program", "split", "tell_about",
 ]  # fmt: skip
 
 
@@ -223,14 +226,28 @@ def _tell_failed(runs: Mapping[str, Runs], response: str | None) -> None:
 
 
 def known_values(values: Mapping[str, Any], learned: Learned) -> dict[str, Any]:
-    """Return values of ``--at`` with numbers for parameters that are numbers: 1.10 may be one, or a version."""
-    labels = {
+    """Return values of ``--at`` with numbers for parameters that are numbers.
+
+    1.10 may be one, or a version; 4M is one as evenly itself writes it, and 512x256 the points of a grid.
+    """
+    labels = _labels(learned)
+    return {name: value if name in labels else _number(value) for name, value in values.items()}
+
+
+def known_rows(rows: pd.DataFrame, learned: Learned) -> pd.DataFrame:
+    """Return configurations with numbers for parameters that are numbers, as `known_values`."""
+    labels = _labels(learned)
+    texts = [name for name in map(str, rows.columns) if name not in labels and rows[name].dtype == object]
+    return rows.assign(**{name: [_number(value) for value in rows[name]] for name in texts})
+
+
+def _labels(learned: Learned) -> set[str]:
+    return {
         name
         for model in learned.models.values()
         for name, kind in model.space_.parameters.items()
         if kind.kind == "categorical"
     }
-    return {name: value if name in labels else _number(value) for name, value in values.items()}
 
 
 def _number(value: Any) -> Any:
@@ -238,6 +255,8 @@ def _number(value: Any) -> Any:
         return [_number(one) for one in value]
     if isinstance(value, str) and _PRODUCT.fullmatch(value):  # a grid of 512x512x256 points
         return math.prod(map(int, re.findall(r"\d+", value)))
+    if isinstance(value, str) and (written := _SHORT.fullmatch(value)):
+        return float(written[1]) * {"k": 1e3, "M": 1e6, "G": 1e9}[written[2]]
     try:
         return float(value) if isinstance(value, str) else value
     except ValueError:

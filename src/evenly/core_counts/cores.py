@@ -170,7 +170,10 @@ def _question(names: Iterable[str], by_kind: Mapping[str, list[str]]) -> str:
     """Return the question which parameters are the cores, with proposals that can be typed."""
     counting = [name for name in names if kind_of(name)]
     names = list(names)
-    proposals = _proposals(by_kind) or _grid(names) or [_quoted(names[0])]
+    first = _quoted(names[0])
+    if re.match(r"(log_?2?|ld|lb)\b|log2?[\s_(]", names[0], re.IGNORECASE):  # log2(cores)
+        first = f"2 ** {first}"
+    proposals = _proposals(by_kind) or _grid(names) or [first]
     words = " or ".join(f"--cores-are {shlex.quote(text)}" for text in proposals)
     python = f"cores_are={proposals[0]!r}"
     if not counting:

@@ -126,3 +126,21 @@ def test_a_deviation_stands_beside_its_mean(tmp_path: Path) -> None:
 def test_cores_by_more_names(tmp_path: Path, name: str) -> None:
     runs = _read(tmp_path, f"{name},time_s\n8,90\n16,46\n32,25\n").runs[""]
     assert find_cores(runs.space).names == (name,)
+
+
+def test_the_three_rows_of_names_that_pandas_writes(tmp_path: Path) -> None:
+    found = _read(tmp_path, ",time,time,time\n,mean,std,count\ncores,,,\n8,812,20,4\n16,416,9,4\n32,215,4,4\n")
+    assert (found.runs[""].parameters, found.runs[""].values.tolist()) == (["cores"], [812, 416, 215])
+    assert [column.role for column in found.columns] == ["parameter", "time", "outcome", "outcome"]
+
+
+def test_units_in_the_second_row_of_a_header(tmp_path: Path) -> None:
+    found = _read(tmp_path, "cores,time,,memory\n,total [s],MPI [s],[GB]\n16,812,81,82\n32,431,43,84\n64,236,24,88\n")
+    assert found.runs[""].values.tolist() == [812, 431, 236]
+    assert found.runs[""].quantities["memory"] == "B"
+
+
+def test_names_of_runs_that_tell_their_cores(tmp_path: Path) -> None:
+    text = "name,cores,time_s\nbench_016,16,812\nbench_032,32,431\nbench_064,64,236\nbench_016,16,815\n"
+    assert _read(tmp_path, text).runs[""].parameters == ["cores"]
+    assert _read(tmp_path, text.replace("name", "mesh")).runs[""].parameters == ["mesh", "cores"]

@@ -17,7 +17,7 @@ from evenly.cli.console import note, out, print_json, save_table, silence
 from evenly.cli.core_counts_input import Counts, predict_counts, refuse_without_cores
 from evenly.cli.fdtd_options import What
 from evenly.cli.forecast_input import Unrun, predict_unrun, refuse_unrun
-from evenly.cli.run_input import Learned, check_parameters, learn
+from evenly.cli.run_input import Learned, check_parameters, known_rows, learn
 from evenly.errors import ExtrapolationWarning, InputError
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def predict(
     learned = learn(path, reading, learning)
     if at is not None:
         check_parameters(asked.columns, learned)
-    parts = _parts(learned, _with_constants(asked, learned), reading.solver)
+    parts = _parts(learned, _with_constants(known_rows(asked, learned), learned), reading.solver)
     if save is not None:
         _save(_predicted(parts, level, limit), save)
     if json:

@@ -29,7 +29,9 @@ _NUMBER = re.compile(
     r"(?:(?<=\.\.\.)|(?<![\w.,:/+-]))(?:(?:\d+[dhm] ?)+\d+(?:\.\d+)?s\b|\d+(?::\d\d){1,2}(?:\.\d+)?"
     r"|[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)(?![.,:/-]?\d|[dD][+-]?\d)"
 )
-_TIME = re.compile(r"time|wall|elapsed|second|took|duration|runtime|^real\b", re.IGNORECASE)
+_TIME = re.compile(
+    r"time|wall|elapsed|second|took|duration|runtime|(?:done|finished|completed) (?:in|after)|^real\b", re.IGNORECASE
+)
 #: When a line was written, which stands before what it says.
 _STAMP = re.compile(r"^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?\]?[:,]?\s*")
 #: A line that says in a number how a run ended.

@@ -12,9 +12,9 @@ _Row = tuple[int, list[str]]
 
 
 def joined_header(rows: Sequence[_Row]) -> list[_Row]:
-    """Return rows of text with the first two joined, where only both together name the columns.
+    """Return rows of text with the first two or three joined, where only all together name the columns.
 
-    So it is where the first row has empty cells or the same name twice, the second row holds words, and the third one
+    So it is where the first row has empty cells or the same name twice, the others hold words, and the row behind them
     has numbers below these. A name of the first row holds for the empty cells behind it.
 
     Parameters
@@ -26,28 +26,31 @@ def joined_header(rows: Sequence[_Row]) -> list[_Row]:
     --------
     >>> joined_header([(1, ["", "time", ""]), (2, ["cores", "total [s]", "MPI [s]"]), (3, ["8", "90.1", "4.2"])])
     [(2, ['cores', 'time total [s]', 'time MPI [s]']), (3, ['8', '90.1', '4.2'])]
+    >>> joined_header([(1, ["", "t", "t"]), (2, ["", "mean", "std"]), (3, ["p", "", ""]), (4, ["8", "90", "4"])])
+    [(3, ['p', 't mean', 't std']), (4, ['8', '90', '4'])]
     >>> joined_header([(1, ["cores", "time"]), (2, ["8", "90.1"])])
     [(1, ['cores', 'time']), (2, ['8', '90.1'])]
     """
-    if len(rows) < 3:
+    count = next((at for at, (_, cells) in enumerate(rows[:4]) if any(map(_is_number, cells))), 0)
+    if count < 2:
         return list(rows)
-    (_, first), (line, second), (_, third) = rows[:3]
-    width = max(map(len, (first, second, third)))
-    above = [*first, *[""] * (width - len(first))]
-    below = [*second, *[""] * (width - len(second))]
-    named = [name for name in above if name]
-    unclear = len(above) - len(named) > 1 or len(set(named)) < len(named) or above[-1] == ""
-    words = [cell for cell in below if cell]
-    gaps = [place for place, cell in enumerate(below) if not (cell or above[place])]  # between two tables
+    width = max(len(cells) for _, cells in rows[: count + 1])
+    first, *below = ([*cells, *[""] * (width - len(cells))] for _, cells in rows[:count])
+    values = rows[count][1]
+    named = [name for name in first if name]
+    unclear = "" in first[1:] or len(set(named)) < len(named)
+    words = [cell for row in below for cell in row if cell]
+    gaps = [place for place in range(width) if not any(row[place] for row in (first, *below))]  # between two tables
     units = all(canonical_unit(cell.strip("[]() ")) in _UNITS for cell in words)
-    numbers = any(cell and _is_number(third[place]) for place, cell in enumerate(below[: len(third)]))
-    if not unclear or gaps or not words or units or any(map(_is_number, words)) or not numbers:
+    numbers = any(row[place] and _is_number(values[place]) for row in below for place in range(len(values)))
+    if not unclear or gaps or units or not numbers:
         return list(rows)
     last, joined = "", []
-    for top, name in zip(above, below, strict=True):
-        last = top or (last if name else "")
-        joined.append(f"{last} {name}".strip())
-    return [(line, joined), *rows[2:]]
+    for place, top in enumerate(first):
+        names = [row[place] for row in below if row[place]]
+        last = top or (last if names else "")
+        joined.append(" ".join([last, *names]).strip())
+    return [(rows[count - 1][0], joined), *rows[count:]]
 
 
 def without_row_numbers(rows: Sequence[_Row]) -> list[_Row]:

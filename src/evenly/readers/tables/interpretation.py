@@ -39,6 +39,7 @@ from evenly.readers.tables.states import name_key
 from evenly.readers.tables.time_column import find_time
 from evenly.readers.tables.time_relations import follows_response, parts_of
 from evenly.readers.tables.values import Values
+from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
 from evenly.runs.units import SECONDS_PER, base_unit
 from evenly.space.expressions import Expression
@@ -344,7 +345,8 @@ class Interpretation:
         varied = any(
             self.cells[c].nunique() > 1 and self.values.is_numeric(c) for c in self._free() if c != column
         )  # fmt: skip
-        return identifies(column, self.values.texts(column), self.values.is_numeric(column), varied)
+        counts = [self.values.numbers(c) for c in self.cells.columns if kind_of(c) and self.values.is_numeric(c)]
+        return identifies(column, self.values.texts(column), self.values.is_numeric(column), varied, counts)
 
     def _parameters(self, seconds: NDArray[np.float64], times: NDArray[np.float64]) -> list[str]:
         asked = self.options.parameters

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, Literal
 
 import numpy as np
@@ -85,6 +86,8 @@ class Column:
 ENOUGH = 6
 _NEARLY_EACH = 0.9
 _RUN = "run "
+#: Words of columns that give runs a name.
+_TITLES = frozenset({"name", "job", "jobname", "label", "case", "run", "bench", "benchmark", "test", "title"})
 #: Words of names that only a result has.
 _OUTCOMES = frozenset({
     "kernstunden", "kernh", "acc", "wer", "bleu", "perplexity", "kosten", "coût", "eur", "usd",
@@ -94,7 +97,7 @@ _OUTCOMES = frozenset({
     "flops", "sypd", "sdpd", "asypd", "chsy", "chpsy", "mlups", "glups", "mips", "teps", "gteps", "mteps", "imbalance",
     "utilisation", "utilization", "residual", "residuals", "misses", "loss", "rmse", "accuracy", "percent",
     "edp", "walltimeratio", "slowdown", "overhead", "gc", "amdahl", "qps", "tps", "iops",
-    "charged", "charge", "billed", "su", "sus", "ipc", "cpi", "relative", "normalized", "ideal",
+    "charged", "charge", "billed", "su", "sus", "ipc", "cpi", "relative", "normalized", "ideal", "linear",
     "normalised",
 })  # fmt: skip
 _OUTCOME_NAMES = frozenset({
@@ -273,7 +276,8 @@ def is_statistic(column: str) -> bool:
     key = name_key(column.replace("%", "")).rstrip("_/")
     words = set(key.split("_")) & (STATISTICS - {"count"})  # object_count is a size
     name = key.rsplit("_", 1)[0] if unit_of_time(column) else key  # min_s
-    return name in _STATISTIC_NAMES | STATISTICS or bool(words) or key.startswith("ci_")
+    is_number_of_runs = words_of(column) >= {"time", "count"}
+    return name in _STATISTIC_NAMES | STATISTICS or bool(words) or key.startswith("ci_") or is_number_of_runs
 
 
 def is_limit(column: str) -> bool:
@@ -340,7 +344,13 @@ def are_round(values: NDArray[np.float64]) -> bool:
     return bool(2 * sum(short) >= len(short))
 
 
-def identifies(column: str, cells: Sequence[str], numeric: bool, others_vary: bool) -> str:
+def identifies(
+    column: str,
+    cells: Sequence[str],
+    numeric: bool,
+    others_vary: bool,
+    counts: Sequence[NDArray[np.float64]] = (),
+) -> str:
     """Return why a column only names its row; empty if it doesn't.
 
     Parameters
@@ -353,6 +363,8 @@ def identifies(column: str, cells: Sequence[str], numeric: bool, others_vary: bo
         Whether they are numbers.
     others_vary : bool
         Whether another column could tell the runs apart.
+    counts : sequence of arrays (n_rows,)
+        Columns of cores, nodes, …, which names of runs repeat: ``bench_016``.
 
     Examples
     --------
@@ -383,9 +395,17 @@ def identifies(column: str, cells: Sequence[str], numeric: bool, others_vary: bo
         and any(map(_IS_PROSE, distinct))
     ):
         return "remarks on some rows"
+    if not numeric and words_of(column) & _TITLES and any(map(_tells, repeat(cells), counts)):
+        return "it tells a number that another column holds"
     if not numeric and others_vary and len(cells) >= ENOUGH and len(distinct) >= _NEARLY_EACH * len(cells):
         return "a different label in nearly each row"
     return ""
+
+
+def _tells(cells: Sequence[str], counts: NDArray[np.float64]) -> bool:
+    """Tell whether each label holds the number of its row: bench_016 beside 16 cores."""
+    numbers = [[int(n) for n in re.findall(r"\d+", cell)] for cell in cells]
+    return len(set(cells)) > 1 and all(count in found for found, count in zip(numbers, counts, strict=True))
 
 
 def columns_of(runs: Mapping[str, Runs]) -> list[Column]:
