@@ -30,7 +30,7 @@ from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
 from evenly.showing import Shown
 from evenly.space.parameters import Categorical
-from evenly.space.ranges import ends
+from evenly.space.ranges import ends, extent
 
 __all__ = ["Recommendation", "recommend"]
 
@@ -448,7 +448,7 @@ def _outside(model: Model, table: pd.DataFrame, row: Mapping[str, Any]) -> str:
     if not beyond:  # outside the runs with these labels
         return f"there are no runs around {', '.join(f'{name} = {value}' for name, value in asked.iloc[0].items())}"
     return ", ".join(
-        f"{name} = {asked[name].iloc[0]}, learned on {model.space_.parameters[name].describe()}" for name in beyond
+        f"{name} = {asked[name].iloc[0]}, learned on {extent(model.space_.parameters[name])}" for name in beyond
     )
 
 
