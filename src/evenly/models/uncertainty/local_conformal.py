@@ -4,11 +4,16 @@ The score of a left-out run is its absolute log residual divided by a local scal
 the residuals of the nearest other runs, mixed with a few residuals of average size. The half-width for a new
 configuration is a quantile of the scores times its own local scale [Lei et al., Distribution-free predictive inference
 for regression, 2018, section 5.2]. Outside the range of the training data, scales grow with the distance from it.
+
+Neighbours in a table of a few hundred runs are half the range away, so where noise grows steadily from one end to the
+other, the local scale follows it too little. Then residuals are first divided by a law of their size
+(`evenly.models.uncertainty.noise_trend`), learned without them. The law is used if intervals with it have a lower
+interval score.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +21,7 @@ from evenly.models.array_types import Floats
 from evenly.models.inputs.coding import Inputs
 from evenly.models.stored_dataclass import Stored
 from evenly.models.uncertainty.conformal import LogConformal
+from evenly.models.uncertainty.noise_trend import NoiseTrend, interval_score
 
 __all__ = ["LocalConformal"]
 
@@ -28,6 +34,9 @@ _MOST = 3_000
 #: Leaf size of the k-d tree, and tolerance of its approximate search: neighbours may be up to (1 + 1.0) times as far as
 #: the true ones. This is exact enough, since a scale is a mean over many neighbours.
 _LEAF, _NEARLY = 64, 1.0
+#: A law of the noise needs so many residuals, and so many for each column. It must lower the interval score at this
+#: level by this share, and by so many residuals' share, which chance can give. It is learned in folds.
+_FEWEST, _EACH, _LEVEL, _GAIN, _BY_CHANCE, _FOLDS = 30, 5, 0.9, 0.02, 5.0, 5
 
 
 @dataclass(frozen=True)
@@ -44,12 +53,15 @@ class LocalConformal(Stored):
         Absolute residuals divided by local scales.
     growth : float
         Relative increase of scales per half-range of distance from the range of the training data.
+    trend : NoiseTrend or None
+        The law by which residuals were divided before; None if it didn't pay.
     """
 
     places: Floats
     squares: Floats
     scores: LogConformal
     growth: float = 3.0
+    trend: NoiseTrend | None = None
 
     @classmethod
     def learn(cls, inputs: Inputs, residuals: Floats, *, freedom: float, growth: float = 3.0) -> LocalConformal:
@@ -57,8 +69,29 @@ class LocalConformal(Stored):
         known = np.flatnonzero(np.isfinite(residuals))
         if len(known) > _MOST:
             known = np.sort(np.random.default_rng(0).permutation(known)[:_MOST])
+        places, residuals = inputs.matrix[known], residuals[known]
+        best = cls._scored(places, residuals, freedom, growth)
+        least = best._interval_score(places, residuals, np.ones(len(known)))
+        enough = 1 - _GAIN - _BY_CHANCE / max(len(known), 1)
+        for curved in (False, True):
+            if len(known) < max(_FEWEST, _EACH * (1 + curved) * places.shape[1]) or not residuals.any():
+                break
+            scales = _left_out_scales(places, residuals, curved)
+            one = cls._scored(places, residuals / scales, freedom, growth)
+            if (score := one._interval_score(places, residuals, scales)) < enough * least:
+                best, least = replace(one, trend=NoiseTrend.learn(places, residuals, curved=curved)), score
+        return best
+
+    def _interval_score(self, places: Floats, residuals: Floats, scales: Floats) -> float:
+        """Return the interval score of the residuals (n,) that it was learned from; `scales` (n,) are the law's."""
+        half = self.scores.half_width(_LEVEL) * self._scales(places, leave_out_self=True) * scales
+        return interval_score(residuals, half, _LEVEL)
+
+    @classmethod
+    def _scored(cls, places: Floats, residuals: Floats, freedom: float, growth: float) -> LocalConformal:
+        """Build from residuals (n,) at places (n, k), without a law of the noise."""
         # A score is a residual divided by its local scale, computed without this residual.
-        places, squares = inputs.matrix[known], residuals[known] ** 2
+        squares = residuals**2
         unscored = cls(places, squares, LogConformal(np.zeros(0), freedom), growth)
         scores = np.sqrt(squares) / unscored._scales(places, leave_out_self=True) if len(places) else np.zeros(0)
         return cls(places, squares, LogConformal(np.sort(scores), freedom), growth)
@@ -89,5 +122,16 @@ class LocalConformal(Stored):
 
     def half_width(self, inputs: Inputs, level: float) -> Floats:
         """Return the half-width of each configuration's interval, (n,), in log units."""
-        half = np.maximum(self.scores.half_width(level) * self._scales(inputs.matrix), self.scores.least(level))
+        by = 1.0 if self.trend is None else self.trend.scales(inputs.matrix)
+        half = np.maximum(self.scores.half_width(level) * self._scales(inputs.matrix) * by, self.scores.least(level))
         return np.asarray(half * (1 + self.growth * inputs.beyond))
+
+
+def _left_out_scales(places: Floats, residuals: Floats, curved: bool) -> Floats:
+    """Return what a law of the size of residuals (n,) says of each when learned without it, (n,)."""
+    fold = np.random.default_rng(0).permutation(len(residuals)) % _FOLDS
+    scales = np.empty(len(residuals))
+    for k in range(_FOLDS):
+        here = fold == k
+        scales[here] = NoiseTrend.learn(places[~here], residuals[~here], curved=curved).scales(places[here])
+    return scales
