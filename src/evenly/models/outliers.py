@@ -9,8 +9,11 @@ A row is one if all of these hold:
 * Of the eight nearest rows, at most one is as far off, in the same direction. A cliff at a cache size and a slow
   algorithm of one label are no outliers, since neighbours agree. They are compared with a parabola in the inputs, which
   outliers don't attract (iteratively reweighted, for the least sum of absolute residuals).
-* There are rows on more than one side of it. At a corner, nothing tells what is usual there.
 * It wasn't measured twice alike. Of several runs of one configuration, only those that are far off count.
+
+Where all near rows lie on one side, at a corner of what was measured, nothing tells what is usual there: the largest
+run may have swapped memory. Such a row is named, but kept, unless it is off by a factor of 30: by minutes taken for
+seconds, say.
 
 Outliers mask each other, and spoil what is predicted of their neighbours. So the model is learned again without them,
 and all rows, theirs too, are compared with what it predicts, up to three times. In small tables an outlier moves all,
@@ -20,7 +23,7 @@ better.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -45,8 +48,9 @@ _FACTOR, _MULTIPLE = np.log(3.0), 6.0
 _SMALL, _FIRST_MULTIPLE = 60, 3.0
 #: Numbers of nearest rows: for the local error, and which may agree. As many as may agree by chance.
 _NEAR, _WITNESSES, _BY_CHANCE = 20, 8, 1
-#: At a corner, the mean of the steps to the nearest rows is longer than this share of their mean length.
-_ONE_SIDED = 0.7
+#: At a corner, the mean of the steps to the nearest rows is longer than this share of their mean length. There, nothing
+#: below this factor, in logs, is left out.
+_ONE_SIDED, _FACTOR_AT_EDGE = 0.75, np.log(30.0)
 #: Quantiles of absolute errors, and those of a standard normal distribution.
 _OF_ALL, _OF_NEAR = (0.9, 1.645), (0.8, 1.2816)
 #: A usual error is at least this, in logs.
@@ -79,64 +83,106 @@ def without_outliers(learned: Learned) -> Learned:
     learned : Learned
         A model of all runs, and these.
     """
-    off, expected = np.zeros(len(learned.runs), dtype=np.bool_), learned.left_out
-    small = len(learned.evidence) <= _SMALL
-    robust = learned
-    for number in range(_ROUNDS):
-        multiple = _FIRST_MULTIPLE if small and number == 0 else _MULTIPLE
-        now = _runs_off(learned, expected, multiple)
-        if np.array_equal(now, off):
-            break
-        off = now
-        if not off.any():
-            return learned
-        try:
-            robust = learned.again(_some(learned, ~off))
-        except InputError:  # the other rows are too few to learn from
-            return learned
-        expected = _expected(learned, robust)
+    off, edge, expected = _found(learned)
     if not off.any():
         return learned
+    dropped, robust, left_out = off & ~edge, learned, learned.left_out
+    if dropped.any():
+        robust = learned.again(learned.runs.where(~dropped))
+        left_out = _expected(learned, robust)
     untouched = ~_configurations_of(learned, off)
-    errors = [_error(learned, learned.left_out, untouched), _error(learned, expected, untouched)]
-    dropped = bool(errors[1] <= errors[0])
-    if dropped:
+    errors = [_error(learned, known, untouched) for known in (learned.left_out, left_out)]
+    if errors[1] > errors[0]:
+        dropped, robust = np.zeros(len(off), dtype=np.bool_), learned
+    if dropped.any():
         # Left-out predictions of all rows that were passed in, NaN where outliers were.
         robust.model.training_digest_ = learned.model.training_digest_
-        robust.model.left_out_predictions_ = np.where(untouched, expected, np.nan)
-    kept = robust if dropped else learned
-    kept.model.training_["outliers"] = {
-        "dropped": dropped,
+        robust.model.left_out_predictions_ = np.where(_configurations_of(learned, dropped), np.nan, left_out)
+    robust.model.training_["outliers"] = {
+        "of": len(learned.runs),
         "error_with": errors[0],
         "error_without": errors[1],
-        "of": len(learned.runs),
-        "rows": _listed(learned, off, expected),
+        "rows": _listed(learned, off, edge, dropped, expected),
     }
-    return kept
+    return robust
+
+
+def _found(learned: Learned) -> tuple[Flags, Flags, Floats]:
+    """Search for outliers, and compare all rows with a model that was learned without them.
+
+    Returns
+    -------
+    off, edge : bool array (n_rows,)
+        Which rows are far off, and which of these lie at an edge of what was measured.
+    expected : array (n_configurations,)
+        What the model without them predicts.
+    """
+    off = edge = np.zeros(len(learned.runs), dtype=np.bool_)
+    expected = learned.left_out
+    multiple = _FIRST_MULTIPLE if len(learned.evidence) <= _SMALL else _MULTIPLE
+    for _ in range(_ROUNDS):
+        now, edge = _runs_off(learned, expected, multiple)
+        if np.array_equal(now, off):
+            break
+        off, multiple = now, _MULTIPLE
+        if not off.any():
+            break
+        try:
+            expected = _expected(learned, learned.again(learned.runs.where(~off)))
+        except InputError:  # the other rows are too few to learn from
+            return np.zeros_like(off), edge, learned.left_out
+    return off, edge & off, expected
 
 
 def outliers_told(model: Model) -> str:
     """Return sentences about the outliers that a model's ``training_["outliers"]`` names."""
     found, unit = model.training_["outliers"], str(model.response_["unit"])
     rows: Sequence[dict[str, Any]] = found["rows"]
-    told = "; ".join(_one(row, unit) for row in rows[:_NAMED])
-    more = f"; and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
-    many = len(rows) > 1
-    what = f"{len(rows)} of {found['of']} rows {'are' if many else 'is'} far off all that is near: {told}{more}. "
-    if not found["dropped"]:
-        return what + (
-            f"Without {'them' if many else 'it'}, the others aren't predicted better: nothing was left out. Check "
-            f"{'these rows' if many else 'this row'}"
+    dropped = [row for row in rows if row["dropped"]]
+    edge = [row for row in rows if row["at_edge"]]
+    kept = [row for row in rows if not (row["dropped"] or row["at_edge"])]
+    said = []
+    if dropped:
+        said.append(
+            f"far off all that is near and left out, {_of(dropped, found)}: {_named(dropped, unit)}. Without "
+            f"{_them(dropped)}, the error at the others falls from {found['error_with']:.3g} to "
+            f"{found['error_without']:.3g}. Correct {_these(dropped)}, or learn from {_them(dropped)} by "
+            '--outliers keep (outliers="keep")'
         )
-    return what + (
-        f"Left out, which lowers the error at the others from {found['error_with']:.3g} to "
-        f"{found['error_without']:.3g}: correct {'these rows' if many else 'this row'}, or learn from "
-        f'{"them" if many else "it"} with outliers="keep" (--outliers keep)'
-    )
+    if kept:
+        said.append(
+            f"far off all that is near, {_of(kept, found)}: {_named(kept, unit)}. Without {_them(kept)}, the others "
+            f"aren't predicted better, so nothing is left out. Check {_these(kept)}"
+        )
+    if edge:
+        said.append(
+            f"far off what the others tell, but at the edge of what was measured, so kept, {_of(edge, found)}: "
+            f"{_named(edge, unit)}. Measure {_these(edge)} again"
+        )
+    return "; ".join(said)
 
 
-def unlike_neighbours(places: Floats, logs: Floats, expected: Floats, *, multiple: float = _MULTIPLE) -> Flags:
-    """Tell which rows are far off what is expected of them, (n,), while their neighbours aren't.
+def _of(rows: Sequence[Any], found: Mapping[str, Any]) -> str:
+    return f"{len(rows)} of {found['of']} rows"
+
+
+def _them(rows: Sequence[Any]) -> str:
+    return "them" if len(rows) > 1 else "it"
+
+
+def _these(rows: Sequence[Any]) -> str:
+    return "these rows" if len(rows) > 1 else "this row"
+
+
+def _named(rows: Sequence[dict[str, Any]], unit: str) -> str:
+    more = f"; and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
+    return "; ".join(_one(row, unit) for row in rows[:_NAMED]) + more
+
+
+def unlike_neighbours(
+    places: Floats, logs: Floats, expected: Floats, *, multiple: float = _MULTIPLE
+) -> tuple[Flags, Flags]:
+    """Tell which rows are far off what is expected of them while their neighbours aren't, (n,).
 
     Parameters
     ----------
@@ -147,24 +193,30 @@ def unlike_neighbours(places: Floats, logs: Floats, expected: Floats, *, multipl
     multiple : float
         How many standard deviations are far.
 
+    Returns
+    -------
+    unlike, edge : bool array (n,)
+        Which rows are, and which of them aren't sure to be wrong, since their neighbours are on one side.
+
     Examples
     --------
     >>> x = np.linspace(-1, 1, 30)[:, None]
     >>> logs = 0.01 * np.random.default_rng(0).normal(size=30)
     >>> logs[10] = 4.6
-    >>> np.flatnonzero(unlike_neighbours(x, logs, np.zeros(30)))
-    array([10])
+    >>> unlike, edge = unlike_neighbours(x, logs, np.zeros(30))
+    >>> np.flatnonzero(unlike), np.flatnonzero(edge)
+    (array([10]), array([], dtype=int64))
     """
-    found = np.zeros(len(logs), dtype=np.bool_)
+    found, edge = np.zeros((2, len(logs)), dtype=np.bool_)
     known = np.flatnonzero(np.isfinite(expected) & np.isfinite(logs))
     if len(known) < _FEWEST:
-        return found
+        return found, edge
     places, logs, errors = places[known], logs[known], (logs - expected)[known]
     sizes = np.abs(errors)
     usual = max(float(np.quantile(sizes, _OF_ALL[0])) / _OF_ALL[1], _LEAST)
     far = np.flatnonzero((sizes > _FACTOR) & (sizes > multiple * usual))
     if not len(far):
-        return found
+        return found, edge
     near = _nearest(places, far, min(_NEAR, len(known) - 1))
     local = np.quantile(sizes[near], _OF_NEAR[0], axis=1) / _OF_NEAR[1]
     # The neighbours, too, are compared with what is expected at the row: both relative to one smooth law.
@@ -174,9 +226,10 @@ def unlike_neighbours(places: Floats, logs: Floats, expected: Floats, *, multipl
     steps = places[near[:, : 2 * places.shape[1] + 2]] - places[far][:, None, :]
     length = np.linalg.norm(steps, axis=2).mean(axis=1)
     one_sided = np.linalg.norm(steps.mean(axis=1), axis=1) > _ONE_SIDED * length
-    alone = (sizes[far] > multiple * local) & (agree.sum(axis=1) <= _BY_CHANCE) & ~one_sided
+    alone = (sizes[far] > multiple * local) & (agree.sum(axis=1) <= _BY_CHANCE)
     found[known[far[alone]]] = True
-    return found
+    edge[known[far[alone & one_sided & (sizes[far] < _FACTOR_AT_EDGE)]]] = True
+    return found, edge
 
 
 def _nearest(places: Floats, rows: Ints, count: int) -> Ints:
@@ -203,16 +256,17 @@ def _off_the_law(places: Floats, logs: Floats) -> Floats:
     return np.asarray(off)
 
 
-def _runs_off(learned: Learned, expected: Floats, multiple: float) -> Flags:
-    """Return which runs are outliers, (n_rows,)."""
-    off = np.zeros(len(learned.runs), dtype=np.bool_)
+def _runs_off(learned: Learned, expected: Floats, multiple: float) -> tuple[Flags, Flags]:
+    """Return which runs are far off, and which of them lie at an edge of what was measured, (n_rows,)."""
+    off, edge = np.zeros((2, len(learned.runs)), dtype=np.bool_)
     table = learned.evidence[learned.runs.parameters]
     coding = Coding.learn(table, Space.from_data(table, like=learned.runs.space))
     with np.errstate(all="ignore"):
         logs, predicted = np.log(learned.values), np.log(expected)
-    rows = np.flatnonzero(unlike_neighbours(coding.inputs(table).matrix, logs, predicted, multiple=multiple))
+    unlike, at_edge = unlike_neighbours(coding.inputs(table).matrix, logs, predicted, multiple=multiple)
+    rows = np.flatnonzero(unlike)
     if not len(rows):
-        return off
+        return off, edge
     own = _configuration_numbers(learned)
     with np.errstate(all="ignore"):
         values = np.log(learned.runs.values)
@@ -222,8 +276,8 @@ def _runs_off(learned: Learned, expected: Floats, multiple: float) -> Flags:
         far = np.abs(values[its] - predicted[row]) > limit
         if far.all() and len(its) > 1 and np.ptp(values[its]) < limit:
             continue  # measured more than once alike
-        off[its[far]] = True
-    return off
+        off[its[far]], edge[its[far]] = True, at_edge[row]
+    return off, edge
 
 
 def _configuration_numbers(learned: Learned) -> Ints:
@@ -240,10 +294,6 @@ def _configurations_of(learned: Learned, off: Flags) -> Flags:
     return touched
 
 
-def _some(learned: Learned, kept: Flags) -> Any:
-    return learned.runs.where(kept)
-
-
 def _expected(learned: Learned, robust: Learned) -> Floats:
     """Return what a model of some of the runs predicts of each configuration that all have, (n_configurations,).
 
@@ -257,7 +307,7 @@ def _expected(learned: Learned, robust: Learned) -> Floats:
     unseen = np.flatnonzero(place < 0)
     for row in unseen:
         try:
-            expected[row] = model._predict(model.space_.frame(asked.iloc[[row]]))[0]
+            expected[row] = model._predict(model.space_.frame(asked.iloc[[int(row)]]))[0]
         except InputError:  # the only rows with a label, say
             continue
     return expected
@@ -271,7 +321,7 @@ def _error(learned: Learned, expected: Floats, rows: Flags) -> float:
     return float(errors.mean()) if len(errors) else float("inf")
 
 
-def _listed(learned: Learned, off: Flags, expected: Floats) -> list[dict[str, Any]]:
+def _listed(learned: Learned, off: Flags, edge: Flags, dropped: Flags, expected: Floats) -> list[dict[str, Any]]:
     """Return what is told of each outlier, the farthest first."""
     own, values = _configuration_numbers(learned), learned.runs.values
     table = learned.runs.space.frame(learned.runs.configurations)
@@ -284,6 +334,8 @@ def _listed(learned: Learned, off: Flags, expected: Floats) -> list[dict[str, An
             "measured": float(values[row]),
             "expected": float(expected[own[row]]),
             "factor": float(values[row] / expected[own[row]]),
+            "at_edge": bool(edge[row]),
+            "dropped": bool(dropped[row]),
         }
         for row in rows
     ]

@@ -71,10 +71,12 @@ class LocalConformal(Stored):
             known = np.sort(np.random.default_rng(0).permutation(known)[:_MOST])
         places, residuals = inputs.matrix[known], residuals[known]
         best = cls._scored(places, residuals, freedom, growth)
+        if len(known) < _FEWEST or not residuals.any():
+            return best
         least = best._interval_score(places, residuals, np.ones(len(known)))
-        enough = 1 - _GAIN - _BY_CHANCE / max(len(known), 1)
+        enough = 1 - _GAIN - _BY_CHANCE / len(known)
         for curved in (False, True):
-            if len(known) < max(_FEWEST, _EACH * (1 + curved) * places.shape[1]) or not residuals.any():
+            if len(known) < _EACH * (1 + curved) * places.shape[1]:
                 break
             scales = _left_out_scales(places, residuals, curved)
             one = cls._scored(places, residuals / scales, freedom, growth)
