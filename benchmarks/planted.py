@@ -51,16 +51,21 @@ def five(rng: Generator, n: int) -> tuple[Columns, NDArray[np.float64]]:
     return {"a": a, "b": b, "c": c, "d": d, "e": e}, a * b / c + 2 * d + 0.1 * e**2
 
 
+def one(rng: Generator, n: int) -> tuple[Columns, NDArray[np.float64]]:
+    cells = _spread(rng, 1, 4000, n).round(3)
+    return {"cells": cells}, 0.2 + 0.01 * cells + 0.002 * cells * np.log2(cells + 1)
+
+
 def _spread(rng: Generator, low: float, high: float, n: int) -> NDArray[np.float64]:
     """Draw numbers whose logarithms are uniform."""
     return np.exp(rng.uniform(np.log(low), np.log(high), n))
 
 
 LAWS: dict[str, Callable[[Generator, int], tuple[Columns, NDArray[np.float64]]]] = {
-    "strong": strong_scaling, "labels": labels, "cliff": cliff, "corner": corner, "five": five,
+    "strong": strong_scaling, "labels": labels, "cliff": cliff, "corner": corner, "five": five, "one": one,
 }  # fmt: skip
 CHOSEN_ON = ("strong", "labels", "cliff", "geqrf", "bcast", "hsmgp")
-JUDGED_ON = ("corner", "five", "gemm", "amg", "dune", "convolution-a100")
+JUDGED_ON = ("corner", "five", "one", "gemm", "amg", "dune", "convolution-a100")
 
 
 def planted(

@@ -21,7 +21,7 @@ from evenly.models.array_types import Floats
 from evenly.models.inputs.coding import Inputs
 from evenly.models.stored_dataclass import Stored
 from evenly.models.uncertainty.conformal import LogConformal
-from evenly.models.uncertainty.noise_trend import NoiseTrend, interval_score
+from evenly.models.uncertainty.noise_trend import RACED_AT, NoiseTrend, raced_trend
 
 __all__ = ["LocalConformal"]
 
@@ -34,9 +34,6 @@ _MOST = 3_000
 #: Leaf size of the k-d tree, and tolerance of its approximate search: neighbours may be up to (1 + 1.0) times as far as
 #: the true ones. This is exact enough, since a scale is a mean over many neighbours.
 _LEAF, _NEARLY = 64, 1.0
-#: A law of the noise needs so many residuals, and so many for each column. It must lower the interval score at this
-#: level by this share, and by so many residuals' share, which chance can give. It is learned in folds.
-_FEWEST, _EACH, _LEVEL, _GAIN, _BY_CHANCE, _FOLDS = 30, 5, 0.9, 0.02, 5.0, 5
 
 
 @dataclass(frozen=True)
@@ -70,24 +67,13 @@ class LocalConformal(Stored):
         if len(known) > _MOST:
             known = np.sort(np.random.default_rng(0).permutation(known)[:_MOST])
         places, residuals = inputs.matrix[known], residuals[known]
-        best = cls._scored(places, residuals, freedom, growth)
-        if len(known) < _FEWEST or not residuals.any():
-            return best
-        least = best._interval_score(places, residuals, np.ones(len(known)))
-        enough = 1 - _GAIN - _BY_CHANCE / len(known)
-        for curved in (False, True):
-            if len(known) < _EACH * (1 + curved) * places.shape[1]:
-                break
-            scales = _left_out_scales(places, residuals, curved)
-            one = cls._scored(places, residuals / scales, freedom, growth)
-            if (score := one._interval_score(places, residuals, scales)) < enough * least:
-                best, least = replace(one, trend=NoiseTrend.learn(places, residuals, curved=curved)), score
-        return best
 
-    def _interval_score(self, places: Floats, residuals: Floats, scales: Floats) -> float:
-        """Return the interval score of the residuals (n,) that it was learned from; `scales` (n,) are the law's."""
-        half = self.scores.half_width(_LEVEL) * self._scales(places, leave_out_self=True) * scales
-        return interval_score(residuals, half, _LEVEL)
+        def half_width(scaled: Floats) -> Floats:
+            one = cls._scored(places, scaled, freedom, growth)
+            return one.scores.half_width(RACED_AT) * one._scales(places, leave_out_self=True)
+
+        trend, scales = raced_trend(places, residuals, half_width)
+        return replace(cls._scored(places, residuals / scales, freedom, growth), trend=trend)
 
     @classmethod
     def _scored(cls, places: Floats, residuals: Floats, freedom: float, growth: float) -> LocalConformal:
@@ -127,13 +113,3 @@ class LocalConformal(Stored):
         by = 1.0 if self.trend is None else self.trend.scales(inputs.matrix)
         half = np.maximum(self.scores.half_width(level) * self._scales(inputs.matrix) * by, self.scores.least(level))
         return np.asarray(half * (1 + self.growth * inputs.beyond))
-
-
-def _left_out_scales(places: Floats, residuals: Floats, curved: bool) -> Floats:
-    """Return what a law of the size of residuals (n,) says of each when learned without it, (n,)."""
-    fold = np.random.default_rng(0).permutation(len(residuals)) % _FOLDS
-    scales = np.empty(len(residuals))
-    for k in range(_FOLDS):
-        here = fold == k
-        scales[here] = NoiseTrend.learn(places[~here], residuals[~here], curved=curved).scales(places[here])
-    return scales

@@ -6,18 +6,31 @@ labels: multiplicative heteroscedasticity [Harvey, Estimating regression models 
 1976]. The coefficients b maximise the likelihood of exponentially distributed absolute residuals, ``-Σ (|r| exp(-b · x)
 + b · x)``, less a ridge penalty. This is convex, so Newton's method finds the maximum; unlike least squares of log r²,
 it isn't led by residuals that happen to be near zero.
+
+The law is used only if intervals with it have a clearly lower interval score than without it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from evenly.models.array_types import Floats
+from evenly.models.inputs.coding import Coding
 from evenly.models.stored_dataclass import Stored
+from evenly.models.uncertainty.conformal import LogConformal
+from evenly.space.space import Space
 
-__all__ = ["NoiseTrend", "interval_score"]
+__all__ = ["RACED_AT", "NoiseLaw", "NoiseTrend", "interval_score", "raced_law", "raced_trend"]
+
+#: The level of the intervals that the race compares.
+RACED_AT = 0.9
+#: A law needs so many residuals, and so many for each column. It must lower the interval score by this share, and by
+#: the share of so many residuals, which chance can give. It is learned in folds.
+_FEWEST, _EACH, _GAIN, _BY_CHANCE, _FOLDS = 30, 5, 0.02, 5.0, 5
 
 #: Ridge penalty of each coefficient but the first, on places within [-1, 1]: as much as so many runs.
 _RIDGE = 2.0
@@ -92,3 +105,94 @@ def interval_score(residuals: Floats, half: Floats, level: float) -> float:
     """
     outside = np.maximum(np.abs(residuals) - half, 0.0)
     return float(np.mean(2 * half + 2 / (1 - level) * outside))
+
+
+@dataclass(frozen=True)
+class NoiseLaw(Stored):
+    """A `NoiseTrend` of configurations.
+
+    Attributes
+    ----------
+    coding : Coding
+        How configurations become places.
+    trend : NoiseTrend
+    """
+
+    coding: Coding
+    trend: NoiseTrend
+
+    def scales(self, table: pd.DataFrame) -> Floats:
+        """Return the scale at configurations (m, n_parameters), (m,)."""
+        return self.trend.scales(self.coding.inputs(table).matrix)
+
+
+def raced_law(
+    table: pd.DataFrame, residuals: Floats, leverages: Floats, *, coefficients: float
+) -> tuple[LogConformal, NoiseLaw | None]:
+    """Return the conformal scores of left-out runs, and the law by which their residuals were divided, if it is better.
+
+    Parameters
+    ----------
+    table : DataFrame (n, n_parameters)
+        Numbers.
+    residuals, leverages : array (n,)
+        As of `LogConformal.from_residuals`.
+    coefficients : float
+    """
+    coding = Coding.learn(table, Space.from_data(table))
+    known = np.flatnonzero(np.isfinite(residuals) & np.isfinite(leverages))
+
+    def half_width(scaled: Floats) -> Floats:
+        learned = LogConformal.from_residuals(scaled, leverages[known], coefficients=coefficients)
+        return learned.half_width(RACED_AT) * np.sqrt(1.0 + leverages[known])
+
+    trend, scales = raced_trend(coding.inputs(table).matrix[known], residuals[known], half_width)
+    scaled = residuals.copy()
+    scaled[known] /= scales
+    made = LogConformal.from_residuals(scaled, leverages, coefficients=coefficients)
+    return made, None if trend is None else NoiseLaw(coding, trend)
+
+
+def raced_trend(
+    places: Floats, residuals: Floats, half_width: Callable[[Floats], Floats]
+) -> tuple[NoiseTrend | None, Floats]:
+    """Return the law of the size of residuals, if intervals with it are clearly better.
+
+    Parameters
+    ----------
+    places : array (n, k)
+    residuals : array (n,)
+        Of left-out runs.
+    half_width : callable
+        Takes residuals (n,) that were divided by a law, and returns the half-widths (n,) of their intervals at the
+        level `RACED_AT`, each learned without this residual.
+
+    Returns
+    -------
+    trend : NoiseTrend or None
+    scales : array (n,)
+        What the law says of each residual when learned without it; 1 if there is none.
+    """
+    count, trend, scales = len(residuals), None, np.ones(len(residuals))
+    if count < _FEWEST or not residuals.any():
+        return None, scales
+    enough = 1 - _GAIN - _BY_CHANCE / count
+    least = interval_score(residuals, half_width(residuals), RACED_AT)
+    for curved in (False, True):
+        if count < _EACH * (1 + curved) * places.shape[1]:
+            break
+        made = _left_out_scales(places, residuals, curved)
+        score = interval_score(residuals, half_width(residuals / made) * made, RACED_AT)
+        if score < enough * least:
+            trend, scales, least = NoiseTrend.learn(places, residuals, curved=curved), made, score
+    return trend, scales
+
+
+def _left_out_scales(places: Floats, residuals: Floats, curved: bool) -> Floats:
+    """Return what a law of the size of residuals (n,) says of each when learned without it, (n,)."""
+    fold = np.random.default_rng(0).permutation(len(residuals)) % _FOLDS
+    scales = np.empty(len(residuals))
+    for k in range(_FOLDS):
+        here = fold == k
+        scales[here] = NoiseTrend.learn(places[~here], residuals[~here], curved=curved).scales(places[here])
+    return scales
