@@ -166,6 +166,13 @@ def _fit_runs(
     if outliers == "drop":
         learned = without_outliers(learned)
     summarise(learned)
+    if idle := learned.model.training_.get("without_effect"):
+        warnings.warn(
+            (f"{name}: " if name else "") + f"as far as {learned.model.n_runs_:,} configurations tell, {_some(idle)} "
+            f"of {len(chosen.parameters)} parameters don't change the {chosen.response}: nothing is learned about them",
+            EvenlyWarning,
+            stacklevel=5,
+        )
     if "outliers" in learned.model.training_:
         warnings.warn((f"{name}: " if name else "") + outliers_told(learned.model), EvenlyWarning, stacklevel=5)
     return learned.model

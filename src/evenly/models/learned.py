@@ -22,6 +22,7 @@ from evenly.runs.node_filling import filling
 from evenly.runs.runs import Runs, Statistic
 from evenly.runs.weak_scaling import weak_scaling
 from evenly.space.parameters import Categorical
+from evenly.space.space import Space
 
 __all__ = ["Learned", "summarise"]
 
@@ -80,6 +81,12 @@ class Learned:
         return Learned.of(self.new, runs, self.statistic)
 
     @property
+    def space(self) -> Space:
+        """The parameters that the model learned from."""
+        space: Space = getattr(self.model, "learned_space_", self.model.space_)
+        return space
+
+    @property
     def values(self) -> Floats:
         """The values learned from, (n_configurations,); NaN for bounds."""
         values = self.evidence[self.runs.response].to_numpy(dtype=np.float64)
@@ -128,8 +135,15 @@ def _between(learned: Learned) -> dict[str, Any]:
         return rough.fit(known, values, space=runs.space)._predict(rough.space_.frame(asked))
 
     measured = np.isfinite(learned.values)
-    rows = learned.evidence.loc[measured, runs.parameters].reset_index(drop=True)
-    return between_levels(predict_without, model.space_, rows, learned.values[measured], learned.left_out[measured])
+    space = learned.space
+    rows = learned.evidence.loc[measured, space.names].reset_index(drop=True)
+    return between_levels(
+        predict_without,
+        getattr(model, "learned_space_", model.space_),
+        rows,
+        learned.values[measured],
+        learned.left_out[measured],
+    )
 
 
 def _quick(method: str) -> Model:

@@ -259,7 +259,7 @@ def _off_the_law(places: Floats, logs: Floats) -> Floats:
 def _runs_off(learned: Learned, expected: Floats, multiple: float) -> tuple[Flags, Flags]:
     """Return which runs are far off, and which of them lie at an edge of what was measured, (n_rows,)."""
     off, edge = np.zeros((2, len(learned.runs)), dtype=np.bool_)
-    table = learned.evidence[learned.runs.parameters]
+    table = learned.evidence[learned.space.names]
     coding = Coding.learn(table, Space.from_data(table, like=learned.runs.space))
     with np.errstate(all="ignore"):
         logs, predicted = np.log(learned.values), np.log(expected)
