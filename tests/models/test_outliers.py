@@ -108,6 +108,17 @@ def test_small_tables_are_left_alone(rows: int) -> None:
         assert not rows_of(fitted(spoilt(table, [2], 5.0), method="power-law"))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_method_that_fits_few_rows_exactly_takes_no_good_row_for_an_outlier(seed: int) -> None:
+    # Three labels and two sizes: a parabola has eight coefficients.
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame({"cores": 2.0 ** rng.integers(0, 7, 20), "cells": np.exp(rng.uniform(7, 14, 20)).round()})
+    table["solver"] = rng.choice(["cg", "gmres", "direct"], 20)
+    power = np.where(table["solver"] == "direct", 1.4, 1.05)
+    table["seconds"] = table["cells"] ** power * 1e-7 / table["cores"] ** 0.85 + 0.01
+    assert not rows_of(fitted(table, method="log-quadratic"))
+
+
 def test_a_single_outlier_of_one_parameter_is_found_though_it_moves_the_law() -> None:
     cores = np.arange(1, 25)
     table = pd.DataFrame({"cores": cores, "seconds": 400 / cores + 2 + np.random.default_rng(0).normal(0, 0.02, 24)})

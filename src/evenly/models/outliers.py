@@ -8,7 +8,8 @@ A row is one if all of these hold:
   deviation, 1993].
 * Of the eight nearest rows, at most one is as far off, in the same direction. A cliff at a cache size and a slow
   algorithm of one label are no outliers, since neighbours agree. They are compared with a parabola in the inputs, which
-  outliers don't attract (iteratively reweighted, for the least sum of absolute residuals).
+  outliers don't attract (iteratively reweighted, for the least sum of absolute residuals). It is half as far off what
+  they tell, too: a method that fits few rows exactly may be far off at one that is right.
 * It wasn't measured twice alike. Of several runs of one configuration, only those that are far off count.
 
 Where all near rows lie on one side, at a corner of what was measured, nothing tells what is usual there: the largest
@@ -40,8 +41,8 @@ __all__ = ["Outliers", "check_outliers", "outliers_told", "unlike_neighbours", "
 
 #: What becomes of outliers.
 Outliers = Literal["drop", "keep"]
-#: With fewer rows, none can be told from a law that isn't known yet.
-_FEWEST = 13
+#: With fewer rows, or fewer for each column of the parabola, none can be told from a law that isn't known yet.
+_FEWEST, _EACH = 13, 4
 #: Least factor, in logs, and least multiple of the usual error.
 _FACTOR, _MULTIPLE = np.log(3.0), 6.0
 #: In tables of at most so many rows, one outlier moves the predictions of all others.
@@ -209,7 +210,7 @@ def unlike_neighbours(
     """
     found, edge = np.zeros((2, len(logs)), dtype=np.bool_)
     known = np.flatnonzero(np.isfinite(expected) & np.isfinite(logs))
-    if len(known) < _FEWEST:
+    if len(known) < max(_FEWEST, _EACH * _parabola(places[known]).shape[1]):
         return found, edge
     places, logs, errors = places[known], logs[known], (logs - expected)[known]
     sizes = np.abs(errors)
@@ -220,13 +221,14 @@ def unlike_neighbours(
     near = _nearest(places, far, min(_NEAR, len(known) - 1))
     local = np.quantile(sizes[near], _OF_NEAR[0], axis=1) / _OF_NEAR[1]
     # The neighbours, too, are compared with what is expected at the row: both relative to one smooth law.
-    off_law = _off_the_law(places, logs)
+    off_law, witnesses, signs = _off_the_law(places, logs), near[:, :_WITNESSES], np.sign(errors[far])
     here = (off_law - errors)[far][:, None]
-    agree = np.sign(errors[far])[:, None] * (off_law[near[:, :_WITNESSES]] - here) > sizes[far][:, None] / 2
+    agree = signs[:, None] * (off_law[witnesses] - here) > sizes[far][:, None] / 2
+    unlike = signs * (off_law[far] - np.median(off_law[witnesses], axis=1)) > sizes[far] / 2
     steps = places[near[:, : 2 * places.shape[1] + 2]] - places[far][:, None, :]
     length = np.linalg.norm(steps, axis=2).mean(axis=1)
     one_sided = np.linalg.norm(steps.mean(axis=1), axis=1) > _ONE_SIDED * length
-    alone = (sizes[far] > multiple * local) & (agree.sum(axis=1) <= _BY_CHANCE)
+    alone = (sizes[far] > multiple * local) & (agree.sum(axis=1) <= _BY_CHANCE) & unlike
     found[known[far[alone]]] = True
     edge[known[far[alone & one_sided & (sizes[far] < _FACTOR_AT_EDGE)]]] = True
     return found, edge
@@ -245,8 +247,7 @@ def _nearest(places: Floats, rows: Ints, count: int) -> Ints:
 
 def _off_the_law(places: Floats, logs: Floats) -> Floats:
     """Return how far rows are off a parabola in the inputs that has the least sum of absolute residuals, (n,)."""
-    squares = [column**2 for column in places.T if len(np.unique(column)) > 2]
-    design = np.column_stack([np.ones(len(places)), places, *squares])
+    design = _parabola(places)
     roots = np.ones(len(logs))
     for _ in range(_REWEIGHTED):
         fitted = np.linalg.lstsq(design * roots[:, None], logs * roots, rcond=None)[0]
@@ -254,6 +255,13 @@ def _off_the_law(places: Floats, logs: Floats) -> Floats:
         size = np.abs(off)
         roots = 1 / np.sqrt(np.maximum(size, max(float(np.median(size)), 1e-9)))
     return np.asarray(off)
+
+
+def _parabola(places: Floats) -> Floats:
+    """Return a one, the places, and squares of those with more than two values, as columns (n, n_columns)."""
+    varied = places[:, (places != places[:1]).any(axis=0)]
+    squares = [column**2 for column in varied.T if len(np.unique(column)) > 2]
+    return np.column_stack([np.ones(len(places)), varied, *squares])
 
 
 def _runs_off(learned: Learned, expected: Floats, multiple: float) -> tuple[Flags, Flags]:
