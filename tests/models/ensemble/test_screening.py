@@ -54,7 +54,7 @@ def test_a_table_that_is_not_wide_is_left_alone() -> None:
 def test_where_all_parameters_matter_alike_all_are_kept() -> None:
     frame = wide(200, 14)
     numbers = [f"x{k}" for k in range(14)]
-    frame["seconds"] = np.exp(np.log(frame[numbers]).to_numpy() @ np.resize([0.5, -0.5], 14))
+    frame["seconds"] = np.exp(np.log(frame[numbers].to_numpy()) @ np.resize([0.5, -0.5], 14))
     assert set(numbers) <= set(that_matter(table_of(frame), quiet))
 
 
