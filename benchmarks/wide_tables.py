@@ -50,7 +50,7 @@ def main() -> None:
     kept = [name for name in names if name not in idle]
     told = f"{given.rows} rows, {given.columns} columns: {seconds:.0f} CPU s"
     print(f"{told}, error {errors[0]:.3f}, power law {errors[1]:.3f}")
-    print(f"kept {len(kept)}: {', '.join(kept)}")
+    print(f"kept {len(kept)}: {', '.join(kept[:8])}{', …' if len(kept) > 8 else ''}")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from evenly.models.base import Model, check_effort
 from evenly.models.ensemble.learning_curves import learning_curve
 from evenly.models.ensemble.race import Entry, MethodCandidate, Table, candidates, race
 from evenly.models.ensemble.residual_correction import Correction
-from evenly.models.ensemble.screening import that_matter
+from evenly.models.ensemble.screening import WIDE, that_matter
 from evenly.models.ensemble.stacking import blend_weights, cross_fitted
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.model_state import nested_state, restored
@@ -229,7 +229,14 @@ class Automatic(Model):
         for name in _EXTRAPOLATES:
             if name in learned:
                 return learned[name]
-            if name == "beyond" and self.methods is None and self.effort != "quick" and name in method_names():
+            narrow = len(runs.frame.columns) <= WIDE  # its shells have two sides for each parameter
+            if (
+                name == "beyond"
+                and narrow
+                and self.methods is None
+                and self.effort != "quick"
+                and name in method_names()
+            ):
                 if len(runs) > _TRENDS:
                     runs = runs.rows(np.sort(np.random.default_rng(0).permutation(len(runs))[:_TRENDS]))
                 model = MethodCandidate(name).model(self.effort)
