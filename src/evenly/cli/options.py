@@ -165,6 +165,10 @@ class Learning:
     response: Annotated[
         str | None, _learns("--learn", help="What to learn: seconds, or another measured quantity.")
     ] = None
+    outliers: Annotated[
+        Literal["drop", "keep"],
+        _learns("--outliers", help="Whether rows far off all that is near are left out, which is said."),
+    ] = "drop"
     train: Annotated[
         str | None,
         _learns("--train", help='Learn only from runs for which this holds, as "cores < 400"; test on the others.'),

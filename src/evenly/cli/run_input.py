@@ -193,7 +193,7 @@ def _learn_each(
     with progress(f"learning one law for each {each}") as done:
         models = fit(
             runs, each=each, method=learning.method, statistic=learning.statistic, effort=learning.effort,
-            response=learning.response, done=done, **given,
+            response=learning.response, outliers=learning.outliers, done=done, **given,
         )  # fmt: skip
     return Learned(models, {name: part for name, part in parts.items() if name in models})
 
@@ -311,14 +311,10 @@ def _fit(
             _tell_first_answer(solver, runs, learning)
         told: dict[str, Any] = {"progress": done} if "progress" in known else {}
         told |= {"factors": factors} if factors else {}
-        try:
-            model: Model = fit(
-                runs, method=method, statistic=learning.statistic, effort=learning.effort,
-                response=learning.response, **told, **given,
-            )  # fmt: skip
-        except InputError as error:
-            raise InputError(f"{solver}: {error}" if solver else str(error)) from None
-    return model
+        return fit(
+            {solver: runs}, method=method, statistic=learning.statistic, effort=learning.effort,
+            response=learning.response, outliers=learning.outliers, **told, **given,
+        )[solver]  # fmt: skip
 
 
 def _tell_first_answer(solver: str, runs: Runs, learning: Learning) -> None:
@@ -328,7 +324,9 @@ def _tell_first_answer(solver: str, runs: Runs, learning: Learning) -> None:
     from evenly.report.left_out_errors import left_out_errors
 
     try:
-        law = fit(runs, method="log-quadratic", statistic=learning.statistic, response=learning.response)
+        law = fit(
+            runs, method="log-quadratic", statistic=learning.statistic, response=learning.response, outliers="keep"
+        )
     except InputError:
         return  # the methods that come say why
     errors = left_out_errors(law, runs)

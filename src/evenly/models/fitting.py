@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, overload
 
@@ -13,20 +14,13 @@ import pandas as pd
 from evenly.arguments import explained
 from evenly.errors import EvenlyWarning, InputError
 from evenly.metrics import mlogq
-from evenly.models.array_types import Floats
 from evenly.models.base import Effort, Model, check_effort
-from evenly.models.censoring import rough_copy
-from evenly.models.factorized import Factorized
+from evenly.models.learned import Learned, summarise
+from evenly.models.outliers import Outliers, check_outliers, outliers_told, without_outliers
 from evenly.models.registry import model_class
-from evenly.models.uncertainty.between_levels import between_levels
-from evenly.models.uncertainty.conformal import LogConformal
-from evenly.models.uncertainty.floors import floors_of
-from evenly.models.uncertainty.single_runs import SingleRuns
 from evenly.runs.columns import BOOKKEEPING
 from evenly.runs.grouping import by_value, constants
-from evenly.runs.node_filling import filling
 from evenly.runs.runs import Runs, Statistic
-from evenly.runs.weak_scaling import weak_scaling
 from evenly.space.parameters import Categorical
 
 __all__ = ["Effort", "default_method", "fit", "new_model"]
@@ -34,8 +28,6 @@ __all__ = ["Effort", "default_method", "fit", "new_model"]
 #: With at most this many parameters and fewer than this many configurations, leave-out errors are too noisy to choose a
 #: method.
 _FEW_PARAMETERS, _FEW_RUNS = 3, 20
-#: Of parameters with more labels, the ranges of their runs aren't kept.
-_MOST_LABELS = 100
 #: A total and its parts: at least so many, and equal to this share.
 _FEWEST_PARTS, _SUM = 3, 0.01
 #: With fewer configurations, no law of one among many regions is learned.
@@ -68,6 +60,7 @@ def fit(
     statistic: Statistic = "median",
     response: str | None = None,
     each: str | None = None,
+    outliers: Outliers = "drop",
     **options: Any,
 ) -> Model | dict[str, Model]:
     """Learn a model from runs, one model per solver from a dict of runs, or one for each value of a column.
@@ -96,6 +89,9 @@ def fit(
     each : str, optional
         Learn one model for each value of this parameter, such as ``"region"``, by ``"pmnf"`` where all other parameters
         are numbers. Parameters that never vary are left out. `evenly.ranking` compares the models at a scale.
+    outliers : {"drop", "keep"}
+        Rows that are at least three times as long, or as short, as all that is near them tells are left out, and an
+        `EvenlyWarning` names them (`evenly.models.outliers`). ``"keep"`` learns from them, too.
     **options
         Arguments of the method's class. With `each`, also ``done``, called with the share that is done, 0 to 1.
 
@@ -106,7 +102,7 @@ def fit(
     Warns
     -----
     EvenlyWarning
-        With `each`: which values have too few runs to learn from, and are left out.
+        Which rows are outliers. With `each`: which values have too few runs to learn from, and are left out.
 
     Examples
     --------
@@ -122,19 +118,41 @@ def fit(
         runs = _runs_of(runs, time, parameters, unit)
     elif (time, parameters, unit) != ("seconds", None, "s"):
         raise InputError("time, parameters and unit are for a table: runs hold theirs already")
+    shared: dict[str, Any] = {
+        "method": method,
+        "effort": effort,
+        "statistic": statistic,
+        "response": response,
+        "outliers": outliers,
+    }
+    shared |= options
     if each is not None:
-        shared = {"method": method, "effort": effort, "statistic": statistic, "response": response, **options}
         return _fit_each(runs, each, shared)
     if isinstance(runs, Mapping):
         if not runs:
             raise InputError("there are no runs to learn from: the mapping of solvers to runs is empty")
-        shared = {"method": method, "effort": effort, "statistic": statistic, "response": response, **options}
         return {solver: _named(solver, one, shared) for solver, one in runs.items()}
     if not isinstance(runs, Runs):
         is_file, kind = isinstance(runs, str | Path), type(runs).__name__
         hint = f": read the file first, as in evenly.fit(evenly.read({str(runs)!r}))" if is_file else ""
         raise InputError(f"evenly.fit learns from Runs, a DataFrame, or a dict of Runs by solver, but got {kind}{hint}")
+    return _fit_runs(runs, **shared)
+
+
+def _fit_runs(
+    runs: Runs,
+    *,
+    method: str | None,
+    effort: Effort,
+    statistic: Statistic,
+    response: str | None,
+    outliers: Outliers,
+    name: str = "",
+    **options: Any,
+) -> Model:
+    """Learn a model from runs of one solver, which warnings name."""
     check_effort(effort)
+    check_outliers(outliers)
     chosen = runs if response is None else runs.learning(response)
     table = chosen.evidence(statistic)
     if table["censored"].all() and chosen.ok.values.size:
@@ -144,80 +162,20 @@ def fit(
         )
     if table["censored"].all():
         raise InputError(f"there are no runs with {chosen.response!r} that went well: nothing to learn from")
-    model = new_model(method or default_method(chosen), effort, options)
-    parts: dict[str, Any] = {}
-    if isinstance(model, Factorized) and model.factors:
-        # If the runs hold measured values of all parts, each part's coefficient gets its own model.
-        measured = set(chosen.quantities) - {chosen.response}
-        whole = ~table["censored"]
-        if measured.issuperset(model.factors) and table.loc[whole, list(model.factors)].notna().all(axis=None):
-            table = table[whole]
-            parts["parts"] = table[list(model.factors)].to_dict("series")
-    censored = table["censored"].to_numpy(dtype=np.bool_)
-    model.fit(table[chosen.parameters], table[chosen.response], space=chosen.space, censored=censored, **parts)
-    model.response_ = {"name": chosen.response, "unit": chosen.quantities[chosen.response]}
-    # A summary of the training data, for the stored file and for people.
-    good, bounds = chosen.ok, 0 if parts else int(np.isfinite(chosen.bounds).sum())
-    model.training_ |= {
-        "rows": len(good),
-        "bounds": bounds,
-        "failed": len(chosen) - len(good) - bounds,
-        "statistic": statistic,
-        "smallest": float(np.nanmin(good.values)),
-        "largest": float(np.nanmax(good.values)),
-        "machines": sorted({m for m in good.to_frame()["machine"] if m}),
-    }
-    if single := SingleRuns.of(chosen, statistic):
-        model.training_["single_runs"] = single.to_state()
-        conformal = getattr(model, "_conformal", None)
-        if (noise := single.noise()) is not None and isinstance(conformal, LogConformal):
-            vars(model)["_conformal"] = conformal.knowing(noise)
-    if ranges := _label_ranges(good):
-        model.training_["label_ranges"] = ranges
-    if between := _between(model, table, chosen):
-        model.training_["between"] = between
-    if floors := floors_of(table, chosen.parameters, chosen.response):
-        model.training_["floors"] = floors
-    if lines := weak_scaling(good.configurations):
-        model.training_["weak_scaling"] = lines
-    if full := filling(good.configurations):
-        model.training_["filling"] = full
-    return model
-
-
-def _between(model: Model, evidence: pd.DataFrame, runs: Runs) -> dict[str, Any]:
-    """Return how far off the model's method, or that which leads its blend, is at values that it didn't learn from."""
-    if runs.response != "seconds" or len(runs.parameters) < 2:
-        return {}
-    choice = getattr(model, "choice_", None)
-    leading = str(choice["method"].iloc[0]) if choice is not None and len(choice) else None
-
-    def predict_without(known: pd.DataFrame, values: Floats, asked: pd.DataFrame) -> Floats:
-        rough = rough_copy(model) if leading is None else new_model(leading, "quick", {})
-        return rough.fit(known, values, space=runs.space)._predict(rough.space_.frame(asked))
-
-    measured = ~evidence["censored"].to_numpy(dtype=np.bool_)
-    table = evidence[measured]
-    rows, values = table[runs.parameters].reset_index(drop=True), table[runs.response].to_numpy(dtype=np.float64)
-    left_out = None if model.left_out_predictions_ is None else model.left_out_predictions_[measured]
-    return between_levels(predict_without, model.space_, rows, values, left_out)
-
-
-def _label_ranges(runs: Runs) -> dict[str, dict[str, dict[str, list[float]]]]:
-    """Return the range of each number in the runs with each label: by parameter, by label as text, by number."""
-    table = runs.configurations
-    kinds = runs.space.parameters
-    numbers = [name for name, kind in kinds.items() if not isinstance(kind, Categorical)]
-    found: dict[str, dict[str, dict[str, list[float]]]] = {}
-    for name, kind in kinds.items():
-        if not (numbers and isinstance(kind, Categorical)) or table[name].astype(str).nunique() > _MOST_LABELS:
-            continue
-        groups = table.groupby(table[name].astype(str))
-        found[name] = {
-            str(label): {number: [float(group[number].min()), float(group[number].max())] for number in numbers}
-            for label, group in groups
-        }
-    return found
+    learned = Learned.of(partial(new_model, method or default_method(chosen), effort, options), chosen, statistic)
+    if outliers == "drop":
+        learned = without_outliers(learned)
+    summarise(learned)
+    if idle := learned.model.training_.get("without_effect"):
+        warnings.warn(
+            (f"{name}: " if name else "") + f"as far as {learned.model.n_runs_:,} configurations tell, {_some(idle)} "
+            f"of {len(chosen.parameters)} parameters don't change the {chosen.response}: nothing is learned about them",
+            EvenlyWarning,
+            stacklevel=5,
+        )
+    if "outliers" in learned.model.training_:
+        warnings.warn((f"{name}: " if name else "") + outliers_told(learned.model), EvenlyWarning, stacklevel=5)
+    return learned.model
 
 
 def _runs_of(table: pd.DataFrame, time: str, parameters: Sequence[str] | None, unit: str) -> Runs:
@@ -287,7 +245,7 @@ def _fit_each(runs: Runs | Mapping[str, Runs], each: str, arguments: dict[str, A
     lost: dict[str, str] = {}
     for count, (name, part) in enumerate(parts.items(), 1):
         try:
-            models[name] = model = _fit_one_of_many(part, arguments)
+            models[name] = model = _fit_one_of_many(name, part, arguments)
         except InputError as error:
             lost[name] = str(error)
         else:
@@ -352,7 +310,7 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _fit_one_of_many(runs: Runs, arguments: dict[str, Any]) -> Model:
+def _fit_one_of_many(name: str, runs: Runs, arguments: dict[str, Any]) -> Model:
     chosen = runs if arguments["response"] is None else runs.learning(arguments["response"])
     measured = chosen.configurations[np.isfinite(chosen.values)].drop_duplicates()
     if len(measured) < _LEAST_POINTS:
@@ -362,7 +320,7 @@ def _fit_one_of_many(runs: Runs, arguments: dict[str, Any]) -> Model:
     exponents = {"exponents": _EXPONENTS_OF_MANY} if method == "pmnf" else {}
     options = model_class(method).default_arguments()
     given = {name: value for name, value in arguments.items() if name != "asked" or name in options}
-    model: Model = fit(runs, **{**exponents, **given, "method": method})
+    model = _fit_runs(runs, name=name, **{**exponents, **given, "method": method})
     if model.left_out_predictions_ is not None:
         values = chosen.evidence(arguments["statistic"])[chosen.response].to_numpy()
         predicted = model.left_out_predictions_  # of a bound, not a number
@@ -374,9 +332,9 @@ def _fit_one_of_many(runs: Runs, arguments: dict[str, Any]) -> Model:
 
 def _named(solver: str, runs: Runs, arguments: dict[str, Any]) -> Model:
     try:
-        model: Model = fit(runs, **arguments)
+        model = _fit_runs(runs, name=solver, **arguments)
     except InputError as error:
-        raise InputError(f"{solver}: {error}") from None
+        raise InputError(f"{solver}: {error}" if solver else str(error)) from None
     return model
 
 

@@ -16,11 +16,12 @@ import numpy as np
 import pandas as pd
 
 from evenly.errors import EvenlyWarning, InputError
-from evenly.models.array_types import Floats, Ints
+from evenly.models.array_types import Flags, Floats, Ints
 from evenly.models.base import Model, check_effort
 from evenly.models.ensemble.learning_curves import learning_curve
 from evenly.models.ensemble.race import Entry, MethodCandidate, Table, candidates, race
 from evenly.models.ensemble.residual_correction import Correction
+from evenly.models.ensemble.screening import WIDE, that_matter
 from evenly.models.ensemble.stacking import blend_weights, cross_fitted
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.model_state import nested_state, restored
@@ -28,6 +29,7 @@ from evenly.models.registry import method_names, model_class
 from evenly.models.regression_model import RegressionModel, canonical_order, fold_numbers
 from evenly.models.uncertainty.local_conformal import LocalConformal
 from evenly.space.expressions import Expression
+from evenly.space.space import Space
 
 __all__ = ["Automatic"]
 
@@ -74,6 +76,9 @@ class Automatic(Model):
         Share by which trees fitted to the blend's residuals lower `error_`; 0 where no trees are used.
     beyond_ : str
         The method that predicts beyond the measured range.
+    learned_space_ : Space
+        The parameters that were learned from. Of a table with many, those that matter
+        (`evenly.models.ensemble.screening`); ``training_["without_effect"]`` names the others.
     learning_curve_ : DataFrame
         ``runs``, ``error`` and ``measured``: the error as a function of the number of runs, measured and extrapolated
         (`evenly.models.ensemble.learning_curves`).
@@ -104,12 +109,15 @@ class Automatic(Model):
         rows = len(weights)
         table, values, weights = table.iloc[counted].reset_index(drop=True), values[counted], weights[counted]
         self._offset = None if self.offset is None else Expression(self.offset)
-        self._coding = Coding.learn(table, self.space_)
-        inputs, logs = self._coding.inputs(table), np.log(values) - self._known(table)
+        known = self._known(table)
+        logs = np.log(values) - known
+        table = self._that_matter(table, logs, weights, self._is_measured[counted])
+        self._coding = Coding.learn(table, self.learned_space_)
+        inputs = self._coding.inputs(table)
         order = canonical_order(inputs, logs)
         table, weights = table.iloc[order].reset_index(drop=True), weights[order] / weights.mean()
         measured = self._is_measured[counted][order]
-        runs, inputs = Table(table, logs[order], weights, self.space_, measured), inputs.rows(order)
+        runs, inputs = Table(table, logs[order], weights, self.learned_space_, measured), inputs.rows(order)
         folds = fold_numbers(inputs, next(count for most, count in _FOLDS if len(runs) <= most))
         entrants = candidates(runs, self.effort, among=self.methods)
         entries = (
@@ -129,7 +137,19 @@ class Automatic(Model):
             return
         without = self._blend(runs, inputs, folds, entries)
         self.left_out_predictions_ = np.full(rows, np.nan)
-        self.left_out_predictions_[counted[order]] = np.exp(without + self._known(table))
+        self.left_out_predictions_[counted[order]] = np.exp(without + known[order])
+
+    def _that_matter(self, table: pd.DataFrame, logs: Floats, weights: Floats, measured: Flags) -> pd.DataFrame:
+        """Return the columns to learn from; keep which these are."""
+        names = list(map(str, table.columns))
+        if self.methods is None:
+            runs = Table(table, logs, weights / weights.mean(), self.space_, measured)
+            names = that_matter(runs, self.progress or (lambda _: None))
+        self.learned_space_ = self.space_
+        if len(names) < len(table.columns):
+            self.learned_space_ = Space.from_data(table[names], like=self.space_)
+            self.training_["without_effect"] = [name for name in map(str, table.columns) if name not in names]
+        return table[names]
 
     def _learn_alone(
         self, runs: Table, inputs: Inputs, entrants: Sequence[MethodCandidate], entries: list[Entry]
@@ -209,7 +229,14 @@ class Automatic(Model):
         for name in _EXTRAPOLATES:
             if name in learned:
                 return learned[name]
-            if name == "beyond" and self.methods is None and self.effort != "quick" and name in method_names():
+            narrow = len(runs.frame.columns) <= WIDE  # its shells have two sides for each parameter
+            if (
+                name == "beyond"
+                and narrow
+                and self.methods is None
+                and self.effort != "quick"
+                and name in method_names()
+            ):
                 if len(runs) > _TRENDS:
                     runs = runs.rows(np.sort(np.random.default_rng(0).permutation(len(runs))[:_TRENDS]))
                 model = MethodCandidate(name).model(self.effort)
@@ -234,6 +261,7 @@ class Automatic(Model):
 
     def _logs(self, table: pd.DataFrame, inputs: Inputs) -> tuple[Floats, Floats]:
         """Return the predicted logs without the offset, and the weight of the extrapolating method, (n,) each."""
+        table = table[self.learned_space_.names]
         logs = self._correction.predict(inputs)
         for member, share in zip(self._members, self._shares, strict=True):
             coded = isinstance(member, RegressionModel)
@@ -251,7 +279,7 @@ class Automatic(Model):
         return np.asarray(np.exp(np.clip(logs, -700, 700)), dtype=np.float64)
 
     def _doubt(self, table: pd.DataFrame) -> str:
-        return self._beyond._doubt(table) if self._offset is None else ""
+        return self._beyond._doubt(table[self.learned_space_.names]) if self._offset is None else ""
 
     def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
         inputs = self._coding.inputs(table)
@@ -260,7 +288,7 @@ class Automatic(Model):
         # Outside the measured range the extrapolating method's interval may widen these bounds, but not narrow them.
         far = np.flatnonzero(outside > 0)
         if len(far):
-            bounds = self._beyond._interval(table.iloc[far], level)
+            bounds = self._beyond._interval(table[self.learned_space_.names].iloc[far], level)
             low[far] = np.minimum(low[far], logs[far] + outside[far] * (np.log(bounds[0]) - logs[far]))
             high[far] = np.maximum(high[far], logs[far] + outside[far] * (np.log(bounds[1]) - logs[far]))
         known = self._known(table)
@@ -270,7 +298,9 @@ class Automatic(Model):
 
     def _get_state(self) -> dict[str, Any]:
         choice = self.choice_.to_dict(orient="list")
+        fewer = {} if self.learned_space_ is self.space_ else {"learned_space": self.learned_space_.to_dict()}
         return {
+            **fewer,
             "coding": self._coding.to_state(),
             "shares": self._shares,
             "members": [_member_state(member) for member in self._members],
@@ -286,7 +316,9 @@ class Automatic(Model):
         self._offset = None if self.offset is None else Expression(self.offset)
         self._coding = Coding.from_state(state["coding"])
         self._shares = np.asarray(state["shares"], dtype=np.float64)
-        space = {"space": self.space_.to_dict()}
+        fewer = state.get("learned_space")
+        self.learned_space_ = self.space_ if fewer is None else Space.from_dict(fewer)
+        space = {"space": self.learned_space_.to_dict()}
         self._members = [restored({**member, **space}) for member in state["members"]]
         self._beyond = restored({**state["beyond"], **space})
         self.beyond_ = self._beyond.method

@@ -78,7 +78,7 @@ def distil(model: Automatic, *, most_bytes: int = 100_000) -> CPR:
     learn, compare = slice(0, size), slice(size, None)
     best: tuple[float, CPR] | None = None
     for rank in _RANKS:
-        small = CPR(rank=rank, starts=1, folds=0).fit(table.iloc[learn], targets[learn], space=model.space_)
+        small = CPR(rank=rank, starts=1, folds=0).fit(table.iloc[learn], targets[learn], space=model.learned_space_)
         _take_over(small, model)
         difference = mlogq(targets[compare], small._predict(table.iloc[compare]))
         bytes_ = stored_bytes(small)
@@ -113,7 +113,7 @@ def _like(places: Floats, model: Automatic, count: int, *, seed: int = 0) -> pd.
     for k in range(labels.shape[1]):
         moved = rng.random(count) < 0.5
         labels[moved, k] = measured.labels[rng.integers(n, size=int(moved.sum())), k]
-    return model._coding.table(Inputs(numbers, labels, measured.sizes), model.space_)
+    return model._coding.table(Inputs(numbers, labels, measured.sizes), model.learned_space_)
 
 
 def _drawn(column: Floats, count: int, rng: np.random.Generator) -> Floats:
@@ -128,9 +128,9 @@ def _take_over(small: CPR, model: Automatic) -> None:
     """Copy the range and the run count of the blend to the completion, and adapt the blend's intervals."""
     known = model._conformal
     rows = np.random.default_rng(0).permutation(len(known.places))[:_PLACES]
-    table = model._coding.table(model._coding.inputs_of(known.places[rows]), model.space_)
+    table = model._coding.table(model._coding.inputs_of(known.places[rows]), model.learned_space_)
     shift = np.log(small._predict(table) / model._predict(table))
-    small.space_, small.n_runs_ = model.space_, model.n_runs_
+    small.space_, small.n_runs_ = model.learned_space_, model.n_runs_
     small.response_, small.training_ = dict(model.response_), dict(model.training_)
     # Squared errors add up: the blend's residual and the completion's deviation from it are taken as independent.
     residuals = np.sqrt(known.squares[rows] + shift**2)

@@ -115,7 +115,7 @@ CANDIDATES = (
     MethodCandidate("log-quadratic"),
     MethodCandidate("pmnf", most=400, labels=False, parameters=3),
     MethodCandidate("gp", fewest=4),
-    MethodCandidate("cpr", fewest=60),
+    MethodCandidate("cpr", fewest=60, parameters=16),
     MethodCandidate("boosting", fewest=120),
     MethodCandidate("extra-trees", "normal", fewest=60, worth=8_000),
     MethodCandidate("mars", "normal", fewest=40, worth=8_000),

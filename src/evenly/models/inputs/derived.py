@@ -36,6 +36,8 @@ _FITS = 4
 _VALUES = 8
 #: A group is kept if the error on left-out runs would rise by more than this share without it.
 _GAIN = 0.005
+#: Of more numbers, no pairs are multiplied: they would be hundreds of columns.
+_MOST_PAIRED = 16
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,8 @@ class Derived(Stored):
         array([2.8, 2.8, 1.4, 3.5])
         """
         numeric = [n for n, kind in enumerate(coding.kinds) if kind != "label"]
+        if len(numeric) > _MOST_PAIRED:
+            groups = [group for group in groups if group != "products"]
         plain = cls(
             [coding.kinds[n] for n in numeric],
             [coding.centres[n] for n in numeric],

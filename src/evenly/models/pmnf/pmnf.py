@@ -51,6 +51,7 @@ from evenly.models.scaling_laws.dense_points import spread_points
 from evenly.models.scaling_laws.formula import Piece
 from evenly.models.scaling_laws.loglinear import Coordinates, LogLinear
 from evenly.models.uncertainty.conformal import LogConformal
+from evenly.models.uncertainty.noise_trend import NoiseLaw, raced_law
 from evenly.space.space import Configurations
 
 __all__ = ["PMNF"]
@@ -209,7 +210,7 @@ class PMNF(Model):
         effective = sum(member.weight * member.coefficients for member in self.members_) + _CHOSEN
         residuals = model_averaging.residuals(self.members_, values * unit)
         residuals[~self._is_measured[used][order]] = np.nan
-        self._conformal = LogConformal.from_residuals(residuals, self._local.leverages, coefficients=effective)
+        self._conformal, self._noise = raced_law(table, residuals, self._local.leverages, coefficients=effective)
         self.left_out_predictions_ = np.full(len(used), np.nan)
         self.left_out_predictions_[np.flatnonzero(used)[order]] = sum(m.weight * m.left_out for m in self.members_)
         self._finish()
@@ -300,11 +301,15 @@ class PMNF(Model):
         """Return the columns that varied."""
         return table[list(self.prediction_range_)]
 
+    def _scales(self, table: pd.DataFrame) -> Floats:
+        """Return what half-widths are multiplied by where noise isn't even, (n,)."""
+        return np.ones(len(table)) if self._noise is None else self._noise.scales(table)
+
     def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
         table = self._learned(table)
         centre, logs = model_averaging.predict(self.members_, table)
         leverages = np.array([member.leverage(table) for member in self.members_])
-        widths = self._conformal.half_width(level) * np.sqrt(1.0 + leverages)
+        widths = self._conformal.half_width(level) * np.sqrt(1.0 + leverages) * self._scales(table)
         shares = np.array([member.credibility for member in self.members_])
         return credible_bounds(centre, logs, widths, shares, level)
 
@@ -318,7 +323,8 @@ class PMNF(Model):
         (before, logs_before), (after, logs_after) = (model_averaging.predict(self.members_, x) for x in (first, last))
         # The standard deviation of a difference is at most the sum of both.
         leverages = [np.sqrt(member.leverage(first)) + np.sqrt(member.leverage(last)) for member in self.members_]
-        widths = self._conformal.half_width(level) * np.array(leverages)
+        scales = np.maximum(self._scales(first), self._scales(last))
+        widths = self._conformal.half_width(level) * np.array(leverages) * scales
         shares = np.array([member.credibility for member in self.members_])
         return credible_bounds(after / before, logs_after - logs_before, widths, shares, level)
 
@@ -347,6 +353,7 @@ class PMNF(Model):
             "coordinates": self._coordinates.to_state(),
             "local": self._local.to_state(),
             "conformal": self._conformal.to_state(),
+            "noise": None if self._noise is None else self._noise.to_state(),
         }
 
     def _set_state(self, state: Mapping[str, Any]) -> None:
@@ -357,6 +364,8 @@ class PMNF(Model):
         self._coordinates = Coordinates.from_state(state["coordinates"])
         self._local = LogLinear.from_state(state["local"])
         self._conformal = LogConformal.from_state(state["conformal"])
+        # Files of earlier versions hold no law of the noise.
+        self._noise = NoiseLaw.from_state(state["noise"]) if state.get("noise") else None
         self._finish()
 
 

@@ -4,11 +4,16 @@ The score of a left-out run is its absolute log residual divided by a local scal
 the residuals of the nearest other runs, mixed with a few residuals of average size. The half-width for a new
 configuration is a quantile of the scores times its own local scale [Lei et al., Distribution-free predictive inference
 for regression, 2018, section 5.2]. Outside the range of the training data, scales grow with the distance from it.
+
+Neighbours in a table of a few hundred runs are half the range away, so where noise grows steadily from one end to the
+other, the local scale follows it too little. Then residuals are first divided by a law of their size
+(`evenly.models.uncertainty.noise_trend`), learned without them. The law is used if intervals with it have a lower
+interval score.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +21,7 @@ from evenly.models.array_types import Floats
 from evenly.models.inputs.coding import Inputs
 from evenly.models.stored_dataclass import Stored
 from evenly.models.uncertainty.conformal import LogConformal
+from evenly.models.uncertainty.noise_trend import RACED_AT, NoiseTrend, raced_trend
 
 __all__ = ["LocalConformal"]
 
@@ -44,12 +50,15 @@ class LocalConformal(Stored):
         Absolute residuals divided by local scales.
     growth : float
         Relative increase of scales per half-range of distance from the range of the training data.
+    trend : NoiseTrend or None
+        The law by which residuals were divided before; None if it didn't pay.
     """
 
     places: Floats
     squares: Floats
     scores: LogConformal
     growth: float = 3.0
+    trend: NoiseTrend | None = None
 
     @classmethod
     def learn(cls, inputs: Inputs, residuals: Floats, *, freedom: float, growth: float = 3.0) -> LocalConformal:
@@ -57,8 +66,20 @@ class LocalConformal(Stored):
         known = np.flatnonzero(np.isfinite(residuals))
         if len(known) > _MOST:
             known = np.sort(np.random.default_rng(0).permutation(known)[:_MOST])
+        places, residuals = inputs.matrix[known], residuals[known]
+
+        def half_width(scaled: Floats) -> Floats:
+            one = cls._scored(places, scaled, freedom, growth)
+            return one.scores.half_width(RACED_AT) * one._scales(places, leave_out_self=True)
+
+        trend, scales = raced_trend(places, residuals, half_width)
+        return replace(cls._scored(places, residuals / scales, freedom, growth), trend=trend)
+
+    @classmethod
+    def _scored(cls, places: Floats, residuals: Floats, freedom: float, growth: float) -> LocalConformal:
+        """Build from residuals (n,) at places (n, k), without a law of the noise."""
         # A score is a residual divided by its local scale, computed without this residual.
-        places, squares = inputs.matrix[known], residuals[known] ** 2
+        squares = residuals**2
         unscored = cls(places, squares, LogConformal(np.zeros(0), freedom), growth)
         scores = np.sqrt(squares) / unscored._scales(places, leave_out_self=True) if len(places) else np.zeros(0)
         return cls(places, squares, LogConformal(np.sort(scores), freedom), growth)
@@ -89,5 +110,6 @@ class LocalConformal(Stored):
 
     def half_width(self, inputs: Inputs, level: float) -> Floats:
         """Return the half-width of each configuration's interval, (n,), in log units."""
-        half = np.maximum(self.scores.half_width(level) * self._scales(inputs.matrix), self.scores.least(level))
+        by = 1.0 if self.trend is None else self.trend.scales(inputs.matrix)
+        half = np.maximum(self.scores.half_width(level) * self._scales(inputs.matrix) * by, self.scores.least(level))
         return np.asarray(half * (1 + self.growth * inputs.beyond))

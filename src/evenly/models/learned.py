@@ -1,0 +1,169 @@
+"""What `evenly.fit` makes of runs: a fitted model with the runs that it learned from, and what it keeps of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evenly.models.array_types import Floats
+from evenly.models.base import Model
+from evenly.models.censoring import rough_copy
+from evenly.models.factorized import Factorized
+from evenly.models.registry import model_class
+from evenly.models.uncertainty.between_levels import between_levels
+from evenly.models.uncertainty.conformal import LogConformal
+from evenly.models.uncertainty.floors import floors_of
+from evenly.models.uncertainty.single_runs import SingleRuns
+from evenly.runs.node_filling import filling
+from evenly.runs.runs import Runs, Statistic
+from evenly.runs.weak_scaling import weak_scaling
+from evenly.space.parameters import Categorical
+from evenly.space.space import Space
+
+__all__ = ["Learned", "summarise"]
+
+#: Of parameters with more labels, the ranges of their runs aren't kept.
+_MOST_LABELS = 100
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A fitted model, and what it learned from.
+
+    Attributes
+    ----------
+    model : Model
+    runs : Runs
+    statistic : str
+        Statistic that aggregates repeated runs.
+    evidence : DataFrame (n_configurations, …)
+        What the model was fitted to: rows of `Runs.evidence`.
+    left_out : array (n_configurations,)
+        What the model predicts of each row without it; NaN where it doesn't tell.
+    new : callable
+        Returns an unfitted model like this one.
+    parts : bool
+        Whether the model learned from measured values of all parts of the time, too.
+    """
+
+    model: Model
+    runs: Runs
+    statistic: Statistic
+    evidence: pd.DataFrame
+    left_out: Floats
+    new: Callable[[], Model]
+    parts: bool
+
+    @classmethod
+    def of(cls, new: Callable[[], Model], runs: Runs, statistic: Statistic) -> Learned:
+        """Fit a new model to runs."""
+        table, model = runs.evidence(statistic), new()
+        more: dict[str, Any] = {}
+        if isinstance(model, Factorized) and model.factors:
+            # If the runs hold measured values of all parts, each part's coefficient gets its own model.
+            measured = set(runs.quantities) - {runs.response}
+            whole = ~table["censored"]
+            if measured.issuperset(model.factors) and table.loc[whole, list(model.factors)].notna().all(axis=None):
+                table = table[whole]
+                more["parts"] = table[list(model.factors)].to_dict("series")
+        censored = table["censored"].to_numpy(dtype=np.bool_)
+        model.fit(table[runs.parameters], table[runs.response], space=runs.space, censored=censored, **more)
+        known = model.left_out_predictions_
+        left_out = np.full(len(table), np.nan) if known is None else known
+        return cls(model, runs, statistic, table, left_out, new, bool(more))
+
+    def again(self, runs: Runs) -> Learned:
+        """Fit a new model like this one to other runs."""
+        return Learned.of(self.new, runs, self.statistic)
+
+    @property
+    def space(self) -> Space:
+        """The parameters that the model learned from."""
+        space: Space = getattr(self.model, "learned_space_", self.model.space_)
+        return space
+
+    @property
+    def values(self) -> Floats:
+        """The values learned from, (n_configurations,); NaN for bounds."""
+        values = self.evidence[self.runs.response].to_numpy(dtype=np.float64)
+        return np.where(self.evidence["censored"].to_numpy(dtype=np.bool_), np.nan, values)
+
+
+def summarise(learned: Learned) -> None:
+    """Keep with the model what else the runs tell: for the stored file, for people, and for its intervals."""
+    model, runs, table, statistic = learned.model, learned.runs, learned.evidence, learned.statistic
+    model.response_ = {"name": runs.response, "unit": runs.quantities[runs.response]}
+    good, bounds = runs.ok, 0 if learned.parts else int(np.isfinite(runs.bounds).sum())
+    model.training_ |= {
+        "rows": len(good),
+        "bounds": bounds,
+        "failed": len(runs) - len(good) - bounds,
+        "statistic": statistic,
+        "smallest": float(np.nanmin(good.values)),
+        "largest": float(np.nanmax(good.values)),
+        "machines": sorted({m for m in good.to_frame()["machine"] if m}),
+    }
+    if single := SingleRuns.of(runs, statistic):
+        model.training_["single_runs"] = single.to_state()
+        conformal = getattr(model, "_conformal", None)
+        if (noise := single.noise()) is not None and isinstance(conformal, LogConformal):
+            vars(model)["_conformal"] = conformal.knowing(noise)
+    found = {
+        "label_ranges": _label_ranges(good),
+        "between": _between(learned),
+        "floors": floors_of(table, runs.parameters, runs.response),
+        "weak_scaling": weak_scaling(good.configurations),
+        "filling": filling(good.configurations),
+    }
+    model.training_ |= {name: value for name, value in found.items() if value}
+
+
+def _between(learned: Learned) -> dict[str, Any]:
+    """Return how far off the model's method, or that which leads its blend, is at values that it didn't learn from."""
+    model, runs = learned.model, learned.runs
+    if runs.response != "seconds" or len(runs.parameters) < 2:
+        return {}
+    choice = getattr(model, "choice_", None)
+    leading = str(choice["method"].iloc[0]) if choice is not None and len(choice) else None
+
+    def predict_without(known: pd.DataFrame, values: Floats, asked: pd.DataFrame) -> Floats:
+        rough = rough_copy(model) if leading is None else _quick(leading)
+        return rough.fit(known, values, space=runs.space)._predict(rough.space_.frame(asked))
+
+    measured = np.isfinite(learned.values)
+    space = learned.space
+    rows = learned.evidence.loc[measured, space.names].reset_index(drop=True)
+    return between_levels(
+        predict_without,
+        getattr(model, "learned_space_", model.space_),
+        rows,
+        learned.values[measured],
+        learned.left_out[measured],
+    )
+
+
+def _quick(method: str) -> Model:
+    kind: Any = model_class(method)
+    made: Model = kind(effort="quick") if "effort" in kind.default_arguments() else kind()
+    return made
+
+
+def _label_ranges(runs: Runs) -> dict[str, dict[str, dict[str, list[float]]]]:
+    """Return the range of each number in the runs with each label: by parameter, by label as text, by number."""
+    table = runs.configurations
+    kinds = runs.space.parameters
+    numbers = [name for name, kind in kinds.items() if not isinstance(kind, Categorical)]
+    found: dict[str, dict[str, dict[str, list[float]]]] = {}
+    for name, kind in kinds.items():
+        if not (numbers and isinstance(kind, Categorical)) or table[name].astype(str).nunique() > _MOST_LABELS:
+            continue
+        groups = table.groupby(table[name].astype(str))
+        found[name] = {
+            str(label): {number: [float(group[number].min()), float(group[number].max())] for number in numbers}
+            for label, group in groups
+        }
+    return found

@@ -1,0 +1,360 @@
+"""Outliers: rows that are far off what all that is near them tells, such as a mistyped unit or a run that hung.
+
+A row is one if all of these hold:
+
+* It was at least three times as long, or as short, as a model predicts that was learned without it.
+* That is more than six standard deviations: of left-out errors in the whole table, and of those near it. They are
+  estimated from quantiles, which outliers hardly move [Rousseeuw and Croux, Alternatives to the median absolute
+  deviation, 1993].
+* Of the eight nearest rows, at most one is as far off, in the same direction. A cliff at a cache size and a slow
+  algorithm of one label are no outliers, since neighbours agree. They are compared with a parabola in the inputs, which
+  outliers don't attract (iteratively reweighted, for the least sum of absolute residuals). It is half as far off what
+  they tell, too: a method that fits few rows exactly may be far off at one that is right.
+* It wasn't measured twice alike. Of several runs of one configuration, only those that are far off count.
+
+Where all near rows lie on one side, at a corner of what was measured, nothing tells what is usual there: the largest
+run may have swapped memory. Such a row is named, but kept, unless it is off by a factor of 30: by minutes taken for
+seconds, say.
+
+Outliers mask each other, and spoil what is predicted of their neighbours. So the model is learned again without them,
+and all rows, theirs too, are compared with what it predicts, up to three times. In small tables an outlier moves all,
+so there the first comparison asks for half as much. The model without them is kept if it predicts the other rows
+better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from evenly.errors import InputError
+from evenly.models.array_types import Flags, Floats, Ints
+from evenly.models.base import Model
+from evenly.models.inputs.coding import Coding
+from evenly.models.learned import Learned
+from evenly.space.space import Space
+
+__all__ = ["Outliers", "check_outliers", "outliers_told", "unlike_neighbours", "without_outliers"]
+
+#: What becomes of outliers.
+Outliers = Literal["drop", "keep"]
+#: With fewer rows, or fewer for each column of the parabola, none can be told from a law that isn't known yet.
+_FEWEST, _EACH = 13, 4
+#: Least factor, in logs, and least multiple of the usual error.
+_FACTOR, _MULTIPLE = np.log(3.0), 6.0
+#: In tables of at most so many rows, one outlier moves the predictions of all others.
+_SMALL, _FIRST_MULTIPLE = 60, 3.0
+#: Numbers of nearest rows: for the local error, and which may agree. As many as may agree by chance.
+_NEAR, _WITNESSES, _BY_CHANCE = 20, 8, 1
+#: At a corner, the mean of the steps to the nearest rows is longer than this share of their mean length. There, nothing
+#: below this factor, in logs, is left out.
+_ONE_SIDED, _FACTOR_AT_EDGE = 0.75, np.log(30.0)
+#: Quantiles of absolute errors, and those of a standard normal distribution.
+_OF_ALL, _OF_NEAR = (0.9, 1.645), (0.8, 1.2816)
+#: A usual error is at least this, in logs.
+_LEAST = 0.01
+_ROUNDS, _REWEIGHTED = 3, 15
+#: So many outliers are named.
+_NAMED = 5
+
+
+def check_outliers(outliers: str) -> None:
+    """Raise `InputError` unless `outliers` is "drop" or "keep".
+
+    Examples
+    --------
+    >>> check_outliers("hide")
+    Traceback (most recent call last):
+    evenly.errors.InputError: outliers must be one of drop, keep, but got 'hide'
+    """
+    if outliers not in get_args(Outliers):
+        raise InputError(f"outliers must be one of {', '.join(get_args(Outliers))}, but got {outliers!r}")
+
+
+def without_outliers(learned: Learned) -> Learned:
+    """Return a model that was learned without outliers, if it predicts the other rows better; else the one given.
+
+    What was found is kept in ``model.training_["outliers"]``; `outliers_told` makes sentences of it.
+
+    Parameters
+    ----------
+    learned : Learned
+        A model of all runs, and these.
+    """
+    off, edge, expected = _found(learned)
+    if not off.any():
+        return learned
+    dropped, robust, left_out = off & ~edge, learned, learned.left_out
+    if dropped.any():
+        robust = learned.again(learned.runs.where(~dropped))
+        left_out = _expected(learned, robust)
+    untouched = ~_configurations_of(learned, off)
+    errors = [_error(learned, known, untouched) for known in (learned.left_out, left_out)]
+    if errors[1] > errors[0]:
+        dropped, robust = np.zeros(len(off), dtype=np.bool_), learned
+    if dropped.any():
+        # Left-out predictions of all rows that were passed in, NaN where outliers were.
+        robust.model.training_digest_ = learned.model.training_digest_
+        robust.model.left_out_predictions_ = np.where(_configurations_of(learned, dropped), np.nan, left_out)
+    robust.model.training_["outliers"] = {
+        "of": len(learned.runs),
+        "error_with": errors[0],
+        "error_without": errors[1],
+        "rows": _listed(learned, off, edge, dropped, expected),
+    }
+    return robust
+
+
+def _found(learned: Learned) -> tuple[Flags, Flags, Floats]:
+    """Search for outliers, and compare all rows with a model that was learned without them.
+
+    Returns
+    -------
+    off, edge : bool array (n_rows,)
+        Which rows are far off, and which of these lie at an edge of what was measured.
+    expected : array (n_configurations,)
+        What the model without them predicts.
+    """
+    off = edge = np.zeros(len(learned.runs), dtype=np.bool_)
+    expected = learned.left_out
+    multiple = _FIRST_MULTIPLE if len(learned.evidence) <= _SMALL else _MULTIPLE
+    for _ in range(_ROUNDS):
+        now, edge = _runs_off(learned, expected, multiple)
+        if np.array_equal(now, off):
+            break
+        off, multiple = now, _MULTIPLE
+        if not off.any():
+            break
+        try:
+            expected = _expected(learned, learned.again(learned.runs.where(~off)))
+        except InputError:  # the other rows are too few to learn from
+            return np.zeros_like(off), edge, learned.left_out
+    return off, edge & off, expected
+
+
+def outliers_told(model: Model) -> str:
+    """Return sentences about the outliers that a model's ``training_["outliers"]`` names."""
+    found, unit = model.training_["outliers"], str(model.response_["unit"])
+    rows: Sequence[dict[str, Any]] = found["rows"]
+    dropped = [row for row in rows if row["dropped"]]
+    edge = [row for row in rows if row["at_edge"]]
+    kept = [row for row in rows if not (row["dropped"] or row["at_edge"])]
+    said = []
+    if dropped:
+        said.append(
+            f"far off all that is near and left out, {_of(dropped, found)}: {_named(dropped, unit)}. Without "
+            f"{_them(dropped)}, the error at the others falls from {found['error_with']:.3g} to "
+            f"{found['error_without']:.3g}. Correct {_these(dropped)}, or learn from {_them(dropped)} by "
+            '--outliers keep (outliers="keep")'
+        )
+    if kept:
+        said.append(
+            f"far off all that is near, {_of(kept, found)}: {_named(kept, unit)}. Without {_them(kept)}, the others "
+            f"aren't predicted better, so nothing is left out. Check {_these(kept)}"
+        )
+    if edge:
+        said.append(
+            f"far off what the others tell, but at the edge of what was measured, so kept, {_of(edge, found)}: "
+            f"{_named(edge, unit)}. Measure {_these(edge)} again"
+        )
+    return "; ".join(said)
+
+
+def _of(rows: Sequence[Any], found: Mapping[str, Any]) -> str:
+    return f"{len(rows)} of {found['of']} rows"
+
+
+def _them(rows: Sequence[Any]) -> str:
+    return "them" if len(rows) > 1 else "it"
+
+
+def _these(rows: Sequence[Any]) -> str:
+    return "these rows" if len(rows) > 1 else "this row"
+
+
+def _named(rows: Sequence[dict[str, Any]], unit: str) -> str:
+    more = f"; and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
+    return "; ".join(_one(row, unit) for row in rows[:_NAMED]) + more
+
+
+def unlike_neighbours(
+    places: Floats, logs: Floats, expected: Floats, *, multiple: float = _MULTIPLE
+) -> tuple[Flags, Flags]:
+    """Tell which rows are far off what is expected of them while their neighbours aren't, (n,).
+
+    Parameters
+    ----------
+    places : array (n, k)
+        Coded configurations, `Inputs.matrix`.
+    logs, expected : array (n,)
+        Logarithms of what was measured, and of what is predicted without the row; NaN where that isn't known.
+    multiple : float
+        How many standard deviations are far.
+
+    Returns
+    -------
+    unlike, edge : bool array (n,)
+        Which rows are, and which of them aren't sure to be wrong, since their neighbours are on one side.
+
+    Examples
+    --------
+    >>> x = np.linspace(-1, 1, 30)[:, None]
+    >>> logs = 0.01 * np.random.default_rng(0).normal(size=30)
+    >>> logs[10] = 4.6
+    >>> unlike, edge = unlike_neighbours(x, logs, np.zeros(30))
+    >>> np.flatnonzero(unlike), np.flatnonzero(edge)
+    (array([10]), array([], dtype=int64))
+    """
+    found, edge = np.zeros((2, len(logs)), dtype=np.bool_)
+    known = np.flatnonzero(np.isfinite(expected) & np.isfinite(logs))
+    if len(known) < max(_FEWEST, _EACH * _parabola(places[known]).shape[1]):
+        return found, edge
+    places, logs, errors = places[known], logs[known], (logs - expected)[known]
+    sizes = np.abs(errors)
+    usual = max(float(np.quantile(sizes, _OF_ALL[0])) / _OF_ALL[1], _LEAST)
+    far = np.flatnonzero((sizes > _FACTOR) & (sizes > multiple * usual))
+    if not len(far):
+        return found, edge
+    near = _nearest(places, far, min(_NEAR, len(known) - 1))
+    local = np.quantile(sizes[near], _OF_NEAR[0], axis=1) / _OF_NEAR[1]
+    # The neighbours, too, are compared with what is expected at the row: both relative to one smooth law.
+    off_law, witnesses, signs = _off_the_law(places, logs), near[:, :_WITNESSES], np.sign(errors[far])
+    here = (off_law - errors)[far][:, None]
+    agree = signs[:, None] * (off_law[witnesses] - here) > sizes[far][:, None] / 2
+    unlike = signs * (off_law[far] - np.median(off_law[witnesses], axis=1)) > sizes[far] / 2
+    steps = places[near[:, : 2 * places.shape[1] + 2]] - places[far][:, None, :]
+    length = np.linalg.norm(steps, axis=2).mean(axis=1)
+    one_sided = np.linalg.norm(steps.mean(axis=1), axis=1) > _ONE_SIDED * length
+    alone = (sizes[far] > multiple * local) & (agree.sum(axis=1) <= _BY_CHANCE) & unlike
+    found[known[far[alone]]] = True
+    edge[known[far[alone & one_sided & (sizes[far] < _FACTOR_AT_EDGE)]]] = True
+    return found, edge
+
+
+def _nearest(places: Floats, rows: Ints, count: int) -> Ints:
+    """Return the nearest other rows of some rows, the nearest first, (n_rows, count)."""
+    from scipy.spatial import KDTree
+
+    found = np.asarray(KDTree(places).query(places[rows], count + 1)[1])
+    # A row is among its own nearest, unless others at the same place displaced it: then the last goes.
+    itself = found == rows[:, None]
+    itself[~itself.any(axis=1), -1] = True
+    return np.asarray(found[~itself].reshape(len(rows), count), dtype=np.int64)
+
+
+def _off_the_law(places: Floats, logs: Floats) -> Floats:
+    """Return how far rows are off a parabola in the inputs that has the least sum of absolute residuals, (n,)."""
+    design = _parabola(places)
+    roots = np.ones(len(logs))
+    for _ in range(_REWEIGHTED):
+        fitted = np.linalg.lstsq(design * roots[:, None], logs * roots, rcond=None)[0]
+        off = logs - design @ fitted
+        size = np.abs(off)
+        roots = 1 / np.sqrt(np.maximum(size, max(float(np.median(size)), 1e-9)))
+    return np.asarray(off)
+
+
+def _parabola(places: Floats) -> Floats:
+    """Return a one, the places, and squares of those with more than two values, as columns (n, n_columns)."""
+    varied = places[:, (places != places[:1]).any(axis=0)]
+    squares = [column**2 for column in varied.T if len(np.unique(column)) > 2]
+    return np.column_stack([np.ones(len(places)), varied, *squares])
+
+
+def _runs_off(learned: Learned, expected: Floats, multiple: float) -> tuple[Flags, Flags]:
+    """Return which runs are far off, and which of them lie at an edge of what was measured, (n_rows,)."""
+    off, edge = np.zeros((2, len(learned.runs)), dtype=np.bool_)
+    table = learned.evidence[learned.space.names]
+    coding = Coding.learn(table, Space.from_data(table, like=learned.runs.space))
+    with np.errstate(all="ignore"):
+        logs, predicted = np.log(learned.values), np.log(expected)
+    unlike, at_edge = unlike_neighbours(coding.inputs(table).matrix, logs, predicted, multiple=multiple)
+    rows = np.flatnonzero(unlike)
+    if not len(rows):
+        return off, edge
+    own = _configuration_numbers(learned)
+    with np.errstate(all="ignore"):
+        values = np.log(learned.runs.values)
+    for row in rows:
+        its = np.flatnonzero((own == row) & np.isfinite(values))
+        limit = abs(logs[row] - predicted[row]) / 2
+        far = np.abs(values[its] - predicted[row]) > limit
+        if far.all() and len(its) > 1 and np.ptp(values[its]) < limit:
+            continue  # measured more than once alike
+        off[its[far]], edge[its[far]] = True, at_edge[row]
+    return off, edge
+
+
+def _configuration_numbers(learned: Learned) -> Ints:
+    """Return the row of the evidence that each run belongs to, -1 where there is none, (n_rows,)."""
+    names = learned.runs.parameters
+    known = pd.MultiIndex.from_frame(learned.evidence[names].astype(object))
+    return np.asarray(known.get_indexer(pd.MultiIndex.from_frame(learned.runs.configurations.astype(object))))
+
+
+def _configurations_of(learned: Learned, off: Flags) -> Flags:
+    """Return which configurations some runs belong to, (n_configurations,)."""
+    touched = np.zeros(len(learned.evidence), dtype=np.bool_)
+    touched[_configuration_numbers(learned)[off]] = True
+    return touched
+
+
+def _expected(learned: Learned, robust: Learned) -> Floats:
+    """Return what a model of some of the runs predicts of each configuration that all have, (n_configurations,).
+
+    Of configurations that it learned from, its left-out predictions count.
+    """
+    names = learned.runs.parameters
+    model, asked = robust.model, learned.evidence[names]
+    has = pd.MultiIndex.from_frame(robust.evidence[names].astype(object))
+    place = np.asarray(has.get_indexer(pd.MultiIndex.from_frame(asked.astype(object))))
+    expected = np.where(place >= 0, robust.left_out[place], np.nan)
+    unseen = np.flatnonzero(place < 0)
+    for row in unseen:
+        try:
+            expected[row] = model._predict(model.space_.frame(asked.iloc[[int(row)]]))[0]
+        except InputError:  # the only rows with a label, say
+            continue
+    return expected
+
+
+def _error(learned: Learned, expected: Floats, rows: Flags) -> float:
+    """Return the MLogQ of what is expected at some configurations (n_configurations,)."""
+    with np.errstate(all="ignore"):
+        errors = np.abs(np.log(learned.values) - np.log(expected))[rows]
+    errors = errors[np.isfinite(errors)]
+    return float(errors.mean()) if len(errors) else float("inf")
+
+
+def _listed(learned: Learned, off: Flags, edge: Flags, dropped: Flags, expected: Floats) -> list[dict[str, Any]]:
+    """Return what is told of each outlier, the farthest first."""
+    own, values = _configuration_numbers(learned), learned.runs.values
+    table = learned.runs.space.frame(learned.runs.configurations)
+    found: list[int] = np.flatnonzero(off).tolist()
+    rows = sorted(found, key=lambda row: -abs(np.log(values[row] / expected[own[row]])))
+    return [
+        {
+            "row": row + 1,
+            "configuration": {str(name): _plain(value) for name, value in table.iloc[row].items()},
+            "measured": float(values[row]),
+            "expected": float(expected[own[row]]),
+            "factor": float(values[row] / expected[own[row]]),
+            "at_edge": bool(edge[row]),
+            "dropped": bool(dropped[row]),
+        }
+        for row in rows
+    ]
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _one(row: dict[str, Any], unit: str) -> str:
+    where = ", ".join(f"{name} = {value}" for name, value in row["configuration"].items())
+    factor = row["factor"]
+    times = f"{factor:.3g} × as much" if factor > 1 else f"{1 / factor:.3g} × less"
+    return f"row {row['row']} ({where}) measured {row['measured']:.4g} {unit}, expected {row['expected']:.3g} ({times})"
