@@ -101,7 +101,7 @@ class Result(Shown):
     @classmethod
     def of(cls, search: Search, stopped: str) -> Result:
         """Return the result of a search, of which at least one run succeeded."""
-        trials, standings = search.trials, search.standings()
+        trials, standings = search.trials, search.standings(is_answer=True)
         winners = {task: one.trials[one.winner] for task, one in sorted(standings.items())}
         tasks = trials.table(list(winners.values()))
         tasks["seconds"] = [standings[task].seconds(standings[task].winner) for task in winners]

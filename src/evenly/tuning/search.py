@@ -159,10 +159,10 @@ class Search:
     def _random(self) -> np.random.Generator:
         return np.random.default_rng([self.seed, len(self.trials)])
 
-    def standings(self) -> dict[Key, Standing]:
+    def standings(self, *, is_answer: bool = False) -> dict[Key, Standing]:
         """Return what is believed of the true times of the configurations that were run, by task, the fastest first."""
         with threadpool_limits(1, "blas"):
-            believed = self._strategy.believed(self.trials, self.candidates, self._random())
+            believed = self._strategy.believed(self.trials, self.candidates, self._random(), is_answer=is_answer)
         return Standing.by_task(self.trials, believed)
 
     def _due(self) -> Choice | None:

@@ -38,8 +38,8 @@ _FASTEST = 5
 #: Configurations with a smaller probability of success are tried only if no other configuration is left.
 _LEAST_PROBABILITY = 0.2
 #: Number of drawn processes. From `_MANY` runs on hyper-parameters are less uncertain: half as many are drawn, and none
-#: is compressed. What is believed of the runs needs more: the interval of the winner's time is as wide as they say.
-_SAMPLES, _MANY, _EXACTLY = 6, 100, 4
+#: is compressed. The answer of a search takes more, since they decide how wide its intervals are.
+_SAMPLES, _MANY, _OF_ANSWER = 6, 100, 4
 
 
 @final
@@ -99,18 +99,20 @@ class Modelled(Strategy):
             return float("nan"), float("nan")
         table = trials.table([trial])
         transfer = None if trials.others is None else self._learned(trials, candidates)
-        (beliefs,) = _believed(trials, candidates, [table], transfer, random, without=trial, exactly=True)
+        (beliefs,) = _believed(trials, candidates, [table], transfer, random, without=trial, compressed=False)
         success = success_probabilities(trials, candidates, table, without=trial)
         return float(np.exp(beliefs.mean[0])), float(success[0])
 
     def believed(
-        self, trials: Trials, candidates: Candidates, random: np.random.Generator
+        self, trials: Trials, candidates: Candidates, random: np.random.Generator, *, is_answer: bool = False
     ) -> tuple[Floats, Floats] | None:
         well = trials.of("ok")
         if len(well) < self._first or trials.noise.deviation == 0:
             return None
         transfer = None if trials.others is None else self._learned(trials, candidates)
-        (beliefs,) = _believed(trials, candidates, [trials.table(well)], transfer, random, exactly=True)
+        samples = _samples(trials) * (_OF_ANSWER if is_answer else 1)
+        asked = [trials.table(well)]
+        (beliefs,) = _believed(trials, candidates, asked, transfer, random, samples=samples, compressed=False)
         return beliefs.mean, beliefs.deviation
 
     def _learned(self, trials: Trials, candidates: Candidates) -> Transfer:
@@ -150,17 +152,17 @@ def _believed(
     transfer: Transfer | None,
     random: np.random.Generator,
     without: Trial | None = None,
-    exactly: bool = False,
+    samples: int = 0,
+    compressed: bool = True,
 ) -> list[Beliefs]:
     """Return what is believed of the configurations of each table, learned from all trials but one.
 
-    Unless `exactly`, long times may be compressed for half of the processes: this finds the fastest, but tells nothing
-    of slow ones.
+    For half of the processes, long times may be compressed: this finds the fastest, but tells nothing of slow ones.
     """
     known = [trial for trial in _timed(trials) if trial is not without]
     waiting = [trial for trial in trials.of("pending") if trial is not without]
     observed, coded = _observed(known, trials, candidates), candidates.inputs
-    samples = _SAMPLES * (_EXACTLY if exactly else 1) // (2 if len(known) >= _MANY else 1)
+    samples = samples or _samples(trials)
     if transfer is not None:
         shared = TransferredProcess(candidates.placed, samples=samples)
         shared.learn(observed, transfer.expected(trials.table(known)), random)
@@ -169,13 +171,17 @@ def _believed(
             shared.condition_on_pending(there, shared.believe(there, expected).mean, expected)
         return [shared.believe(coded(table), transfer.expected(table)) for table in asked]
     # With tasks nothing is compressed: a slow task would be compressed as a whole.
-    of_one_kind = exactly or bool(trials.tasks) or len(known) >= _MANY
+    of_one_kind = not compressed or bool(trials.tasks) or len(known) >= _MANY
     kind = SampledProcess if of_one_kind else PartlyCompressed
     surrogate = kind(candidates.placed, samples=samples)
     surrogate.learn(observed, random)
     if waiting:
         surrogate.condition_on_pending(coded(trials.table(waiting)))
     return [surrogate.believe(coded(table)) for table in asked]
+
+
+def _samples(trials: Trials) -> int:
+    return _SAMPLES if len(_timed(trials)) < _MANY else _SAMPLES // 2
 
 
 def _timed(trials: Trials) -> list[Trial]:
