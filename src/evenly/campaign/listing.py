@@ -39,8 +39,8 @@ class Listing:
     path : Path
     table : DataFrame
         A row per run, in the order in which they ended: parameters, ``repetition``, ``purpose``, ``status``, measured
-        quantities in base units, ``exit_code``, ``message``, ``last_words`` (the last line of the output of a run that
-        failed), ``took`` (wall seconds), ``machine``, ``started`` (UTC), and ``why`` a search chose the run, if one did.
+        quantities in base units, ``exit_code``, ``message``, ``last_words`` (the last line of output of a run that
+        failed), ``took`` (wall seconds), ``machine``, ``started`` (UTC); ``why`` they were chosen, if a search did.
     parameters : list of str
     under_way : list of dict
         The configurations of the runs that were started and have not ended.

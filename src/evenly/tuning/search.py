@@ -255,7 +255,9 @@ def _checked(space: Space, baseline: Mapping[str, Any]) -> dict[str, Any]:
             f"baseline is the configuration in use today, with a value for each parameter ({', '.join(space.names)}), "
             f"but it {wrong}"
         )
-    table = space.check(space.fix_inactive(space.frame({name: [baseline[name]] for name in space.names})))
+    table = space.fix_inactive(space.frame({name: [baseline[name]] for name in space.names}))
+    if broken := space.why_infeasible(table):
+        raise InputError(f"baseline can't be run in the space: {'; '.join(broken)}")
     return {name: table[name].tolist()[0] for name in space.names}
 
 
