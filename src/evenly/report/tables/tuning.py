@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 
     from evenly.tuning.result import Gain, Result
     from evenly.tuning.sensitivity import Sensitivity
+    from evenly.tuning.strategy_comparison import StrategyComparison
 
 __all__ = [
     "advice_table",
     "alike_table",
+    "comparison_as_dict",
+    "comparison_table",
+    "comparison_text",
     "configuration_text",
     "found_text",
     "result_as_dict",
@@ -30,6 +34,8 @@ __all__ = [
 
 #: Tables of the fastest configurations have at most this many rows, or more if so many may be as fast.
 _MOST, _MOST_ALIKE = 10, 30
+#: Numbers of runs after which strategies are compared, and how probable a difference by luck may be.
+_AFTER, _LUCK = (5, 10, 20, 40, 80, 160), 0.05
 #: A larger probability isn't worth saying.
 _CERTAIN = 0.995
 
@@ -143,6 +149,52 @@ def result_as_dict(result: Result) -> dict[str, Any]:
         "alike": result.alike.to_dict("records"), "tasks": result.tasks.to_dict("records"), "history": history,
         "made": made,
     }  # fmt: skip
+
+
+def comparison_table(found: StrategyComparison) -> Table:
+    """Return a table of strategies: mean, standard deviation and median of the deviation from the optimum."""
+    seeds, after = len(next(iter(found.above.values()))), _after(found)
+    table = new_table("per cent above the optimum", f"mean ± standard deviation of {seeds} searches (median)")
+    table.add_column("strategy", no_wrap=True)
+    add_numbers(table, *(f"{run} runs" for run in after))
+    for name, above in found.above.items():
+        parts = 100 * above[:, after - 1].T
+        add_row(table, name, *(f"{x.mean():.1f} ± {x.std(ddof=1):.1f} ({np.median(x):.1f})" for x in parts))
+    return table
+
+
+def comparison_text(found: StrategyComparison) -> str:
+    """Return of how many configurations which is the best, and which strategies differ by more than luck."""
+    failed = f", of which {found.failed} failed" if found.failed else ""
+    lines = [f"{found.configurations} configurations{failed}; the fastest takes {quantity(found.best_s)}"]
+    run = found.runs
+    means = {name: float(above[:, -1].mean()) for name, above in found.above.items()}
+    order = sorted(means, key=lambda name: means[name])
+    for at, one in enumerate(order):
+        luck = {other: found.chance_of_luck(one, other, run) for other in order[at + 1 :]}
+        worse = [f"{other} (p = {value:.2g})" for other, value in luck.items() if value < _LUCK]
+        if worse:
+            lines.append(f"after {run} runs, {one} is nearer to it than {', '.join(worse)}, by a t-test")
+    if len(order) > 1 and len(lines) == 1:
+        lines.append(f"after {run} runs, no two strategies differ by more than luck (t-tests, p < {_LUCK})")
+    return "\n".join(lines)
+
+
+def comparison_as_dict(found: StrategyComparison) -> dict[str, Any]:
+    """Return a comparison of strategies as plain values for JSON."""
+    names = list(found.above)
+    return {
+        "configurations": found.configurations, "failed": found.failed, "best_s": found.best_s,
+        "above": {name: above.tolist() for name, above in found.above.items()},
+        "t_tests": [
+            {"one": one, "other": other, "after": int(run), "p": found.chance_of_luck(one, other, int(run))}
+            for at, one in enumerate(names) for other in names[at + 1 :] for run in _after(found)
+        ],
+    }  # fmt: skip
+
+
+def _after(found: StrategyComparison) -> Any:
+    return np.array(sorted({run for run in _AFTER if run < found.runs} | {found.runs}))
 
 
 def sensitivity_table(found: Sensitivity) -> Table:
