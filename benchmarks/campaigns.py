@@ -23,7 +23,8 @@ from pathlib import Path
 from evenly import Integer, Space
 from evenly.campaign import Campaign
 from evenly.campaign.placement import Placement
-from evenly.campaign.store import Record, Store
+from evenly.campaign.record import Record
+from evenly.campaign.store import Store
 from evenly.campaign.study import Plan, Program, Repetitions, Study
 
 

@@ -21,7 +21,8 @@ import pytest
 
 import evenly
 from evenly.campaign import Campaign, Study, measure
-from evenly.campaign.store import Record, Store, StoreFullError
+from evenly.campaign.record import Record
+from evenly.campaign.store import Store, StoreFullError
 from evenly.errors import EvenlyWarning, InfeasibleError, InputError, ReadError
 from evenly.fdtd.ranks.watching import job_processes
 

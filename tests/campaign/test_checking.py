@@ -13,8 +13,9 @@ import pytest
 
 from evenly.campaign import Campaign, Study
 from evenly.campaign.checking import check
+from evenly.campaign.record import Record
 from evenly.campaign.rows import write
-from evenly.campaign.store import Record, Store
+from evenly.campaign.store import Store
 from evenly.errors import EvenlyWarning, InputError, ReadError
 
 #: The tables of a file of format version 1.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evenly.campaign.fastest import Fastest
-from evenly.campaign.store import Record
+from evenly.campaign.record import Record
 
 
 def test_limits_grow_with_the_noise_of_repetitions() -> None:

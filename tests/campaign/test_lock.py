@@ -17,7 +17,8 @@ import pytest
 from evenly import processes
 from evenly.campaign import lock as locking
 from evenly.campaign.lock import FileLock, file_system_time
-from evenly.campaign.store import Record, Store
+from evenly.campaign.record import Record
+from evenly.campaign.store import Store
 from evenly.errors import EvenlyWarning, InputError, ReadError
 
 HOLD = """

@@ -11,7 +11,7 @@ from scipy.stats import linregress, t
 from evenly import Integer, Ordinal, Real, Space
 from evenly.campaign.noise import drift_of, half_width
 from evenly.campaign.planning import Schedule, first_configurations
-from evenly.campaign.store import Record
+from evenly.campaign.record import Record
 from evenly.campaign.study import Plan, Program, Repetitions, Study
 from evenly.errors import InputError
 

@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 
 from evenly.campaign.checking import Check, check
-from evenly.campaign.store import Record, Store
+from evenly.campaign.record import Record
+from evenly.campaign.store import Store
 from evenly.errors import ReadError
 from tests.chaos.amount import amount
 from tests.chaos.conftest import MakeTally

@@ -23,7 +23,8 @@ import pytest
 
 import evenly
 from evenly import fdtd
-from evenly.campaign.store import Record, Store
+from evenly.campaign.record import Record
+from evenly.campaign.store import Store
 from evenly.cli.console import save_table
 from evenly.decomposition.calibration.designs import Design, Timing
 from evenly.decomposition.calibration.timing_store import TimingStore

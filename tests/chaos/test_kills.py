@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 
 from evenly.campaign import Campaign, Study
-from evenly.campaign.store import Record, Store
+from evenly.campaign.record import Record
+from evenly.campaign.store import Store
 from tests.chaos.amount import amount
 from tests.chaos.conftest import MakeTally
 from tests.parallel.ranks import QUIET

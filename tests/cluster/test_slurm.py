@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from evenly.campaign import Campaign, Study
-from evenly.campaign.store import Record
+from evenly.campaign.record import Record
 from evenly.errors import EvenlyWarning, InputError
 from evenly.launch import Resources, Task
 from evenly.launch.slurm import Slurm

@@ -82,7 +82,8 @@ def check(path: Path | str, *, salvage: Path | str | None = None) -> Check:
     Examples
     --------
     >>> import tempfile
-    >>> from evenly.campaign.store import Record, Store
+    >>> from evenly.campaign.record import Record
+    >>> from evenly.campaign.store import Store
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with Store(Path(folder, "runs.db")) as store:
     ...         store.add(Record(store.add_configurations([{"n": 8}])[0], 0, "ok", {"seconds": 2.5}))

@@ -11,7 +11,8 @@ from typing import Any
 
 from evenly.arguments import explained
 from evenly.campaign.listing import check_is_store, holds, loaded_of, table_of
-from evenly.campaign.store import Record, Store, record_of
+from evenly.campaign.record import Record, record_of
+from evenly.campaign.store import Store, whys
 from evenly.errors import EvenlyWarning, InputError
 
 __all__ = ["MARKED", "mark_bad", "merge"]
@@ -113,13 +114,18 @@ def merge(paths: Sequence[Path | str], into: Path | str) -> int:
             store.note(key, abouts[0].get(key))
         there: dict[tuple[int, str, float, float], Record] = {}
         dropped: set[tuple[int, str, float, float]] = set()
+        reasons: dict[tuple[int, str, float, float], str] = {}
         for (_, rows), about in zip(parts, abouts, strict=True):
             known = {number: json.loads(text) for number, text in rows["configurations"].values()}
             numbers = dict(zip(known, store.add_configurations(list(known.values())), strict=True))
+            chosen = whys(rows)
             dropped |= {(numbers[number], *rest) for number, *rest in about.get("dropped") or []}
             for values in rows["records"].values():
                 record = record_of(values)
+                why = chosen.get((record.configuration, record.repetition))
                 record = dataclasses.replace(record, configuration=numbers[record.configuration])
+                if why is not None:
+                    reasons[record.identity] = why
                 known_one = there.setdefault(record.identity, record)
                 twice += known_one is not record
                 if record.status != "ok":  # where it is marked as bad in one store, it is bad
@@ -128,6 +134,9 @@ def merge(paths: Sequence[Path | str], into: Path | str) -> int:
         removed = len(there) - len(kept := [one for one in there.values() if one.identity not in dropped])
         found = _numbered(kept)
         store.put(found)
+        for record in found:
+            if record.identity in reasons:
+                store.note_why(record.configuration, record.repetition, reasons[record.identity])
     if twice:
         said = (
             f"{twice} runs are in several of the stores (same machine, start and time): each counts once, and as bad "

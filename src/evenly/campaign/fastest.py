@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from evenly.campaign.noise import noise_of
-from evenly.campaign.store import Record
+from evenly.campaign.record import Record
 
 __all__ = ["Fastest"]
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from numpy.typing import NDArray
 from evenly.arguments import explained
 from evenly.campaign.checking import load_copy
 from evenly.campaign.lock import is_in_use
+from evenly.campaign.record import Record, record_of
 from evenly.campaign.rows import Loaded, check_version
-from evenly.campaign.store import Record, record_of
+from evenly.campaign.store import whys
 from evenly.errors import ReadError
 from evenly.space.expressions import Expression
 
@@ -37,7 +39,8 @@ class Listing:
     path : Path
     table : DataFrame
         A row per run, in the order in which they ended: parameters, ``repetition``, ``purpose``, ``status``, measured
-        quantities in base units, ``exit_code``, ``message``, ``started`` (UTC), ``took`` (wall seconds), ``machine``.
+        quantities in base units, ``exit_code``, ``message``, ``last_words`` (the last line of output of a run that
+        failed), ``took`` (wall seconds), ``machine``, ``started`` (UTC); ``why`` they were chosen, if a search did.
     parameters : list of str
     under_way : list of dict
         The configurations of the runs that were started and have not ended.
@@ -106,7 +109,8 @@ def runs_in(path: Path | str, where: str | None = None) -> Listing:
 
     Examples
     --------
-    >>> from evenly.campaign.store import Record, Store
+    >>> from evenly.campaign.record import Record
+    >>> from evenly.campaign.store import Store
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with Store(Path(folder, "runs.db")) as store:
@@ -120,7 +124,7 @@ def runs_in(path: Path | str, where: str | None = None) -> Listing:
     known = {number: json.loads(text) for number, text in loaded.rows["configurations"].values()}
     under_way = [known[number] for _, _, number in loaded.rows["running"].values()]
     records = [record_of(values) for values in loaded.rows["records"].values()]
-    table = table_of(records, known)
+    table = table_of(records, known, whys(loaded.rows))
     if where is not None:
         table = table[holds(table, where)]
     return Listing(path, table.reset_index(drop=True), _parameters(known), under_way, is_in_use(path))
@@ -130,13 +134,22 @@ def _parameters(known: Mapping[int, Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(name for one in known.values() for name in one))
 
 
-def table_of(records: Sequence[Record], known: Mapping[int, Mapping[str, Any]]) -> pd.DataFrame:
-    """Return a row per run, with the columns of `Listing.table`, of runs of these configurations."""
+def table_of(
+    records: Sequence[Record],
+    known: Mapping[int, Mapping[str, Any]],
+    chosen: Mapping[tuple[int, int], str] = MappingProxyType({}),
+) -> pd.DataFrame:
+    """Return a row per run, with the columns of `Listing.table`, of runs of these configurations.
+
+    `chosen` are the reasons of runs that a search chose, by configuration and repetition.
+    """
     rows = [
         {
             **known[one.configuration], "repetition": one.repetition, "purpose": one.purpose, "status": one.status,
-            **one.quantities, "exit_code": one.exit_code, "message": one.message, "took": one.took,
-            "machine": one.machine, "started": pd.Timestamp(one.started, unit="s").floor("s").isoformat() + "Z",
+            **one.quantities, "exit_code": one.exit_code, "message": one.message,
+            "last_words": one.last_words, "took": one.took, "machine": one.machine,
+            "started": pd.Timestamp(one.started, unit="s").floor("s").isoformat() + "Z",
+            **({"why": chosen.get((one.configuration, one.repetition), "")} if chosen else {}),
         }
         for one in records
     ]  # fmt: skip

@@ -19,7 +19,8 @@ from evenly.campaign.crew import Cores, Crew
 from evenly.campaign.fastest import Fastest
 from evenly.campaign.one_run import Runner
 from evenly.campaign.planning import NextRun
-from evenly.campaign.store import Record, Store, jobs_beside
+from evenly.campaign.record import Record
+from evenly.campaign.store import Store, jobs_beside
 from evenly.campaign.study import Study
 from evenly.errors import EvenlyError, EvenlyWarning, InputError
 from evenly.launch import check_mark

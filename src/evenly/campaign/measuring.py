@@ -20,8 +20,9 @@ from evenly.campaign.making import Making, Run
 from evenly.campaign.noise import Drift, drift_of
 from evenly.campaign.one_run import Runner
 from evenly.campaign.planning import Advisor, NextRun, Progress, Schedule, first_configurations, removed, rows_of
+from evenly.campaign.record import Record
 from evenly.campaign.same_study import check_same, note_place, tell_place
-from evenly.campaign.store import Record, Store, inside
+from evenly.campaign.store import Store, inside
 from evenly.campaign.study import Study
 from evenly.errors import EvenlyWarning, InputError
 from evenly.launch import launcher_class

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evenly.campaign.planning import NextRun
-from evenly.campaign.store import Record
+from evenly.campaign.record import Record
 from evenly.campaign.study import Study
 from evenly.campaign.templates import Template
 from evenly.campaign.timing import Before

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from evenly.campaign.noise import half_width
-from evenly.campaign.store import Record
+from evenly.campaign.record import Record
 from evenly.campaign.study import Repetitions, Study
 from evenly.errors import InfeasibleError, InputError
 from evenly.runs.runs import Runs

@@ -9,38 +9,29 @@ from __future__ import annotations
 import itertools
 import json
 import secrets
-import shlex
 import sqlite3
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
 import pandas as pd
 
 from evenly.campaign.lock import FileLock
+from evenly.campaign.opening import good_rows, opened
+from evenly.campaign.record import Record, record_of, row_of
 from evenly.campaign.rows import (
     LOGS,
     Changes,
-    Damage,
-    Loaded,
     Rows,
-    check_version,
-    connect,
     create,
-    load,
-    new_rows,
     write,
-    write_all,
 )
-from evenly.errors import EvenlyError, EvenlyWarning, InputError, ReadError
+from evenly.errors import EvenlyError, InputError, ReadError
 from evenly.launch import launcher_class
-from evenly.runs.columns import Status
 from evenly.space.space import Space
 
-__all__ = ["Record", "Store", "StoreFullError", "inside", "jobs_beside", "record_of"]
+__all__ = ["Store", "StoreFullError", "inside", "jobs_beside", "whys"]
 
 
 #: Beginning of the keys of notes that tell why a search chose a run, and the other notes that are about runs.
@@ -49,58 +40,6 @@ _WHY, _OF_RUNS = "why ", ("anchor", "interrupted", "dropped")
 
 class StoreFullError(EvenlyError):
     """The disk is full; all earlier runs are stored."""
-
-
-@dataclass(frozen=True)
-class Record:
-    """One run of a configuration.
-
-    Parameters
-    ----------
-    configuration : int
-        Its number in the store, from 1.
-    repetition : int
-        From 0.
-    status : {"ok", "failed", "timed out"}
-    quantities : mapping of str to float
-        Measured quantities in base units; empty if nothing was measured.
-    purpose : {"plan", "anchor"}
-        Reason for the run: a planned repetition, or a repetition of the anchor.
-    exit_code : int or None
-    message, output : str
-        The reason why the run failed, and the end of its output; both empty for a successful run.
-    started : float
-        Start time, in seconds since the epoch.
-    took : float
-        Wall seconds from start to end.
-    other_load : float or None
-        Mean number of cores that other processes kept busy during the run; None where the system doesn't report it.
-    machine : str
-    """
-
-    configuration: int
-    repetition: int
-    status: Status
-    quantities: Mapping[str, float]
-    purpose: str = "plan"
-    exit_code: int | None = None
-    message: str = ""
-    output: str = ""
-    started: float = 0.0
-    took: float = 0.0
-    other_load: float | None = None
-    machine: str = ""
-
-    @property
-    def identity(self) -> tuple[int, str, float, float]:
-        """What no other run of its store shares."""
-        return self.configuration, self.machine, self.started, self.took
-
-
-def record_of(values: Sequence[Any]) -> Record:
-    """Return the run of a row of the table of records."""
-    number, repetition, status, found, *rest = values
-    return Record(number, repetition, status, json.loads(found), *rest)
 
 
 class Store:
@@ -120,6 +59,7 @@ class Store:
     Examples
     --------
     >>> import tempfile
+    >>> from evenly.campaign.record import Record
     >>> with tempfile.TemporaryDirectory() as folder, Store(Path(folder, "runs.db")) as store:
     ...     number = store.add_configurations([{"n": 8}])[0]
     ...     store.add(Record(number, 0, "ok", {"seconds": 2.5}))
@@ -131,7 +71,7 @@ class Store:
         self.path = path
         self._lock = FileLock(path)
         try:
-            self._database, rows = _opened(self._lock.path, path)
+            self._database, rows = opened(self._lock.path, path)
             #: The file's rows; None after a write that failed or was interrupted, which may have been made or not.
             self._rows: Rows | None = rows
             self._identity = _identity(self._lock.path)
@@ -156,7 +96,7 @@ class Store:
 
     def _known(self) -> Rows:
         if self._rows is None:
-            self._rows = _good_rows(self._database, self.path).rows
+            self._rows = good_rows(self._database, self.path).rows
             self._forget()
         return self._rows
 
@@ -251,9 +191,9 @@ class Store:
         """Store the reason of a run that a search chose."""
         self.note(f"{_WHY}{configuration} {repetition}", why)
 
-    def why(self, configuration: int, repetition: int) -> str:
-        """Return the reason why a search chose a run; "" if none is stored."""
-        return str(self.about(f"{_WHY}{configuration} {repetition}") or "")
+    def whys(self) -> dict[tuple[int, int], str]:
+        """Return the reasons of runs that a search chose, by configuration and repetition."""
+        return whys(self._known())
 
     def add_configurations(self, configurations: Sequence[Mapping[str, Any]]) -> list[int]:
         """Store configurations and return their numbers; a configuration that is stored already keeps its number.
@@ -316,7 +256,7 @@ class Store:
 
     def add(self, record: Record, mark: str = "") -> None:
         """Store a run and delete its mark, in one transaction."""
-        values = _row_of(record)
+        values = row_of(record)
         if values[:2] in self._known()["records"]:
             raise InputError(f"configuration {values[0]}, repetition {values[1]}, is stored already in {self.path}")
         # A configuration that can end well does not end its machine: what was counted against it is forgotten.
@@ -332,7 +272,7 @@ class Store:
         """Store runs, in place of those with the same configurations and repetitions, in one transaction."""
         with self._changed() as rows:
             for record in records:
-                values = _row_of(record)
+                values = row_of(record)
                 rows["records"][values[:2]] = values
         self._forget()
 
@@ -383,6 +323,12 @@ class Store:
         )  # fmt: skip
 
 
+def whys(rows: Rows) -> dict[tuple[int, int], str]:
+    """Return the reasons of runs that a search chose, by configuration and repetition, as they are in a file's rows."""
+    noted = [(key.split()[1:], text) for key, text in rows["about"].values() if key.startswith(_WHY)]
+    return {(int(number), int(repetition)): json.loads(text) for (number, repetition), text in noted}
+
+
 def inside(space: Space, configurations: Mapping[int, Mapping[str, Any]]) -> set[int]:
     """Return the numbers of the configurations that are in a space."""
     if not configurations:
@@ -407,11 +353,6 @@ def _move_jobs(old: Path, new: Path, marks: Iterable[str]) -> None:
         (old / mark).symlink_to(new / mark, target_is_directory=True)
 
 
-def _row_of(record: Record) -> tuple[Any, ...]:
-    """Return the row of a run. The columns of the table are the fields of a record, in the same order."""
-    return tuple((vars(record) | {"quantities": json.dumps(dict(record.quantities))}).values())
-
-
 def _when(started: float) -> str:
     return pd.Timestamp(started, unit="s", tz="UTC").strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -423,64 +364,6 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
-
-
-def _opened(path: Path, named: Path) -> tuple[sqlite3.Connection, Rows]:
-    """Open a file, or create it; return its rows, all of which are good."""
-    if not path.exists():
-        create(path, new_rows())
-    if not path.stat().st_size:
-        # SQLite would take it for a new file, and delete its log.
-        raise _damaged(named, [Damage("the file", "it is empty")])
-    with ExitStack() as on_failure:
-        try:
-            database = on_failure.enter_context(closing(connect(path)))
-            loaded = _good_rows(database, named)
-            database.execute("PRAGMA journal_mode = WAL")
-            # A stored run survives a power failure: each commit waits until the data are on the disk.
-            database.execute("PRAGMA synchronous = FULL")
-            # And each is moved from the log into the file at once: SQLite ignores a damaged log without a word.
-            database.execute("PRAGMA wal_autocheckpoint = 1")
-            if not loaded.has_checksums:
-                _add_checksums(database, loaded.rows, named)
-        except sqlite3.Error as error:
-            raise _damaged(named, [Damage("the file", str(error))]) from None
-        on_failure.pop_all()
-    return database, loaded.rows
-
-
-def _good_rows(database: sqlite3.Connection, named: Path) -> Loaded:
-    """Return the rows of a file that is whole; raise `ReadError` for another one."""
-    try:
-        loaded = load(database)
-    except sqlite3.Error as error:
-        raise _damaged(named, [Damage("the file", str(error))]) from None
-    check_version(named, loaded)
-    if loaded.damages:
-        raise _damaged(named, loaded.damages, rows=loaded.rows)
-    return loaded
-
-
-def _damaged(path: Path, damages: Sequence[Damage], *, rows: Rows | None = None) -> ReadError:
-    what = "it is damaged" if rows and any(rows.values()) else "not a file of a campaign, or damaged"
-    more = f", and {len(damages) - 1} more" if len(damages) > 1 else ""
-    return ReadError(
-        path,
-        f"{what} ({damages[0]}{more}): `evenly runs check {shlex.quote(str(path))}` shows what is damaged, and with "
-        "--salvage NEW it copies the good runs to a new file",
-    )
-
-
-def _add_checksums(database: sqlite3.Connection, rows: Rows, named: Path) -> None:
-    rows["about"] |= new_rows()["about"]
-    write_all(database, rows)
-    warnings.warn(
-        EvenlyWarning(
-            f"an older evenly wrote {named}, without checksums: its {len(rows['records'])} runs are believed as they "
-            "are; from now on they have checksums, and older versions of evenly can't open the file"
-        ),
-        stacklevel=5,
-    )
 
 
 def _key(configuration: Mapping[str, Any]) -> str:

@@ -37,7 +37,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "evenly rebalance run/cmos.fdtd.json --steps 100000",
     ),
     "train": ("evenly train", "evenly train --real 30"),
-    "tune": ("evenly tune study.toml --runs 20", "evenly tune study.toml --plot pictures"),
+    "tune": ("evenly tune study.toml --runs 20", "evenly tune --replay runs.csv --strategies model,random"),
     "advise": ("evenly advise runs.csv --runs 3", "evenly advise runs.csv --budget 50 --cores-are cores"),
     "sensitivity": ("evenly sensitivity runs.csv", "evenly sensitivity runs.csv --task cores --plot pictures"),
     "limits": ("evenly limits jobs.txt --limit 95%", "evenly limits jobs.txt --user ada"),

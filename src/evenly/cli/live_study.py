@@ -20,7 +20,7 @@ from evenly.runs.files import check_own
 if TYPE_CHECKING:
     from evenly.campaign import Campaign, Study
     from evenly.campaign.planning import Progress
-    from evenly.campaign.store import Record
+    from evenly.campaign.record import Record
 
 __all__ = ["Where", "table_of_runs", "watched"]
 

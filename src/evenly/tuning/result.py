@@ -60,7 +60,8 @@ class Result(Shown):
         decides; nan where no configuration was repeated.
     alike : DataFrame
         Configurations whose times don't differ significantly from the best one's, with ``seconds`` and the ``chance``
-        that each is the fastest; the best one first.
+        that each is the fastest. First are those that are fast for sure, by their time and its uncertainty: one that
+        was run once may have a larger chance than the best one.
     gain : Gain or None
         How much the best one saves of the time of the configuration in use today; None if none was named, or its time
         isn't known.
@@ -101,14 +102,13 @@ class Result(Shown):
     @classmethod
     def of(cls, search: Search, stopped: str) -> Result:
         """Return the result of a search, of which at least one run succeeded."""
-        trials, standings = search.trials, search.standings()
+        trials, standings = search.trials, search.standings(is_answer=True)
         winners = {task: one.trials[one.winner] for task, one in sorted(standings.items())}
         tasks = trials.table(list(winners.values()))
         tasks["seconds"] = [standings[task].seconds(standings[task].winner) for task in winners]
         # All others solve other problems than the task with the fastest run.
         there = min(standings.values(), key=lambda one: one.seconds(one.winner))
-        rows = [row for row in np.argsort(there.means, kind="stable") if there.is_alike(row) and row != there.winner]
-        rows = [there.winner, *map(int, rows)]
+        rows = [row for row in there.order if there.is_alike(row)]
         alike = trials.table([there.trials[row] for row in rows])
         alike["seconds"] = [there.seconds(row) for row in rows]
         alike["chance"] = there.chances[rows]

@@ -159,10 +159,10 @@ class Search:
     def _random(self) -> np.random.Generator:
         return np.random.default_rng([self.seed, len(self.trials)])
 
-    def standings(self) -> dict[Key, Standing]:
+    def standings(self, *, is_answer: bool = False) -> dict[Key, Standing]:
         """Return what is believed of the true times of the configurations that were run, by task, the fastest first."""
         with threadpool_limits(1, "blas"):
-            believed = self._strategy.believed(self.trials, self.candidates, self._random())
+            believed = self._strategy.believed(self.trials, self.candidates, self._random(), is_answer=is_answer)
         return Standing.by_task(self.trials, believed)
 
     def _due(self) -> Choice | None:
@@ -255,7 +255,9 @@ def _checked(space: Space, baseline: Mapping[str, Any]) -> dict[str, Any]:
             f"baseline is the configuration in use today, with a value for each parameter ({', '.join(space.names)}), "
             f"but it {wrong}"
         )
-    table = space.check(space.fix_inactive(space.frame({name: [baseline[name]] for name in space.names})))
+    table = space.fix_inactive(space.frame({name: [baseline[name]] for name in space.names}))
+    if broken := space.why_infeasible(table):
+        raise InputError(f"baseline can't be run in the space: {'; '.join(broken)}")
     return {name: table[name].tolist()[0] for name in space.names}
 
 

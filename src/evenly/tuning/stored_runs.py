@@ -11,7 +11,8 @@ from typing import Any, Self
 
 from evenly.campaign.corrections import MARKED
 from evenly.campaign.making import Run
-from evenly.campaign.store import Record, Store, inside
+from evenly.campaign.record import Record
+from evenly.campaign.store import Store, inside
 from evenly.errors import EvenlyWarning, InputError
 from evenly.runs.columns import Status
 from evenly.space.space import Space
@@ -27,7 +28,7 @@ def tell_stored(search: Search, store: Store) -> str:
 
     It learns neither from configurations that the study doesn't have any more, nor from runs that are marked as bad.
     """
-    known = store.configurations()
+    known, whys = store.configurations(), store.whys()
     there = inside(search.space, known)
     bad: list[Record] = []
     for record in store.records():
@@ -44,13 +45,13 @@ def tell_stored(search: Search, store: Store) -> str:
         search.tell(
             configuration, seconds if record.status == "ok" else None,
             at_least=bound if math.isfinite(bound) else None,
-            why=store.why(record.configuration, record.repetition) or "told",
+            why=whys.get((record.configuration, record.repetition), "told"),
         )  # fmt: skip
     for mark, _ in store.left_running():
         next_run = Run.of(mark).next
         if next_run.configuration in there:
             configuration = {name: known[next_run.configuration][name] for name in search.space.names}
-            search.trials.ask(configuration, store.why(next_run.configuration, next_run.repetition) or "told")
+            search.trials.ask(configuration, whys.get((next_run.configuration, next_run.repetition), "told"))
     gone = {number for number in (record.configuration for record in store.records()) if number not in there}
     return "; ".join(filter(None, [_gone(gone, known, search.space.names), _bad(bad, known)]))
 

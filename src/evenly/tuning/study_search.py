@@ -11,7 +11,8 @@ import pandas as pd
 
 from evenly.campaign.measuring import Campaign
 from evenly.campaign.planning import Progress
-from evenly.campaign.store import Record, Store
+from evenly.campaign.record import Record
+from evenly.campaign.store import Store
 from evenly.campaign.study import Repetitions, Study
 from evenly.errors import EvenlyWarning
 from evenly.runs.runs import Runs

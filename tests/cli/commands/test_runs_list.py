@@ -8,7 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from evenly.campaign.store import Record, Store
+from evenly.campaign.record import Record
+from evenly.campaign.store import Store
 from tests.cli.commands.test_runs import STUDY
 from tests.cli.conftest import Evenly
 
@@ -18,7 +19,7 @@ def store(evenly: Evenly) -> str:
     with Store(Path("s.db")) as store:
         one, two = store.add_configurations([{"n": 8, "kind": "a"}, {"n": 16, "kind": "b"}])
         store.add(Record(one, 0, "ok", {"seconds": 2.5}, took=3.0, machine="host"))
-        store.add(Record(two, 0, "failed", {}, message="it ended with status 3", exit_code=3, took=1.0))
+        store.add(Record(two, 0, "failed", {}, message="it ended with status 3", output="a\nbad\n\n"))
         store.add(Record(one, 1, "ok", {"seconds": 2.7}, took=3.1, machine="host"))
     return "s.db"
 
@@ -26,7 +27,8 @@ def store(evenly: Evenly) -> str:
 def test_how_many_ended_how(evenly: Evenly, store: str) -> None:
     shown = evenly("runs", "list", store)
     assert "3 runs: 2 ok, 1 failed" in shown.out
-    assert "it ended with status 3" in " ".join(shown.out.split())
+    assert "it ended with status 3: bad" in " ".join(shown.out.split())
+    assert "why" not in shown.out  # no search chose these runs
     found = evenly("runs", "list", store, "--json").json
     assert found["counts"] == {"ok": 2, "failed": 1}
     assert [run.get("seconds") for run in found["runs"]] == [2.5, None, 2.7]
@@ -180,3 +182,11 @@ def test_a_plan_does_not_alter_the_store_of_a_search(evenly: Evenly) -> None:
     assert evenly("tune", "s.toml", "--runs", "4", "--store", "q.db").code == 0
     after = evenly("runs", "list", "q.db", "--json").json["counts"]
     assert (before["ok"], after["ok"]) == (3, 4)
+    # Why the search chose each run is told, and kept when stores are put together.
+    assert evenly("tune", "s.toml", "--runs", "2", "--store", "r.db").code == 0
+    assert evenly("runs", "merge", "q.db", "r.db", "-o", "all.db").code == 0
+    for store, runs in (("q.db", 4), ("all.db", 6)):
+        found = evenly("runs", "list", store, "--json").json["runs"]
+        assert [run["why"] for run in found].count("tells most of all others") >= runs - 2
+        assert all(run["why"] for run in found)
+    assert "why" in evenly("runs", "list", "q.db").out

@@ -229,3 +229,23 @@ def test_a_baseline_with_commas_as_help_shows_it(evenly: Evenly, tmp_path: Path)
     shown = evenly("tune", path, "--runs", "5", "--baseline", "a=3,b=2", "--json")
     assert shown.code == 0, shown.err
     assert shown.json["gain"]["baseline"] == {"a": 3, "b": 2}
+
+
+def test_strategies_are_compared_on_a_table(evenly: Evenly, tmp_path: Path) -> None:
+    rows = [f"{block},{kind},{abs(block - 6) + 1 + kind}" for block in range(1, 11) for kind in (0, 1)]
+    table = tmp_path / "measured.csv"
+    table.write_text("\n".join(["block,kind,seconds", *rows]) + "\n")
+    words = ("tune", "--replay", table, "--strategies", "random,greedy:forest", "--seeds", "2", "--runs", "7")
+    shown = evenly(*words, "--plot", tmp_path / "pictures")
+    assert shown.code == 0, shown.err
+    assert "20 configurations; the fastest takes 1 s" in shown.out
+    assert (tmp_path / "pictures" / "measured-strategies.svg").exists()
+    found = evenly(*words, "--json").json
+    assert {name: (len(above), len(above[0])) for name, above in found["above"].items()} == {
+        "random": (2, 7), "greedy:forest": (2, 7)
+    }  # fmt: skip
+    assert {test["after"] for test in found["t_tests"]} == {5, 7}
+    for wrong in (("tune",), ("tune", "s.toml", "--replay", table)):
+        refused = evenly(*wrong)
+        assert (refused.code, "one of them" in refused.err) == (2, True)
+    assert "belong to --known or --replay" in evenly("tune", "s.toml", "--unit", "ms").err

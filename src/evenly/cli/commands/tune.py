@@ -15,6 +15,7 @@ from evenly.cli.console import note, out, print_json
 from evenly.cli.live_study import Where, table_of_runs, watched
 from evenly.cli.parsing import names, values
 from evenly.cli.saving_pictures import save_all
+from evenly.errors import InputError
 
 if TYPE_CHECKING:
     from evenly.runs.runs import Runs
@@ -66,8 +67,44 @@ class Search:
         return {name: value for name, value in asked.items() if value is not None}
 
 
+@dataclass(frozen=True)
+class Replaying:
+    """Searches in runs that were measured before, to compare strategies."""
+
+    table: Annotated[
+        Path | None,
+        typer.Option("--replay", help="Compare strategies on a table of measured runs instead: nothing is run."),
+    ] = None
+    strategies: Annotated[
+        str, typer.Option("--strategies", help="With --replay: which, as model,greedy:forest,greedy:svm,random.")
+    ] = "model,random"
+    seeds: Annotated[int, typer.Option("--seeds", min=2, help="With --replay: searches of each strategy.")] = 10
+
+    def show(self, table: Path, runs: int, reading: opt.Reading, pictures: opt.Pictures, json: bool) -> None:
+        """Compare the strategies and print what came of it."""
+        from evenly.cli.run_input import one_program
+        from evenly.report.tables.tuning import comparison_as_dict, comparison_table, comparison_text
+        from evenly.tuning.strategy_comparison import compare_strategies
+
+        pictures.check()
+        found = compare_strategies(
+            one_program(table, reading), names(self.strategies) or [], seeds=self.seeds, most=runs
+        )
+        if pictures.plot is not None:
+            from evenly.report.plots.tuning import plot_comparison
+
+            save_all({f"{table.stem}-strategies": plot_comparison(found)}, pictures)
+        if json:
+            print_json(comparison_as_dict(found))
+            return
+        out.print(comparison_table(found))
+        out.print(comparison_text(found))
+
+
 def tune(
-    path: Annotated[Path, typer.Argument(metavar="STUDY", help="The study: a TOML file, as for evenly measure.")],
+    path: Annotated[
+        Path | None, typer.Argument(metavar="STUDY", help="The study: a TOML file, as for evenly measure.")
+    ] = None,
     runs: Annotated[
         int | None,
         typer.Option(
@@ -75,6 +112,7 @@ def tune(
         ),
     ] = None,
     search: Search = Search(),
+    replaying: Replaying = Replaying(),
     known: Annotated[Path | None, typer.Option("--known", help="Table of runs that were made before.")] = None,
     store: Annotated[
         Path | None, typer.Option("--store", help="Where runs are kept (default: beside the study, as .tune.db).")
@@ -86,6 +124,7 @@ def tune(
     retry: Annotated[bool, typer.Option("--retry", help="Repeat runs that failed, or were marked as bad.")] = False,
     keep_going: opt.KeepGoing = False,
     where: Where = Where(),
+    reading: opt.Reading = opt.Reading(),
     pictures: opt.Pictures = opt.Pictures(),
     json: opt.Json = False,
 ) -> None:
@@ -94,12 +133,19 @@ def tune(
     from evenly.report.tables.tuning import result_as_dict
     from evenly.tuning.study_search import Proposer, searched, tune_study
 
+    if replaying.table is not None and path is None:
+        replaying.show(replaying.table, runs or 20, reading, pictures, json)
+        return
+    if path is None or replaying.table is not None:
+        raise InputError("name a study to search in, or --replay TABLE to compare strategies: one of them")
+    if known is None and reading != opt.Reading():
+        raise InputError("options of how tables are read belong to --known or --replay")
     given = where.placed(Study.load(path))
     study = searched(given, runs or given.plan.runs or 20, repeated=_says_how_often(path), **search.settings())
     place = store or study.folder / f"{study.name}.tune.db"
     target = table_of_runs(save, place)
     pictures.check()
-    before = None if known is None else _loaded(known, study.space.names)
+    before = None if known is None else _loaded(known, study.space.names, reading)
     proposer = Proposer(study, strategy=search.strategy, first=search.first, surrogate=search.surrogate, known=before)
     with Campaign(study, place, advisor=proposer, keep_going=keep_going) as campaign:
         if retry:
@@ -136,14 +182,14 @@ def _says_how_often(path: Path) -> bool:
     return "repetitions" in tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-def _loaded(known: Path, varied: Sequence[str]) -> Runs:
+def _loaded(known: Path, varied: Sequence[str], reading: opt.Reading) -> Runs:
     """Read runs made before; a column that the study varies is a parameter, even if it is called "solver"."""
-    from evenly.errors import InputError
     from evenly.readers import read
 
-    found = read(known)
+    given = reading.arguments()
+    found = read(known, **given)
     if isinstance(found, dict) and "solver" in varied:
-        found = read(known, parameters=list(varied))
+        found = read(known, **given | {"parameters": list(varied)})
     if isinstance(found, dict):
         raise InputError(
             f"--known takes runs of one program, but {known} has those of {', '.join(found)}: keep those of one"

@@ -28,8 +28,9 @@ from evenly.report.plots.style import (
 from evenly.report.tables.tuning import configuration_text
 from evenly.tuning.result import Result
 from evenly.tuning.sensitivity import Sensitivity
+from evenly.tuning.strategy_comparison import StrategyComparison
 
-__all__ = ["plot_search", "plot_sensitivity", "plot_sensitivity_over_tasks"]
+__all__ = ["plot_comparison", "plot_search", "plot_sensitivity", "plot_sensitivity_over_tasks"]
 
 #: Measures of sensitivity: column, column of the standard deviation, and label.
 _MEASURES = (
@@ -116,6 +117,26 @@ def _legend(table: pd.DataFrame, groups: list[str]) -> dict[str, Any]:
     if "failed" in statuses:
         found["failed"] = mark("x")
     return found
+
+
+def plot_comparison(found: StrategyComparison) -> Figure:
+    """Show how far each strategy is above the optimum after each run: the mean, and the middle half of its searches."""
+    figure, axes = one_panel()
+    runs, handles = np.arange(1, found.runs + 1, dtype=np.float64), {}
+    for (name, above), colour in zip(found.above.items(), PALETTE, strict=False):
+        low, high = np.quantile(100 * above, [0.25, 0.75], axis=0)
+        axes.fill_between(runs, low, high, color=colour, alpha=0.15, linewidth=0)
+        (handles[name],) = axes.plot(runs, 100 * above.mean(axis=0), color=colour, linewidth=1.8)
+    axes.set_ylabel("above the optimum (%)", fontsize=10, color=INK)
+    axes.set_yscale("symlog", linthresh=1)
+    axes.set_ylim(bottom=0)
+    value_axis(axes, "x", "configurations run", "", runs)
+    legend_below(figure, handles)
+    best = min(found.above, key=lambda name: float(found.above[name][:, -1].mean()))
+    reached = percent(float(found.above[best][:, -1].mean()))
+    seeds = len(found.above[best])
+    set_title(figure, f"{best} is {reached} above the optimum after {found.runs} runs", f"means of {seeds} searches")
+    return figure
 
 
 def plot_sensitivity(found: Sensitivity, task: Hashable = "all") -> Figure:

@@ -11,7 +11,7 @@ from rich.table import Table
 from evenly.campaign.checking import Check
 from evenly.campaign.listing import Listing
 from evenly.campaign.noise import half_width
-from evenly.campaign.store import Record
+from evenly.campaign.record import Record
 from evenly.report.formatting import compact
 from evenly.report.tables.run import add_row, add_texts, new_table
 
@@ -79,8 +79,7 @@ def failed_table(configurations: Configurations, records: Sequence[Record], *, t
     for record in records:
         if record.status != "ok":
             told = ", ".join(f"{name}={value}" for name, value in configurations[record.configuration].items())
-            words = [line for line in record.output.splitlines() if line.strip()]
-            add_row(table, told, record.status, str(record.exit_code), words[-1] if words else record.message)
+            add_row(table, told, record.status, str(record.exit_code), record.last_words or record.message)
     return table
 
 
@@ -106,16 +105,17 @@ def listing_table(found: Listing, *, most: int) -> Table:
     table = new_table("", f"the last {most} of {len(found.table)} runs" if len(found.table) > most else "")
     for name in found.parameters:
         table.add_column(name, justify="right")
-    for column in ("seconds", "status", "took", "machine", "started"):
+    why = ["why"] if "why" in shown else []
+    for column in ("seconds", "status", "took", "machine", "started", *why):
         table.add_column(column, justify="right" if column in ("seconds", "took") else "left")
     for row in shown.to_dict("records"):
         values = [row[name] for name in found.parameters]
         seconds = row.get("seconds")
-        told = f"{row['status']}: {row['message']}" if row["message"] else str(row["status"])
+        told = ": ".join(filter(None, (str(row[name]) for name in ("status", "message", "last_words"))))
         add_row(
             table, *(compact(v) if _is_number(v) else str(v) for v in values),
             compact(seconds) if seconds is not None and np.isfinite(seconds) else "", told, compact(row["took"]),
-            str(row["machine"]), str(row["started"]),
+            *(str(row[name]) for name in ("machine", "started", *why)),
         )  # fmt: skip
     return table
 

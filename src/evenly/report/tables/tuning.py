@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 
     from evenly.tuning.result import Gain, Result
     from evenly.tuning.sensitivity import Sensitivity
+    from evenly.tuning.strategy_comparison import StrategyComparison
 
 __all__ = [
     "advice_table",
     "alike_table",
+    "comparison_as_dict",
+    "comparison_table",
+    "comparison_text",
     "configuration_text",
     "found_text",
     "result_as_dict",
@@ -28,8 +32,10 @@ __all__ = [
     "tasks_table",
 ]
 
-#: Tables of the fastest configurations have at most this many rows.
-_MOST = 10
+#: Tables of the fastest configurations have at most this many rows, or more if so many may be as fast.
+_MOST, _MOST_ALIKE = 10, 30
+#: Numbers of runs after which strategies are compared, and how probable a difference by luck may be.
+_AFTER, _LUCK = (5, 10, 20, 40, 80, 160), 0.05
 #: A larger probability isn't worth saying.
 _CERTAIN = 0.995
 
@@ -47,15 +53,26 @@ def found_text(result: Result) -> str:
         lines[0] += " (run once, so nothing tells how sure that is)"
     elif result.chance < _CERTAIN:
         lines.append(f"with a chance of {percent(result.chance)}, it is the fastest of all that were run")
+        if (most := float(result.alike["chance"].max())) > result.chance:
+            lines[-1] += f"; another has {percent(most)}, but its time is less sure"
     if others := len(result.alike) - 1:
         lines.append(f"{others} other{'s' * (others != 1)} may be as fast: the difference is within noise")
     if result.gain is not None:
         lines.append(_gain_text(result.gain))
     if result.no_gain:
         lines.append(f"nothing is known of a gain over today's configuration: {result.no_gain}")
+    if bad := [f"{count} {status}" for status, count in _bad(result).items()]:
+        lines.append(f"of {len(result.history)} configurations, {' and '.join(bad)}")
     if result.drift:
         lines.append(f"the machine's speed changed during the search ({result.drift:+.1%} in time); this is taken out")
     return "\n".join(lines)
+
+
+def _bad(result: Result) -> dict[str, int]:
+    """Return how many configurations failed, and how many were ended early, in words."""
+    counts = result.history["status"].value_counts()
+    told = {"failed": "failed", "timed out": "took too long and were ended"}
+    return {words: int(counts[status]) for status, words in told.items() if status in counts}
 
 
 def _gain_text(gain: Gain) -> str:
@@ -69,25 +86,29 @@ def _gain_text(gain: Gain) -> str:
 
 
 def alike_table(result: Result) -> Table:
-    """Return a table of the fastest configurations run. A ``≈`` marks those that may be as fast as the first."""
+    """Return a table of the fastest configurations run. A ``≈`` marks those that may be as fast as the first.
+
+    These come first, in the order of `Result.alike`; the others are ordered by their measured time.
+    """
     names = result.space.names
-    well = result.history[result.history["status"] == "ok"].sort_values("seconds", kind="stable")
-    title = "the fastest" if len(well) > _MOST else ""
-    table = new_table(title, f"{_MOST} of {len(result.history)} that were tried" if len(well) > _MOST else "")
-    is_noisy = np.isfinite(result.chance) and len(result.alike) > 1
-    _add_columns(table, names, "time", "above", "runs", *(["chance"] if is_noisy else []))
     chances = dict(zip(result.alike[names].itertuples(index=False, name=None), result.alike["chance"], strict=True))
-    best = np.all([well[name] == result.best[name] for name in names], axis=0)
-    measured = float(well["seconds"][best].iloc[0])
-    same = set(result.alike[names].itertuples(index=False, name=None))
-    for row in well.head(_MOST).to_dict("records"):
-        key = tuple(row[name] for name in names)
-        above = row["seconds"] / measured - 1
-        alike = key in same and key != tuple(result.best[name] for name in names)
+    place = {key: number for number, key in enumerate(chances)}
+    well = result.history[result.history["status"] == "ok"].sort_values("seconds", kind="stable").to_dict("records")
+    rows = {tuple(row[name] for name in names): row for row in well}
+    shown = sorted(rows, key=lambda key: place.get(key, len(place)))
+    most = max(_MOST, min(len(place), _MOST_ALIKE))
+    is_cut = len(shown) > most
+    table = new_table(
+        "the fastest" if is_cut else "", f"{most} of {len(result.history)} that were tried" if is_cut else ""
+    )
+    is_noisy = np.isfinite(result.chance) and len(place) > 1
+    _add_columns(table, names, "time", "above", "runs", *(["chance"] if is_noisy else []))
+    measured = rows[shown[0]]["seconds"]
+    for key in shown[:most]:
+        seconds, alike = rows[key]["seconds"], " ≈" if place.get(key) else ""
         add_row(
-            table, *(value_text(row[name]) for name in names), quantity(row["seconds"]),
-            f"{above:.1%}" + (" ≈" if alike else ""), str(row["repetitions"]),
-            *([percent(chances[key]) if key in chances else ""] if is_noisy else []),
+            table, *map(value_text, key), quantity(seconds), f"{seconds / measured - 1:.1%}{alike}",
+            str(rows[key]["repetitions"]), *([percent(chances[key]) if key in chances else ""] if is_noisy else []),
         )  # fmt: skip
     return table
 
@@ -128,6 +149,52 @@ def result_as_dict(result: Result) -> dict[str, Any]:
         "alike": result.alike.to_dict("records"), "tasks": result.tasks.to_dict("records"), "history": history,
         "made": made,
     }  # fmt: skip
+
+
+def comparison_table(found: StrategyComparison) -> Table:
+    """Return a table of strategies: mean, standard deviation and median of the deviation from the optimum."""
+    seeds, after = len(next(iter(found.above.values()))), _after(found)
+    table = new_table("per cent above the optimum", f"mean ± standard deviation of {seeds} searches (median)")
+    table.add_column("strategy", no_wrap=True)
+    add_numbers(table, *(f"{run} runs" for run in after))
+    for name, above in found.above.items():
+        parts = 100 * above[:, after - 1].T
+        add_row(table, name, *(f"{x.mean():.1f} ± {x.std(ddof=1):.1f} ({np.median(x):.1f})" for x in parts))
+    return table
+
+
+def comparison_text(found: StrategyComparison) -> str:
+    """Return of how many configurations which is the best, and which strategies differ by more than luck."""
+    failed = f", of which {found.failed} failed" if found.failed else ""
+    lines = [f"{found.configurations} configurations{failed}; the fastest takes {quantity(found.best_s)}"]
+    run = found.runs
+    means = {name: float(above[:, -1].mean()) for name, above in found.above.items()}
+    order = sorted(means, key=lambda name: means[name])
+    for at, one in enumerate(order):
+        luck = {other: found.chance_of_luck(one, other, run) for other in order[at + 1 :]}
+        worse = [f"{other} (p = {value:.2g})" for other, value in luck.items() if value < _LUCK]
+        if worse:
+            lines.append(f"after {run} runs, {one} is nearer to it than {', '.join(worse)}, by a t-test")
+    if len(order) > 1 and len(lines) == 1:
+        lines.append(f"after {run} runs, no two strategies differ by more than luck (t-tests, p < {_LUCK})")
+    return "\n".join(lines)
+
+
+def comparison_as_dict(found: StrategyComparison) -> dict[str, Any]:
+    """Return a comparison of strategies as plain values for JSON."""
+    names = list(found.above)
+    return {
+        "configurations": found.configurations, "failed": found.failed, "best_s": found.best_s,
+        "above": {name: above.tolist() for name, above in found.above.items()},
+        "t_tests": [
+            {"one": one, "other": other, "after": int(run), "p": found.chance_of_luck(one, other, int(run))}
+            for at, one in enumerate(names) for other in names[at + 1 :] for run in _after(found)
+        ],
+    }  # fmt: skip
+
+
+def _after(found: StrategyComparison) -> Any:
+    return np.array(sorted({run for run in _AFTER if run < found.runs} | {found.runs}))
 
 
 def sensitivity_table(found: Sensitivity) -> Table:

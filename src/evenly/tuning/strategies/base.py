@@ -60,13 +60,14 @@ class Strategy(ABC):
         return float("nan"), float("nan")
 
     def believed(
-        self, trials: Trials, candidates: Candidates, random: np.random.Generator
+        self, trials: Trials, candidates: Candidates, random: np.random.Generator, *, is_answer: bool = False
     ) -> tuple[Floats, Floats] | None:
         """Return means and standard deviations of the log seconds of the n successful trials, (n,) each, without noise.
 
-        None if the strategy doesn't tell noise from differences between configurations, as by default.
+        They are more exact if they are the search's answer. None if the strategy doesn't tell noise from differences
+        between configurations, as by default.
         """
-        del trials, candidates, random
+        del trials, candidates, random, is_answer
         return None
 
 

@@ -38,8 +38,8 @@ _FASTEST = 5
 #: Configurations with a smaller probability of success are tried only if no other configuration is left.
 _LEAST_PROBABILITY = 0.2
 #: Number of drawn processes. From `_MANY` runs on hyper-parameters are less uncertain: half as many are drawn, and none
-#: is compressed.
-_SAMPLES, _MANY = 6, 100
+#: is compressed. The answer of a search takes more, since they decide how wide its intervals are.
+_SAMPLES, _MANY, _OF_ANSWER = 6, 100, 4
 
 
 @final
@@ -104,13 +104,15 @@ class Modelled(Strategy):
         return float(np.exp(beliefs.mean[0])), float(success[0])
 
     def believed(
-        self, trials: Trials, candidates: Candidates, random: np.random.Generator
+        self, trials: Trials, candidates: Candidates, random: np.random.Generator, *, is_answer: bool = False
     ) -> tuple[Floats, Floats] | None:
         well = trials.of("ok")
         if len(well) < self._first or trials.noise.deviation == 0:
             return None
         transfer = None if trials.others is None else self._learned(trials, candidates)
-        (beliefs,) = _believed(trials, candidates, [trials.table(well)], transfer, random, compressed=False)
+        samples = _samples(trials) * (_OF_ANSWER if is_answer else 1)
+        asked = [trials.table(well)]
+        (beliefs,) = _believed(trials, candidates, asked, transfer, random, samples=samples, compressed=False)
         return beliefs.mean, beliefs.deviation
 
     def _learned(self, trials: Trials, candidates: Candidates) -> Transfer:
@@ -150,6 +152,7 @@ def _believed(
     transfer: Transfer | None,
     random: np.random.Generator,
     without: Trial | None = None,
+    samples: int = 0,
     compressed: bool = True,
 ) -> list[Beliefs]:
     """Return what is believed of the configurations of each table, learned from all trials but one.
@@ -159,8 +162,9 @@ def _believed(
     known = [trial for trial in _timed(trials) if trial is not without]
     waiting = [trial for trial in trials.of("pending") if trial is not without]
     observed, coded = _observed(known, trials, candidates), candidates.inputs
+    samples = samples or _samples(trials)
     if transfer is not None:
-        shared = TransferredProcess(candidates.placed, samples=_samples(len(known)))
+        shared = TransferredProcess(candidates.placed, samples=samples)
         shared.learn(observed, transfer.expected(trials.table(known)), random)
         if waiting:
             there, expected = coded(trials.table(waiting)), transfer.expected(trials.table(waiting))
@@ -169,15 +173,15 @@ def _believed(
     # With tasks nothing is compressed: a slow task would be compressed as a whole.
     of_one_kind = not compressed or bool(trials.tasks) or len(known) >= _MANY
     kind = SampledProcess if of_one_kind else PartlyCompressed
-    surrogate = kind(candidates.placed, samples=_samples(len(known)))
+    surrogate = kind(candidates.placed, samples=samples)
     surrogate.learn(observed, random)
     if waiting:
         surrogate.condition_on_pending(coded(trials.table(waiting)))
     return [surrogate.believe(coded(table)) for table in asked]
 
 
-def _samples(runs: int) -> int:
-    return _SAMPLES if runs < _MANY else _SAMPLES // 2
+def _samples(trials: Trials) -> int:
+    return _SAMPLES if len(_timed(trials)) < _MANY else _SAMPLES // 2
 
 
 def _timed(trials: Trials) -> list[Trial]:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import final
 
 import numpy as np
-from scipy.special import polygamma
+from scipy.special import digamma, polygamma
 
 from evenly.campaign.noise import Noise
 from evenly.models.array_types import Floats
@@ -29,6 +29,8 @@ __all__ = ["SampledProcess"]
 
 #: Rounds of imputation: runs that were ended early get the predicted mean of their log time, given its lower bound.
 _ROUNDS = 3
+#: Least share of the variance of log times that is taken for differences between configurations.
+_LEAST_SIGNAL = 0.1
 
 
 @final
@@ -70,9 +72,9 @@ class SampledProcess(Surrogate):
             self._learn(observed, logs, random)
 
     def _learn(self, observed: Observed, logs: Floats, random: np.random.Generator) -> None:
-        self._centre, self._scale = float(logs.mean()), float(logs.std()) or 1.0
-        values = (logs - self._centre) / self._scale
         inputs, weights = observed.inputs, observed.weights
+        self._centre, self._scale = float(logs.mean()), _spread(logs, weights, observed.noise)
+        values = (logs - self._centre) / self._scale
         shape = Shape(
             inputs.numbers.shape[1], inputs.sizes, placed=self._placed,
             known_noise=_noise_prior(observed.noise, self._scale),
@@ -159,15 +161,40 @@ def _elliptical_slices(
     return drawn
 
 
+def _spread(logs: Floats, weights: Floats, noise: Noise) -> float:
+    """Return the unit of standardised values: the standard deviation of log times, without what noise adds to it.
+
+    The priors of the covariance are about differences between configurations. In units of the whole scatter, noise
+    would be expected to be such differences, and the fastest run to be fast rather than lucky.
+
+    Examples
+    --------
+    >>> logs = np.array([-0.25, 0.25])
+    >>> [round(_spread(logs, np.ones(2), Noise(deviation, 1_000)), 2) for deviation in (0.0, 0.2, 0.9)]
+    [0.25, 0.15, 0.08]
+    """
+    variance = float(logs.var())
+    added = noise.likely**2 * float(np.mean(1 / weights)) if noise.is_known else 0.0
+    return math.sqrt(max(variance - added, _LEAST_SIGNAL * variance)) or 1.0
+
+
 def _noise_prior(noise: Noise, scale: float) -> tuple[float, float] | None:
     """Return mean and standard deviation of the log variance of the noise in units of `scale`; None if it is unknown.
 
-    The log of a variance that ν squares estimate has the variance ψ'(ν/2), with the trigamma function ψ'.
+    ν squares of deviations with the mean s² tell a variance σ²: ν s²/σ² is a χ² number. So log σ² has the mean
+    log s² - ψ(ν/2) + log(ν/2) and the variance ψ'(ν/2), with the digamma and trigamma functions. Few repetitions are
+    more often too much alike than too different.
+
+    Examples
+    --------
+    >>> [[round(value, 2) for value in _noise_prior(Noise(1.0, freedom), 1.0)] for freedom in (1, 100)]
+    [[-0.11, 1.28], [0.0, 0.14]]
     """
     if not noise.is_known or noise.likely == 0:
         return None
-    spread = math.sqrt(float(polygamma(1, (noise.freedom + 1) / 2)))
-    return 2 * math.log(noise.likely / scale), spread
+    half = (noise.freedom + 1) / 2
+    middle = 2 * math.log(noise.likely / scale) - float(digamma(half)) + math.log(half)
+    return middle, math.sqrt(float(polygamma(1, half)))
 
 
 def _mean_beyond(mean: Floats, deviation: Floats, threshold: Floats) -> Floats:

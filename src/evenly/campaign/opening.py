@@ -1,0 +1,73 @@
+"""A campaign's file is opened: all its rows are read and checked, and one that is damaged is refused."""
+
+from __future__ import annotations
+
+import shlex
+import sqlite3
+import warnings
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+from evenly.campaign.rows import Damage, Loaded, Rows, check_version, connect, create, load, new_rows, write_all
+from evenly.errors import EvenlyWarning, ReadError
+
+__all__ = ["good_rows", "opened"]
+
+
+def opened(path: Path, named: Path) -> tuple[sqlite3.Connection, Rows]:
+    """Open a file, or create it; return its rows, all of which are good."""
+    if not path.exists():
+        create(path, new_rows())
+    if not path.stat().st_size:
+        # SQLite would take it for a new file, and delete its log.
+        raise _damaged(named, [Damage("the file", "it is empty")])
+    with ExitStack() as on_failure:
+        try:
+            database = on_failure.enter_context(closing(connect(path)))
+            loaded = good_rows(database, named)
+            database.execute("PRAGMA journal_mode = WAL")
+            # A stored run survives a power failure: each commit waits until the data are on the disk.
+            database.execute("PRAGMA synchronous = FULL")
+            # And each is moved from the log into the file at once: SQLite ignores a damaged log without a word.
+            database.execute("PRAGMA wal_autocheckpoint = 1")
+            if not loaded.has_checksums:
+                _add_checksums(database, loaded.rows, named)
+        except sqlite3.Error as error:
+            raise _damaged(named, [Damage("the file", str(error))]) from None
+        on_failure.pop_all()
+    return database, loaded.rows
+
+
+def good_rows(database: sqlite3.Connection, named: Path) -> Loaded:
+    """Return the rows of a file that is whole; raise `ReadError` for another one."""
+    try:
+        loaded = load(database)
+    except sqlite3.Error as error:
+        raise _damaged(named, [Damage("the file", str(error))]) from None
+    check_version(named, loaded)
+    if loaded.damages:
+        raise _damaged(named, loaded.damages, rows=loaded.rows)
+    return loaded
+
+
+def _damaged(path: Path, damages: Sequence[Damage], *, rows: Rows | None = None) -> ReadError:
+    what = "it is damaged" if rows and any(rows.values()) else "not a file of a campaign, or damaged"
+    more = f", and {len(damages) - 1} more" if len(damages) > 1 else ""
+    return ReadError(
+        path,
+        f"{what} ({damages[0]}{more}): `evenly runs check {shlex.quote(str(path))}` shows what is damaged, and with "
+        "--salvage NEW it copies the good runs to a new file",
+    )
+
+
+def _add_checksums(database: sqlite3.Connection, rows: Rows, named: Path) -> None:
+    rows["about"] |= new_rows()["about"]
+    write_all(database, rows)
+    warnings.warn(
+        EvenlyWarning(
+            f"an older evenly wrote {named}, without checksums: its {len(rows['records'])} runs are believed as they "
+            "are; from now on they have checksums, and older versions of evenly can't open the file"
+        ),
+        stacklevel=5,
+    )
