@@ -227,6 +227,11 @@ class FourierPatch:
         self._buffer, self._real, self._imag = (np.empty((self.parts, 0, 0)) for _ in range(3))
 
     @property
+    def every(self) -> int:
+        """Sampling interval in steps."""
+        return self.phases.every
+
+    @property
     def component_points(self) -> int:
         """Number of real values per sample."""
         return self.parts * self.box.volume

@@ -43,7 +43,7 @@ RUN_BYTES = 38400
 FLAT_RUN_BYTES = 115200
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def sweep(E, H, electric, magnetic, shape, boxes, flags):
     """Update E on one box and H on another in one sweep; H lags behind E by one plane and one row.
 

@@ -1,0 +1,217 @@
+"""What a step does, in order, written down once: compiled operations in tables, and Python between them where it must.
+
+Sweeps, ghost copies and currents are operations of `kernels.walk`. Those that follow each other are done in one call,
+so a step of a rank on its own is one call however many chunks it has, and so are several steps. Messages and the media
+that need more than a sweep are Python functions in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from time import thread_time
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.fdtd.stepping.currents import BLOCK, Amplitudes
+from evenly.fdtd.stepping.kernels.walk import COPY, DRIVE, MOVE, SCALE, SWEEP, TURN, walk
+from evenly.fdtd.stepping.timing import PHASES
+
+if TYPE_CHECKING:
+    from evenly.fdtd.stepping.chunk import Chunk
+    from evenly.fdtd.stepping.halo import Assignment
+    from evenly.fdtd.stepping.timing import PhaseTimer
+
+__all__ = ["Program", "in_threads"]
+
+Array = NDArray[Any]
+Stage = Literal["early", "main", "late"]
+
+
+class Program:
+    """A list of work that is done again and again. Work on no chunks or points isn't listed.
+
+    Parameters
+    ----------
+    chunks : sequence of Chunk
+        This rank's. Their arrays must stay in place, and what they step must not change.
+    timer : PhaseTimer
+    pool : ThreadPoolExecutor, optional
+        Threads that sweep chunks at the same time.
+    """
+
+    def __init__(self, chunks: Sequence[Chunk], timer: PhaseTimer, pool: ThreadPoolExecutor | None = None) -> None:
+        self._timer, self._pool = timer, pool
+        self._dtype = chunks[0].dtype if chunks else np.dtype(float)
+        # Rows of the tables of `kernels.walk.walk`.
+        self._ops: list[tuple[int, int, int, int]] = []
+        self._copies: list[list[int]] = []
+        self._currents: list[list[int]] = []
+        self._factors: list[float] = []
+        self._boxes: list[Array] = []
+        self._parts = [chunk.swept(part) for chunk in chunks for part in range(chunk.parts)]
+        counts = [chunk.parts for chunk in chunks]
+        self._first_part = {chunk.index: sum(counts[:n]) for n, chunk in enumerate(chunks)}
+        self._rows: dict[Amplitudes, int] = {}
+        # Functions of the step, and numbers of operations done up to here: (first, one past the last).
+        self._work: list[Callable[[int], Any] | tuple[int, int]] = []
+        self._kept: list[Any] = []
+        self._tables: tuple[Any, ...] = ()
+        self._seconds = np.zeros(len(PHASES))
+        self._group = -1
+
+    @property
+    def compiled(self) -> bool:
+        """Whether all work is compiled, so that several steps may be done at once."""
+        return all(isinstance(work, tuple) for work in self._work)
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    def call(self, work: Callable[[int], Any]) -> None:
+        """Call ``work(step)``, which switches the timer itself."""
+        self._work.append(work)
+
+    def sweep(self, phase: str, chunks: Sequence[Chunk], stage: Stage) -> None:
+        """Sweep chunks, each in a thread of its own if there are any (see `Chunk.boxes`)."""
+        ranges = []
+        for chunk in chunks:
+            first = len(self._ops)
+            for part in range(chunk.parts):
+                for boxes in chunk.boxes(stage):
+                    self._ops.append(
+                        (SWEEP, PHASES.index(phase), self._first_part[chunk.index] + part, len(self._boxes))
+                    )
+                    self._boxes.append(boxes)
+            if len(self._ops) > first:
+                ranges.append((first, len(self._ops)))
+        if self._pool is not None and len(ranges) > 1:
+            work = [partial(self._walk_alone, which) for which in ranges]
+            self.call(lambda _: in_threads(self._timer, phase, self._pool, work))
+        elif ranges:
+            self._extend(ranges[0][0])
+
+    def copy(self, phase: str, assignments: Iterable[Assignment]) -> None:
+        """Assign values times a factor; each comes with one array per part of the field, or pair of arrays."""
+        first = len(self._copies)
+        for into, source, factor in assignments:
+            if len(into) == 2 and factor.imag != 0:
+                self._add_copy(TURN, into, source, factor)
+            else:
+                for pair in zip(into, source, strict=True):
+                    self._add_copy(MOVE if factor == 1 else SCALE, pair[:1], pair[1:], factor)
+        self._add_op(COPY, phase, first, len(self._copies))
+
+    def drive(self, phase: str, chunks: Iterable[Chunk], field: str) -> None:
+        """Let the currents of ``"E"`` or ``"H"`` flow for one step."""
+        first = len(self._currents)
+        for current in (one for chunk in chunks for one in chunk.currents if one.component[0] == field):
+            row = self._rows.setdefault(current.pulse, len(self._rows))
+            real, imag = current.weights
+            for part, view in enumerate(current.fields):
+                strides = [*_strides(view), *_strides(real)]
+                places = [_address(view), _address(real), _address(imag), part, row]
+                self._currents.append([*view.shape, *strides, *places])
+                self._kept += [view, current.weights]
+        self._add_op(DRIVE, phase, first, len(self._currents))
+
+    def _add_copy(self, kind: int, into: Sequence[Array], source: Sequence[Array], factor: complex) -> None:
+        if not into[0].size:
+            return
+        # The last axis is the one along which the target's points are neighbours in memory.
+        order = sorted(range(3), key=lambda axis: (into[0].shape[axis] > 1, -into[0].strides[axis]))
+        shape, *strides = (
+            [values[axis] for axis in order] for values in (into[0].shape, _strides(into[0]), _strides(source[0]))
+        )
+        places = [_address(views[part % len(views)]) for views in (into, source) for part in range(2)]
+        self._copies.append([kind, *shape, *strides[0], *strides[1], *places])
+        self._factors += [factor.real, factor.imag]
+        self._kept += [*into, *source]
+
+    def _add_op(self, kind: int, phase: str, first: int, last: int) -> None:
+        if last > first:
+            self._ops.append((kind, PHASES.index(phase), first, last))
+            self._extend(len(self._ops) - 1)
+
+    def _extend(self, first: int) -> None:
+        """Do the operations from `first` on, in the call of those before if there was no other work in between."""
+        before = self._work[-1] if self._work else None
+        if isinstance(before, tuple):
+            first = before[0]
+            self._work.pop()
+        self._work.append((first, len(self._ops)))
+
+    # -- doing --------------------------------------------------------------------------------------------------------
+
+    def run(self, step: int, steps: int = 1) -> None:
+        """Do all work of a step, or of several if all is `compiled` and they are in one block (see `currents.BLOCK`).
+
+        A phase of the timer must be running; it counts what no other does.
+        """
+        if not self._tables:
+            self._make_tables()
+        self._find_amplitudes(step, steps)
+        called = False
+        for work in self._work:
+            if isinstance(work, tuple):
+                if called:
+                    self._timer.switch("other")
+                self._walk(work, step, steps, self._seconds)
+                self._timer.share(self._seconds)
+            else:
+                work(step)
+            called = not isinstance(work, tuple)
+
+    def _make_tables(self) -> None:
+        floats = np.array([*self._factors, 0.0, 0.0], self._dtype)
+        arrays = [part[0] for part in self._parts]
+        addresses = np.array([[_address(array) for array in row] for row in arrays], np.int64).reshape(-1, 28)
+        sizes = np.array([[array.shape[-1] for array in row] for row in arrays], np.int64).reshape(-1, 28)
+        layouts = np.array([part[1] for part in self._parts], np.int64).reshape(-1, 26)
+        boxes = np.array(self._boxes, np.int64).reshape(-1, 4, 3)
+        copies, currents = (np.array(rows, np.int64).reshape(-1, 14) for rows in (self._copies, self._currents))
+        self._amplitudes = np.zeros((len(self._rows), BLOCK, 2))
+        self._all_ops = np.array(self._ops, np.int64).reshape(-1, 4)
+        self._tables = (addresses, sizes, layouts), boxes, (copies, floats), currents, self._amplitudes
+
+    def _find_amplitudes(self, step: int, steps: int) -> None:
+        fresh, self._group = step // BLOCK != self._group, step // BLOCK
+        for row, pulse in zip(self._amplitudes, self._rows, strict=True):
+            if fresh or not pulse.ahead:
+                row[:] = pulse.find(step, steps)
+
+    def _walk(self, which: tuple[int, int], step: int, steps: int, seconds: Array) -> None:
+        chunks, boxes, copies, currents, amplitudes = self._tables
+        ops = self._all_ops[which[0] : which[1]]
+        walk(ops, step % BLOCK, steps, chunks, boxes, copies, currents, amplitudes, seconds)
+
+    def _walk_alone(self, which: tuple[int, int]) -> None:
+        self._walk(which, 0, 1, np.zeros(len(PHASES)))
+
+
+def in_threads(
+    timer: PhaseTimer, phase: str, pool: ThreadPoolExecutor | None, work: Sequence[Callable[[], Any]]
+) -> None:
+    """Do pieces of work that don't depend on each other, in threads if there are any, and count them for a phase."""
+    timer.switch(phase)
+    if pool is None or len(work) == 1:
+        for piece in work:
+            piece()
+    else:
+        timer.add_cpu(phase, sum(pool.map(_timed, work)))
+
+
+def _timed(work: Callable[[], Any]) -> float:
+    begin = thread_time()
+    work()
+    return thread_time() - begin
+
+
+def _address(array: Array) -> int:
+    return array.ctypes.data
+
+
+def _strides(view: Array) -> list[int]:
+    return [stride // view.itemsize for stride in view.strides]
