@@ -153,7 +153,9 @@ def compare(meep: str, repeats: int) -> None:
     for name, (_, _, steps) in CELLS.items():
         rounds = np.array([[worker.seconds(name, steps) for worker in workers] for _ in range(repeats)])
         print(row(f"{name}, µs a step", 1e6, *rounds.T, GOALS[name]), flush=True)
-    whole = [[bands_seconds(sys.executable, "evenly"), bands_seconds(meep, "meep")] for _ in range(max(3, repeats // 3))]
+    whole = [
+        [bands_seconds(sys.executable, "evenly"), bands_seconds(meep, "meep")] for _ in range(max(3, repeats // 3))
+    ]
     print(row("band diagram, s in all", 1.0, *np.array(whole).T, BANDS_GOAL))
 
 

@@ -41,7 +41,8 @@ from evenly.memory import check_room
 if TYPE_CHECKING:
     from evenly.fdtd.ranks.communicators import Communicator
     from evenly.fdtd.stepping.chunk import Chunk
-    from evenly.fdtd.stepping.stepper import Patch, Stepper
+    from evenly.fdtd.stepping.program import Patch
+    from evenly.fdtd.stepping.stepper import Stepper
 
 __all__ = ["EndCondition", "Fields", "Monitor", "Options"]
 

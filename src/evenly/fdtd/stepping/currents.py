@@ -11,16 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.fdtd.cell.box import Box
+from evenly.fdtd.stepping.kernels.arguments import BLOCK
 
 if TYPE_CHECKING:
     from evenly.fdtd.sources.pulses import Pulse
 
-__all__ = ["BLOCK", "Amplitudes", "Current"]
+__all__ = ["Amplitudes", "Current"]
 
 Array = NDArray[Any]
-#: Amplitudes are worked out for so many steps at once, always for the same ones together: those of a block begin at a
-#: multiple of this number. So a step's amplitude doesn't depend on how many steps are done in a call.
-BLOCK = 64
 
 
 class Amplitudes:

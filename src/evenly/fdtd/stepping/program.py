@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from time import thread_time
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.fdtd.stepping.currents import BLOCK, Amplitudes
-from evenly.fdtd.stepping.kernels.walk import COPY, DRIVE, MOVE, SCALE, SWEEP, TURN, walk
+from evenly.fdtd.stepping.currents import Amplitudes
+from evenly.fdtd.stepping.kernels.arguments import BLOCK
+from evenly.fdtd.stepping.kernels.walk import ADD, COPY, DRIVE, MOVE, SAMPLE, SCALE, SWEEP, TURN, walk
 from evenly.fdtd.stepping.timing import PHASES
 
 if TYPE_CHECKING:
@@ -25,10 +26,42 @@ if TYPE_CHECKING:
     from evenly.fdtd.stepping.halo import Assignment
     from evenly.fdtd.stepping.timing import PhaseTimer
 
-__all__ = ["Program", "in_threads"]
+__all__ = ["Patch", "Program", "in_threads"]
 
 Array = NDArray[Any]
 Stage = Literal["early", "main", "late"]
+
+
+class Patch(Protocol):
+    """Points of a chunk whose fields are recorded."""
+
+    component: str
+    #: Whether values are only added up, so that a component which is zero needn't be recorded.
+    adds: bool
+
+    @property
+    def every(self) -> int:
+        """Steps that are multiples of this number are recorded."""
+
+    @property
+    def average(self) -> int | None:
+        """The axis along which H is averaged to the plane of the E nodes, for which its ghosts must have come."""
+
+    @property
+    def room(self) -> int:
+        """How many more samples can be taken before `end_samples` must be called, at least 1."""
+
+    def record(self, step: int, /) -> None:
+        """Take the fields of `step`: E at ``step * dt``, H half a step later."""
+
+    def slots(self) -> list[tuple[Array, list[Array]]]:
+        """Return where samples go, (n_samples, *shape), and what they are: a view, or the sum of two."""
+
+    def begin_samples(self, step: int, /) -> int:
+        """Return the place in the slots for the sample of `step`; those of later steps follow."""
+
+    def end_samples(self, count: int, /) -> None:
+        """Take note that so many samples were put into the slots."""
 
 
 class Program:
@@ -51,6 +84,9 @@ class Program:
         self._copies: list[list[int]] = []
         self._currents: list[list[int]] = []
         self._factors: list[float] = []
+        self._samples: list[list[int]] = []
+        # Patches by their interval, with their numbers.
+        self._patches: dict[int, list[tuple[int, Patch]]] = {}
         self._boxes: list[Array] = []
         self._parts = [chunk.swept(part) for chunk in chunks for part in range(chunk.parts)]
         counts = [chunk.parts for chunk in chunks]
@@ -117,6 +153,16 @@ class Program:
                 self._kept += [view, current.weights]
         self._add_op(DRIVE, phase, first, len(self._currents))
 
+    def sample(self, phase: str, patches: Sequence[Patch]) -> None:
+        """Record the fields of patches after every step that they want."""
+        first = len(self._samples)
+        for n, patch in enumerate(patches):
+            self._patches.setdefault(patch.every, []).append((n, patch))
+            for rows, views in patch.slots():
+                self._samples.append([len(self._copies), patch.every, rows.strides[0] // rows.itemsize, n])
+                self._add_copy(MOVE if len(views) == 1 else ADD, [rows[0]], views, 1)
+        self._add_op(SAMPLE, phase, first, len(self._samples))
+
     def _add_copy(self, kind: int, into: Sequence[Array], source: Sequence[Array], factor: complex) -> None:
         if not into[0].size:
             return
@@ -146,13 +192,14 @@ class Program:
     # -- doing --------------------------------------------------------------------------------------------------------
 
     def run(self, step: int, steps: int = 1) -> None:
-        """Do all work of a step, or of several if all is `compiled` and they are in one block (see `currents.BLOCK`).
+        """Do all work of a step, or of several if all is `compiled` and they lie in one block (see `arguments`).
 
         A phase of the timer must be running; it counts what no other does.
         """
         if not self._tables:
             self._make_tables()
         self._find_amplitudes(step, steps)
+        taken = self._begin_samples(step, steps)
         called = False
         for work in self._work:
             if isinstance(work, tuple):
@@ -163,6 +210,20 @@ class Program:
             else:
                 work(step)
             called = not isinstance(work, tuple)
+        if taken:
+            self._timer.switch("fourier")
+            for patch, count in taken:
+                patch.end_samples(count)
+
+    def _begin_samples(self, step: int, steps: int) -> list[tuple[Patch, int]]:
+        """Return the patches that will record in these steps, and how many samples."""
+        taken = []
+        for every, patches in self._patches.items():
+            count = (step + steps) // every - step // every
+            for n, patch in patches if count else ():
+                self._filled[n] = patch.begin_samples((step // every + 1) * every)
+                taken.append((patch, count))
+        return taken
 
     def _make_tables(self) -> None:
         floats = np.array([*self._factors, 0.0, 0.0], self._dtype)
@@ -173,8 +234,10 @@ class Program:
         boxes = np.array(self._boxes, np.int64).reshape(-1, 4, 3)
         copies, currents = (np.array(rows, np.int64).reshape(-1, 14) for rows in (self._copies, self._currents))
         self._amplitudes = np.zeros((len(self._rows), BLOCK, 2))
+        self._filled = np.zeros(sum(map(len, self._patches.values())), np.int64)
+        samples = np.array(self._samples, np.int64).reshape(-1, 4), self._filled
         self._all_ops = np.array(self._ops, np.int64).reshape(-1, 4)
-        self._tables = (addresses, sizes, layouts), boxes, (copies, floats), currents, self._amplitudes
+        self._tables = (addresses, sizes, layouts), boxes, (copies, floats), currents, self._amplitudes, samples
 
     def _find_amplitudes(self, step: int, steps: int) -> None:
         fresh, self._group = step // BLOCK != self._group, step // BLOCK
@@ -183,9 +246,9 @@ class Program:
                 row[:] = pulse.find(step, steps)
 
     def _walk(self, which: tuple[int, int], step: int, steps: int, seconds: Array) -> None:
-        chunks, boxes, copies, currents, amplitudes = self._tables
+        chunks, boxes, copies, currents, amplitudes, samples = self._tables
         ops = self._all_ops[which[0] : which[1]]
-        walk(ops, step % BLOCK, steps, chunks, boxes, copies, currents, amplitudes, seconds)
+        walk(ops, step, steps, chunks, boxes, copies, currents, amplitudes, samples, seconds)
 
     def _walk_alone(self, which: tuple[int, int]) -> None:
         self._walk(which, 0, 1, np.zeros(len(PHASES)))

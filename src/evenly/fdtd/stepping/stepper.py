@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from evenly.fdtd.cell.grid import COMPONENTS
 from evenly.fdtd.stepping.chunk import INCREMENTS, Chunk
 from evenly.fdtd.stepping.chunk_state import nonzero_components
 from evenly.fdtd.stepping.components import reached
-from evenly.fdtd.stepping.currents import BLOCK
 from evenly.fdtd.stepping.halo import Halo, Need, face_needs, match, near_boxes
+from evenly.fdtd.stepping.kernels.arguments import BLOCK
 from evenly.fdtd.stepping.kernels.nonlinear import REPEATS
-from evenly.fdtd.stepping.program import Program, in_threads
+from evenly.fdtd.stepping.program import Patch, Program, in_threads
 
 if TYPE_CHECKING:
     from evenly.fdtd.cell.boundaries import Layers
@@ -27,31 +27,12 @@ if TYPE_CHECKING:
     from evenly.fdtd.ranks.communicators import Communicator
     from evenly.fdtd.stepping.timing import PhaseTimer
 
-__all__ = ["Patch", "Stepper"]
+__all__ = ["Stepper"]
 
 # Ghosts of E, of H, of E all around nonlinear points, and of the increments of E and of H.
 _TAGS = {"E": 1, "H": 2, "N": 3, "G": 4, "K": 5}
 # Points times steps that are done at once: below a millisecond, beside which what a call costs is nothing.
 _POINTS_AT_ONCE = 50_000
-
-
-class Patch(Protocol):
-    """Points of a chunk whose fields are recorded."""
-
-    component: str
-    #: Whether values are only added up, so that a component which is zero needn't be recorded.
-    adds: bool
-
-    @property
-    def every(self) -> int:
-        """Steps that are multiples of this number are recorded."""
-
-    @property
-    def average(self) -> int | None:
-        """The axis along which H is averaged to the plane of the E nodes, for which its ghosts must have come."""
-
-    def record(self, step: int, /) -> None:
-        """Take the fields of `step`: E at ``step * dt``, H half a step later."""
 
 
 class Stepper:
@@ -123,7 +104,6 @@ class Stepper:
         self._fed = {name: [c for c in self.chunks if c.fed(name)] for name in "EH"}
         self._poled = {name: [c for c in self.chunks if c.media[name].poles] for name in "EH"}
         self._plainly_poled = [c for c in self._poled["E"] if not c.fed("E")]
-        self._write_program()
         self.watch(self._watched)
 
     def _make_halos(self, mixed: Collection[str]) -> None:
@@ -175,16 +155,19 @@ class Stepper:
         self._at_once = [patch for patch in live if patch.average is None]
         self._with_ghosts = [patch for patch in live if patch.average is not None]
         self._intervals = sorted({patch.every for patch in live})
+        # Written anew when it is needed, since arrays may still be replaced until then.
+        self._written: Program | None = None
 
     def free_steps(self, step: int) -> int:
-        """Return how many steps from `step` on may be done at once, the same on all ranks: until patches record.
+        """Return how many steps from `step` on may be done at once, the same on all ranks.
 
         Several ranks do one at a time, and so do large cells, so that a run can be watched and interrupted.
         """
-        if self._communicator.size > 1 or not self._program.compiled:
-            return 1
         most = min(BLOCK - step % BLOCK, max(1, _POINTS_AT_ONCE // max(1, self._points)))
-        return min([most, *(every - step % every for every in self._intervals)])
+        if most == 1 or self._communicator.size > 1 or not self._program.compiled:
+            return 1
+        rooms = ((patch.every, patch.room) for patch in (*self._at_once, *self._with_ghosts))
+        return min([most, *((step // every + room) * every - step for every, room in rooms)])
 
     def step(self, step: int, steps: int = 1) -> None:
         """Go from E at `step`·dt and H half a step later to the next step, or by several `free_steps`.
@@ -193,9 +176,8 @@ class Stepper:
         """
         self.timer.start("other")
         self._program.run(step, steps)
-        now = step + steps
-        if any(now % every == 0 for every in self._intervals):
-            self._record(now)
+        if not self._program.compiled and any((step + 1) % every == 0 for every in self._intervals):
+            self._record(step + 1)
         self.timer.stop()
 
     def settle(self) -> None:
@@ -239,12 +221,17 @@ class Stepper:
 
     # -- what a step does ---------------------------------------------------------------------------------------------
 
-    def _write_program(self) -> None:
-        self._h_arrives = Program(self.chunks, self.timer)
-        self._receive(self._h_arrives, "H")
-        self._program = Program(self.chunks, self.timer, self._pool)
-        self._update_e(self._program)
-        self._update_h(self._program)
+    @property
+    def _program(self) -> Program:
+        if self._written is None:
+            self._h_arrives = Program(self.chunks, self.timer)
+            self._receive(self._h_arrives, "H")
+            self._written = Program(self.chunks, self.timer, self._pool)
+            self._update_e(self._written)
+            self._update_h(self._written)
+            if self._written.compiled:
+                self._written.sample("fourier", [*self._at_once, *self._with_ghosts])
+        return self._written
 
     def _update_e(self, do: Program) -> None:
         """Ampère's law, E(n) → E(n+1), and as much of Faraday's law as the same sweep can do."""

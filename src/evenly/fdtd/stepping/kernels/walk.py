@@ -1,4 +1,4 @@
-"""Many small pieces of work in one compiled call: sweeps of chunks, copies of ghost points, currents.
+"""Many small pieces of work in one compiled call: sweeps of chunks, copies of ghost points, currents, samples.
 
 A chunk of a few hundred points is swept in a microsecond, but to call a compiled function with its arrays takes
 several. So a step is written down once as a table of operations, and one call walks through it, for one step or for
@@ -17,14 +17,15 @@ from numba import carray, types  # type: ignore[attr-defined]
 from numba.extending import intrinsic
 
 from evenly.compiling import njit
+from evenly.fdtd.stepping.kernels.arguments import BLOCK
 from evenly.fdtd.stepping.kernels.sweep import sweep
 
-__all__ = ["COPY", "DRIVE", "MOVE", "SCALE", "SWEEP", "TURN", "walk"]
+__all__ = ["ADD", "COPY", "DRIVE", "MOVE", "SAMPLE", "SCALE", "SWEEP", "TURN", "walk"]
 
 # Kinds of operations.
-SWEEP, COPY, DRIVE = 0, 1, 2
-# Kinds of copies: as they are, times a number, and times a complex number, both parts at once.
-MOVE, SCALE, TURN = 0, 1, 2
+SWEEP, COPY, DRIVE, SAMPLE = 0, 1, 2, 3
+# Kinds of copies: as they are, times a number, times a complex number (both parts at once), and the sum of two sources.
+MOVE, SCALE, TURN, ADD = 0, 1, 2, 3
 _SHAPE, _OFFSETS, _FLAGS = 0, 3, 9
 _CLOCK = getattr(time, "CLOCK_MONOTONIC", 1)
 _read_clock: Any = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.CPointer(types.int64)))
@@ -43,16 +44,17 @@ _pointer: Any = intrinsic(_to_pointer)
 
 
 @njit(cache=True, nogil=True)
-def walk(ops, block, steps, chunks, boxes, copies, currents, amplitudes, seconds):
+def walk(ops, start, steps, chunks, boxes, copies, currents, amplitudes, samples, seconds):
     """Do all operations, `steps` times over.
 
     Parameters
     ----------
     ops : (n, 4) ints
         Kind, phase (a place in `seconds`), and: for `SWEEP` rows of the tables in `chunks` and of `boxes`; for `COPY`
-        the first and one past the last row of `copies`; for `DRIVE` the same of `currents`.
-    block, steps : int
-        Place of the first step in `amplitudes`, and how many steps to do.
+        the first and one past the last row of `copies`; for `DRIVE` the same of `currents`, and
+        for `SAMPLE` of the first array of `samples`.
+    start, steps : int
+        The first step, and how many to do.
     chunks : three arrays
         Addresses and sizes of arrays, (n, 28) each, and (n, 26) ints: shape, offsets of ψ, flags (see `arguments`).
     boxes : (n, 4, 3) ints
@@ -63,15 +65,18 @@ def walk(ops, block, steps, chunks, boxes, copies, currents, amplitudes, seconds
     currents : (n, 14) ints
         Shape, strides of the field and of the weights (3 each), addresses of the field and of the weights' real and
         imaginary part, part of the field, row of `amplitudes`.
-    amplitudes : (n, n_steps, 2)
-        Real and imaginary part of each source's amplitude at each step.
+    amplitudes : (n, BLOCK, 2)
+        Real and imaginary part of each source's amplitude at each step of the block.
+    samples : two arrays
+        (n, 4) ints: row of `copies`, interval in steps, distance from a sample to the next in the target, number of the
+        monitor's patch. Then for each patch the place of its next sample, (n_patches,).
     seconds : (n_phases,)
         Receives the wall time of each phase.
     """
-    (addresses, sizes, layouts), (places, factors) = chunks, copies
+    (addresses, sizes, layouts), (places, factors), (sampled, filled) = chunks, copies, samples
     clock = np.zeros(2, np.int64)
     running, begin = ops[0, 1], _now(clock)
-    for step in range(block, block + steps):
+    for step in range(start, start + steps):
         for n in range(ops.shape[0]):
             kind, phase, first, last = ops[n, 0], ops[n, 1], ops[n, 2], ops[n, 3]
             if phase != running:
@@ -82,11 +87,18 @@ def walk(ops, block, steps, chunks, boxes, copies, currents, amplitudes, seconds
                 _sweep(addresses[first], sizes[first], layouts[first], boxes[last], factors)
             elif kind == COPY:
                 for r in range(first, last):
-                    _copy(places[r], factors[2 * r], factors[2 * r + 1], factors)
+                    _copy(places[r], factors[2 * r], factors[2 * r + 1], factors, 0)
+            elif kind == SAMPLE:
+                for r in range(first, last):
+                    every = sampled[r, 1]
+                    if (step + 1) % every == 0:
+                        row = filled[sampled[r, 3]] + (step + 1) // every - start // every - 1
+                        _copy(places[sampled[r, 0]], factors[0], factors[0], factors, row * sampled[r, 2])
             else:
                 for r in range(first, last):
                     at = currents[r, 13]
-                    _drive(currents[r], amplitudes[at, step, 0], amplitudes[at, step, 1], factors, amplitudes)
+                    now = amplitudes[at, step % BLOCK]
+                    _drive(currents[r], now[0], now[1], factors, now)
     seconds[running] += _now(clock) - begin
 
 
@@ -116,11 +128,11 @@ def _medium(at, n, offsets, like):
 
 
 @njit(cache=True, nogil=True)
-def _copy(row, real, imag, like):
-    """Fill ghost points: target = factor times source, on a box."""
+def _copy(row, real, imag, like, skipped):
+    """Assign on a box: target = factor times source, for example; the target begins after `skipped` numbers."""
     kind, t0, t1, t2, s0, s1, s2 = row[0], row[4], row[5], row[6], row[7], row[8], row[9]
     wide, from_wide = _extent(row[1:4], row[4:7]), _extent(row[1:4], row[7:10])
-    T, S = carray(_pointer(row[10], like), wide), carray(_pointer(row[12], like), from_wide)
+    T, S = carray(_pointer(row[10] + skipped * like.itemsize, like), wide), carray(_pointer(row[12], like), from_wide)
     U, V = carray(_pointer(row[11], like), wide), carray(_pointer(row[13], like), from_wide)
     one, zero, end = np.uint64(1), np.uint64(0), np.uint64(row[3])
     for i in range(row[1]):
@@ -135,6 +147,9 @@ def _copy(row, real, imag, like):
             elif kind == SCALE:
                 for k in range(zero, end):
                     T[t + dt * k] = real * S[s + ds * k]
+            elif kind == ADD:
+                for k in range(zero, end):
+                    T[t + dt * k] = S[s + ds * k] + V[s + ds * k]
             else:
                 # (p + iq)(a + ib) = (pa - qb) + i(pb + qa), parts kept apart.
                 for k in range(zero, end):
