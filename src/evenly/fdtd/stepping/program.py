@@ -96,6 +96,8 @@ class Program:
         self._work: list[Callable[[int], Any] | tuple[int, int]] = []
         self._kept: list[Any] = []
         self._tables: tuple[Any, ...] = ()
+        # The phase of work that has only one, whose time needn't be shared out.
+        self._phases: list[str | None] = []
         self._seconds = np.zeros(len(PHASES))
         self._group = -1
 
@@ -201,12 +203,14 @@ class Program:
         self._find_amplitudes(step, steps)
         taken = self._begin_samples(step, steps)
         called = False
-        for work in self._work:
+        for work, phase in zip(self._work, self._phases, strict=True):
             if isinstance(work, tuple):
-                if called:
-                    self._timer.switch("other")
+                # To read the clocks takes as long as a small sweep, so it is done no more often than needed.
+                if phase is not None or called:
+                    self._timer.switch(phase or "other")
                 self._walk(work, step, steps, self._seconds)
-                self._timer.share(self._seconds)
+                if phase is None:
+                    self._timer.share(self._seconds)
             else:
                 work(step)
             called = not isinstance(work, tuple)
@@ -237,7 +241,12 @@ class Program:
         self._filled = np.zeros(sum(map(len, self._patches.values())), np.int64)
         samples = np.array(self._samples, np.int64).reshape(-1, 4), self._filled
         self._all_ops = np.array(self._ops, np.int64).reshape(-1, 4)
+        self._phases = [self._only_phase(work) if isinstance(work, tuple) else None for work in self._work]
         self._tables = (addresses, sizes, layouts), boxes, (copies, floats), currents, self._amplitudes, samples
+
+    def _only_phase(self, which: tuple[int, int]) -> str | None:
+        found = {self._ops[n][1] for n in range(*which)}
+        return PHASES[found.pop()] if len(found) == 1 else None
 
     def _find_amplitudes(self, step: int, steps: int) -> None:
         fresh, self._group = step // BLOCK != self._group, step // BLOCK
