@@ -71,9 +71,10 @@ def sweep(E, H, electric, magnetic, shape, boxes, flags):
     length, wrapped = most * shape[2], flags[ABOVE_ROW] == WRAPPED
     e_stepped = (flags[E_STEPPED] != 0, flags[E_STEPPED + 1] != 0, flags[E_STEPPED + 2] != 0)
     h_stepped = (flags[H_STEPPED] != 0, flags[H_STEPPED + 1] != 0, flags[H_STEPPED + 2] != 0)
-    no_walls = np.zeros(3, flags.dtype)
+    # A plain False would be a type of its own, for which numba compiles once more.
+    no_walls, not_wrapped = np.zeros(3, flags.dtype), flags[ABOVE_ROW] < 0
     e = _name(E, H, electric, flags[E_FACTORS], layers, length, (-sx, -sy, -1), walls, wrapped, e_stepped)
-    h = _name(H, E, magnetic, flags[H_FACTORS], layers, length, (sx, sy, 1), no_walls, False, h_stepped)
+    h = _name(H, E, magnetic, flags[H_FACTORS], layers, length, (sx, sy, 1), no_walls, not_wrapped, h_stepped)
     e_box, h_box = boxes[:2], boxes[2:]
     # Boxes at most two points wide along the rows are updated point by point.
     if e_box[0, 2] >= e_box[1, 2] and 0 < h_box[1, 2] - h_box[0, 2] <= 2:

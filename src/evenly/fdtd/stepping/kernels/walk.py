@@ -87,7 +87,8 @@ def walk(ops, start, steps, chunks, boxes, copies, currents, amplitudes, samples
                 _sweep(addresses[first], sizes[first], layouts[first], boxes[last], factors)
             elif kind == COPY:
                 for r in range(first, last):
-                    _copy(places[r], factors[2 * r], factors[2 * r + 1], factors, 0)
+                    # A plain 0 would be a type of its own, for which numba compiles once more.
+                    _copy(places[r], factors[2 * r], factors[2 * r + 1], factors, np.int64(0))
             elif kind == SAMPLE:
                 for r in range(first, last):
                     every = sampled[r, 1]
