@@ -33,9 +33,9 @@ class Amplitudes:
 
     Examples
     --------
-    >>> from evenly.fdtd.sources.pulses import ContinuousWave
-    >>> Amplitudes(ContinuousWave(0.25), "H", 0.5).at(7)
-    (1+0j)
+    >>> from evenly.fdtd.sources.pulses import CustomPulse
+    >>> Amplitudes(CustomPulse(lambda time: 2 * time), "E", 0.5).at(7)
+    (7.5+0j)
     """
 
     def __init__(self, pulse: Pulse, field: str, dt: float) -> None:
