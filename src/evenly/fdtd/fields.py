@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
 
 import numpy as np
@@ -41,7 +41,8 @@ from evenly.memory import check_room
 if TYPE_CHECKING:
     from evenly.fdtd.ranks.communicators import Communicator
     from evenly.fdtd.stepping.chunk import Chunk
-    from evenly.fdtd.stepping.stepper import Patch, Stepper
+    from evenly.fdtd.stepping.program import Patch
+    from evenly.fdtd.stepping.stepper import Stepper
 
 __all__ = ["EndCondition", "Fields", "Monitor", "Options"]
 
@@ -230,6 +231,7 @@ class Fields:
     def chunks(self) -> list[Chunk]:
         """The chunks of this rank; made when first asked for."""
         from evenly.fdtd.stepping.chunk import Chunk
+        from evenly.fdtd.stepping.currents import Amplitudes
 
         precision, fused = np.dtype(self.options.precision), self.options.fused
         points = sum(at.box.volume for at in self.chunk_boxes if at.owner == self.communicator.rank)
@@ -244,11 +246,10 @@ class Fields:
             if at.owner == self.communicator.rank
         ]
         for source in self.sources:
-            # All patches of a source ask for the same two times in a step, one for E and one for H.
-            amplitude = lru_cache(maxsize=2)(source.pulse.amplitude)
+            amplitudes = Amplitudes(source.pulse, source.component[0], self.grid.dt)
             for chunk in chunks:
                 for patch in source.patches(self.grid, chunk.box, self.layers.phases):
-                    chunk.add_current(patch.component, patch.box, patch.weights, amplitude)
+                    chunk.add_current(patch.component, patch.box, patch.weights, amplitudes)
         return chunks
 
     @cached_property
@@ -287,9 +288,13 @@ class Fields:
 
     def step(self) -> None:
         """Advance E and H by one time step."""
-        self.stepper.step(self.step_count, self.grid.dt)
-        self.step_count += 1
-        self.timed_steps += 1
+        self.advance(1)
+
+    def advance(self, steps: int) -> None:
+        """Advance E and H by as many time steps as nobody has to look at in between (`Stepper.free_steps`)."""
+        self.stepper.step(self.step_count, steps)
+        self.step_count += steps
+        self.timed_steps += steps
 
     # -- looking at the fields, and at the clocks -------------------------------------------------------------------
 

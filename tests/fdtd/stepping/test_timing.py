@@ -6,6 +6,7 @@ import threading
 import time
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -49,6 +50,21 @@ def test_waiting_inside_a_sweep_is_not_stepping(clocks: tuple[Clock, Clock]) -> 
     assert timer.row("cpu") == {**dict.fromkeys(PHASES, 0.0), "fused": 3.0, "waiting": 0.25}
     assert timer.total() == 13.0
     assert timer.total("cpu") == 3.25
+
+
+def test_what_a_compiled_call_took_is_shared_out(clocks: tuple[Clock, Clock]) -> None:
+    wall, cpu = clocks
+    timer = PhaseTimer()
+    shares = np.zeros(len(PHASES))
+    shares[PHASES.index("fused")], shares[PHASES.index("magnetic")] = 0.6, 0.2
+    with timer("other"):
+        wall.now, cpu.now = wall.now + 8, cpu.now + 4
+        timer.share(shares)
+        wall.now, cpu.now = wall.now + 1, cpu.now + 1
+    nothing = dict.fromkeys(PHASES, 0.0)
+    assert timer.row("wall") == pytest.approx({**nothing, "fused": 6, "magnetic": 2, "other": 1})
+    assert timer.row("cpu") == pytest.approx({**nothing, "fused": 3, "magnetic": 1, "other": 1})
+    assert not shares.any()
 
 
 def test_an_error_inside_a_phase_leaves_no_clock_running(clocks: tuple[Clock, Clock]) -> None:

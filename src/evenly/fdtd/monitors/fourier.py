@@ -212,7 +212,7 @@ class FourierPatch:
         self._order = tuple(int(a) for a in np.argsort([-abs(s) for s in views[0].strides], kind="stable"))
         self._rows_shape = tuple(self.box.shape[a] for a in self._order)
         self._buffer = np.empty((self.parts, SAMPLES, self.box.volume), dtype=views[0].dtype)
-        self._rows = [[row.reshape(self._rows_shape) for row in part] for part in self._buffer]
+        self._rows = [part.reshape(SAMPLES, *self._rows_shape) for part in self._buffer]
         self._views = [view.transpose(self._order) for view in views]
         self._lower: list[NDArray[Any]] = []
         if self.average is not None:
@@ -227,6 +227,11 @@ class FourierPatch:
         self._buffer, self._real, self._imag = (np.empty((self.parts, 0, 0)) for _ in range(3))
 
     @property
+    def every(self) -> int:
+        """Sampling interval in steps."""
+        return self.phases.every
+
+    @property
     def component_points(self) -> int:
         """Number of real values per sample."""
         return self.parts * self.box.volume
@@ -236,19 +241,37 @@ class FourierPatch:
 
         Call it once per step, with E at ``step * dt`` and H at ``(step + 0.5) * dt``.
         """
-        every = self.phases.every
-        if step % every:
+        if step % self.every:
             return
-        if self._count and step != self._first + self._count * every:
+        row = self.begin_samples(step)
+        for rows, views in self.slots():
+            if len(views) == 2:
+                np.add(views[0], views[1], out=rows[row])
+            else:
+                np.copyto(rows[row], views[0])
+        self.end_samples(1)
+
+    @property
+    def room(self) -> int:
+        """How many more samples the buffer can take."""
+        return SAMPLES - self._count
+
+    def slots(self) -> list[tuple[NDArray[Any], list[NDArray[Any]]]]:
+        """Return the buffer of each part, (SAMPLES, *shape), and the view, or the two, whose sum is a sample."""
+        both = zip(self._views, self._lower, strict=True) if self._lower else zip(self._views, strict=True)
+        return [(rows, list(views)) for rows, views in zip(self._rows, both, strict=True)]
+
+    def begin_samples(self, step: int) -> int:
+        """Return the row of the buffer for the sample of `step`; those of the steps after it, `every` apart, follow."""
+        if self._count and step != self._first + self._count * self.every:
             self.flush()
         if not self._count:
             self._first = step
-        for part, rows in enumerate(self._rows):
-            if self._lower:
-                np.add(self._views[part], self._lower[part], out=rows[self._count])
-            else:
-                np.copyto(rows[self._count], self._views[part])
-        self._count += 1
+        return self._count
+
+    def end_samples(self, count: int) -> None:
+        """Take note that so many samples were put into the buffer."""
+        self._count += count
         if self._count == SAMPLES:
             self.flush()
 

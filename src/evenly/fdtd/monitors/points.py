@@ -97,13 +97,13 @@ class PointProbe:
         self.weights = [weight for _, weight in found]
         self.parts, self._communicator = sim.parts, sim.communicator
         self.own: list[int] = []
-        self._views: list[NDArray[Any]] = []
+        self.views: list[NDArray[Any]] = []
         for n, (index, _) in enumerate(found):
             box = Box(index, (index[0] + 1, index[1] + 1, index[2] + 1))
             for chunk in sim.chunks:
                 if chunk.box.covers(box):
                     self.own.append(n)
-                    self._views += [chunk.view(component, part, box) for part in range(self.parts)]
+                    self.views += [chunk.view(component, part, box) for part in range(self.parts)]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -112,7 +112,7 @@ class PointProbe:
 
     def read(self) -> list[float]:
         """Return the values of this rank's corners, part by part."""
-        return [view.item() for view in self._views]
+        return [view.item() for view in self.views]
 
     def everyones(self, values: Sequence[float], samples: int) -> NDArray[np.float64]:
         """Return the samples that `read` gave on all ranks, (samples, corners, parts); all ranks must call."""

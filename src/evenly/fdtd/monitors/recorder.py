@@ -31,6 +31,7 @@ from evenly.fdtd.monitors.resonance import Resonance, resonances
 __all__ = ["FieldRecorder"]
 
 Array = NDArray[Any]
+ROWS = 64
 
 
 @explained
@@ -66,6 +67,7 @@ class FieldRecorder:
         self._sim: Any = None
         self._steps: list[int] = []
         self._values: list[float] = []
+        self._buffer, self._next = np.zeros((ROWS, 0)), 0
 
     @property
     def label(self) -> str:
@@ -93,12 +95,34 @@ class FieldRecorder:
         """Find the point in the simulation `stage`."""
         self._sim, self._probe = stage, PointProbe(stage, self.component, self.point, self.label)
         self._steps, self._values = [], []
+        views = self._probe.views
+        self._buffer = np.zeros((ROWS, len(views)), views[0].dtype if views else float)
 
     def record(self, step: int) -> None:
         """Sample the value of `step`, if it is a multiple of the sampling interval."""
         if step % self.every == 0:
-            self._steps.append(step)
-            self._values += self._bound.read()
+            self.begin_samples(step)
+            for rows, (view,) in self.slots():
+                rows[0] = view
+            self.end_samples(1)
+
+    # As in `FourierPatch`: rows for the samples of a few steps.
+    room = ROWS
+
+    def slots(self) -> list[tuple[Array, list[Array]]]:
+        """Return where the samples of each value go, (ROWS, 1, 1, 1), and a view of the value."""
+        columns = self._buffer.T[:, :, None, None, None]
+        return [(rows, [view]) for rows, view in zip(columns, self._bound.views, strict=True)]
+
+    def begin_samples(self, step: int) -> int:
+        """Return the row for the sample of `step`: the first."""
+        self._next = step
+        return 0
+
+    def end_samples(self, count: int) -> None:
+        """Keep so many rows."""
+        self._steps += range(self._next, self._next + count * self.every, self.every)
+        self._values += self._buffer[:count].ravel().tolist()
 
     @property
     def _bound(self) -> PointProbe:

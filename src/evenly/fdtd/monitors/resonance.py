@@ -7,7 +7,7 @@ A signal c_n = f(n dt) that is a sum of decaying exponentials,
 is the correlation function of an operator whose eigenvalues are u_k = exp(-2πi f_k dt - γ_k dt). In a basis of waves
 inside the band of interest, this operator is a small matrix that follows from the signal alone. Its eigenvalues can be
 found even if they are much closer to each other than the resolution 1/T of a Fourier transform (V. A. Mandelshtam and
-H. S. Taylor, J. Chem. Phys. 107, 6756 (1997)). The matrices are computed by fast convolutions. The matrix for two steps
+H. S. Taylor, J. Chem. Phys. 107, 6756 (1997)). The matrices are sums over the signal. The matrix for two steps
 must have the squared eigenvalues; the deviation from this gives the error.
 
 A real signal contains each wave twice, at f and -f. For a band of positive frequencies, the amplitude of a cosine
@@ -149,7 +149,7 @@ def _diagonalise(values: Array, basis: Array) -> tuple[Array, Array, Array]:
     from scipy import linalg
 
     half = (len(values) - 3) // 2
-    waves = basis[None, :] ** -np.arange(half + 1)[:, None]
+    waves = _powers(1 / basis, half + 1)
     u0, u1, u2 = (_projected(values[p : p + 2 * half + 1], waves) for p in range(3))
     # U0 has nearly dependent columns. So the pencil is solved only where the singular values of U0 exceed round-off.
     left, weights, right = linalg.svd(u0)
@@ -169,12 +169,29 @@ def _diagonalise(values: Array, basis: Array) -> tuple[Array, Array, Array]:
 
 
 def _projected(values: Array, waves: Array) -> Array:
-    """Return waves^T H waves with the Hankel matrix H[n, m] = values[n + m], through fast convolutions."""
-    from scipy.signal import fftconvolve
+    """Return waves^T H waves with the Hankel matrix H[n, m] = values[n + m], from sums over the signal alone.
 
-    half = len(waves)
-    moved = fftconvolve(values[:, None].astype(np.complex128), waves[::-1], axes=0)[half - 1 : 2 * half - 1]
-    return np.asarray(waves.T @ moved)
+    With waves x^n and y^m for n, m = 0 … M, the powers of x and y along each antidiagonal of H are a geometric series
+    (V. A. Mandelshtam and H. S. Taylor, J. Chem. Phys. 107, 6756 (1997), eq. 16).
+    """
+    m, x = len(waves) - 1, waves[1]
+    lower, upper = waves.T @ values[: m + 1], waves[1:].T @ values[m + 1 :]
+    # x Σ c_s x^s up to M, and x^(M + 1) Σ c_s y^(s - M) beyond: what belongs to x and y minus what belongs to y and x.
+    first = (x * lower)[:, None] + (x * waves[m])[:, None] * upper[None, :]
+    apart = x[:, None] - x[None, :]
+    np.fill_diagonal(apart, 1)
+    found = (first - first.T) / apart
+    diagonal = waves.T @ (np.arange(1, m + 2) * values[: m + 1])
+    diagonal += waves[m] * (waves[1:].T @ (np.arange(m, 0, -1) * values[m + 1 :]))
+    np.fill_diagonal(found, diagonal)
+    return np.asarray(found)
+
+
+def _powers(base: Array, count: int) -> Array:
+    """Return base^n for n = 0 … count - 1, (count, n_bases), as products of powers that are known."""
+    fine = math.isqrt(count) + 1
+    small, large = (base[None, :] ** (step * np.arange(fine))[:, None] for step in (1, fine))
+    return np.asarray((large[:, None, :] * small[None, :, :]).reshape(-1, len(base))[:count])
 
 
 def _between(roots: Array, low: float, high: float) -> Array:

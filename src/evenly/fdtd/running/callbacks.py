@@ -30,6 +30,8 @@ __all__ = ["Callback", "at_beginning", "at_end", "at_every", "at_time"]
 Action = Callable[[Any], Any]
 # Times are compared with this slack, in steps: n dt is not exact.
 _SLACK = 1e-9
+# More steps than are ever done at once.
+_NEVER = 2**31
 
 
 class Callback(ABC):
@@ -41,7 +43,11 @@ class Callback(ABC):
 
     @abstractmethod
     def due(self, sim: Any) -> bool:
-        """Whether `act` has to be called after the step just done; called after each step, so it must be cheap."""
+        """Whether `act` has to be called after the step just done; called after `free_steps`, so it must be cheap."""
+
+    def free_steps(self, sim: Any) -> int:  # noqa: ARG002 - for those that know better
+        """Return how many steps may be done before `due` has to be asked again, at least 1: 1 unless told."""
+        return 1
 
     @abstractmethod
     def act(self, sim: Any) -> None:
@@ -73,8 +79,18 @@ class _Call(Callback):
         if self.when == "time":
             return self._periods(sim.step_count, sim.grid.dt) > self._periods(sim.step_count - 1, sim.grid.dt)
         if self.when == "once":
-            return sim.step_count == math.ceil(self.time / sim.grid.dt - _SLACK)
+            return sim.step_count == self._once(sim)
         return False
+
+    def free_steps(self, sim: Fields) -> int:
+        if self.when == "steps":
+            return self.steps - sim.step_count % self.steps
+        if self.when == "once":
+            return max(self._once(sim) - sim.step_count, 0) or _NEVER
+        return 1 if self.when == "time" else _NEVER
+
+    def _once(self, sim: Fields) -> int:
+        return math.ceil(self.time / sim.grid.dt - _SLACK)
 
     def _periods(self, step: int, dt: float) -> int:
         return math.floor((step + _SLACK) * dt / self.time)

@@ -22,7 +22,7 @@ State = dict[str, Any]
 
 
 class Condition(ABC):
-    """Tells after each step whether a run is over.
+    """Tells whether a run is over.
 
     Laws: all ranks call the methods in the same order and get the same answers; `begin` forgets what was before, and
     `restore(state())` after it continues as if nothing had happened.
@@ -40,7 +40,11 @@ class Condition(ABC):
 
     @abstractmethod
     def reached(self, sim: Fields) -> bool:
-        """Whether the run is over; called after every step, and once before the first."""
+        """Whether the run is over; called once before the first step, and again after `free_steps`, or earlier."""
+
+    def free_steps(self, sim: Fields) -> int:  # noqa: ARG002 - for those that know better
+        """Return how many steps may be done before `reached` has to be asked again, at least 1: 1 unless told."""
+        return 1
 
     @abstractmethod
     def progress(self, sim: Fields) -> float | None:
@@ -80,6 +84,9 @@ class UntilTime(Condition):
     def reached(self, sim: Fields) -> bool:
         return sim.step_count >= self._last
 
+    def free_steps(self, sim: Fields) -> int:
+        return max(1, self._last - sim.step_count)
+
     def progress(self, sim: Fields) -> float | None:
         return (sim.step_count - self._first) / max(1, self._last - self._first)
 
@@ -109,6 +116,9 @@ class SourcesEnded(Condition):
 
     def reached(self, sim: Fields) -> bool:
         return self._until.reached(sim)
+
+    def free_steps(self, sim: Fields) -> int:
+        return self._until.free_steps(sim)
 
     def progress(self, sim: Fields) -> float | None:
         return self._until.progress(sim)
@@ -142,6 +152,9 @@ class WallTime(Condition):
         if sim.step_count % self.every:
             return False
         return bool(sim.communicator.bcast(perf_counter() - self._start >= self.seconds))
+
+    def free_steps(self, sim: Fields) -> int:
+        return self.every - sim.step_count % self.every
 
     def progress(self, sim: Fields) -> float | None:  # noqa: ARG002 - part of the interface
         return (perf_counter() - self._start) / self.seconds

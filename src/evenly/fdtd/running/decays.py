@@ -63,6 +63,9 @@ class _Windowed(Condition):
         with sim.timer("other"):
             return self._decide(sim, late=late)
 
+    def free_steps(self, sim: Fields) -> int:
+        return max(1, min(SAMPLE_STEPS - sim.step_count % SAMPLE_STEPS, self._next - sim.step_count))
+
     def state(self) -> State:
         return {"next": self._next, **self._memory()}
 

@@ -36,6 +36,9 @@ class Pulse(ABC):
     `spectrum` is at most `tolerance` times its largest value, if the pulse is smooth enough (see each class).
     """
 
+    #: Whether `amplitude` is a formula, which may be asked for times that are never reached.
+    is_formula = False
+
     @property
     @abstractmethod
     def first_time(self) -> float:
@@ -171,6 +174,7 @@ class GaussianPulse(Pulse):
     (0.833, 1.168)
     """
 
+    is_formula = True
     frequency: float
     width: float | None = None
     fwidth: float | None = None
@@ -266,6 +270,7 @@ class ContinuousWave(_Bounded):
     (1+...j)
     """
 
+    is_formula = True
     frequency: float
     start: float = 0.0
     width: float = 0.0

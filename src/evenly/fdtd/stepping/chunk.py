@@ -39,7 +39,6 @@ from evenly.fdtd.stepping.kernels.arguments import ABOVE_ROW, CLOSED, E_STEPPED,
 from evenly.fdtd.stepping.kernels.curl import find_curl
 from evenly.fdtd.stepping.kernels.nonlinear import share_intensity, solve_nonlinear
 from evenly.fdtd.stepping.kernels.poles import advance_poles
-from evenly.fdtd.stepping.kernels.sweep import sweep
 
 if TYPE_CHECKING:
     from evenly.fdtd.cell.boundaries import Layers
@@ -301,22 +300,13 @@ class Chunk:
                 # The kernel wrote P(n+1) over P(n-1).
                 group.now[part], group.before[part] = before, now
 
-    def drive(self, name: str, time: float) -> None:
-        """Let the currents of E or H flow for one step."""
-        for current, amplitude in self._flowing(name, time):
-            for part, field in enumerate(current.fields):
-                field -= current.change(amplitude, part)
-
-    def feed(self, name: str, time: float) -> None:
+    def feed(self, name: str, step: int) -> None:
         """Take the currents of E or H off the increments that off-diagonal elements see."""
-        for current, amplitude in self._flowing(name, time) if self.fed(name) else ():
-            for part in range(self.parts):
-                into = self.view(INCREMENTS[name] + current.component[1], part, current.box)
-                into -= current.change(amplitude, part, bare=True)
-
-    def _flowing(self, name: str, time: float) -> list[tuple[Current, complex]]:
-        mine = ((c, complex(c.pulse(time))) for c in self.currents if c.component[0] == name)
-        return [(current, amplitude) for current, amplitude in mine if amplitude]
+        for current in (c for c in self.currents if c.component[0] == name) if self.fed(name) else ():
+            if amplitude := current.pulse.at(step):
+                for part in range(self.parts):
+                    into = self.view(INCREMENTS[name] + current.component[1], part, current.box)
+                    into -= current.change(amplitude, part)
 
     def apply_nodes(self, name: str) -> None:
         """Add what off-diagonal elements make of the increments; their ghosts must be valid."""
@@ -333,22 +323,6 @@ class Chunk:
             apply_nodes(
                 field, increments, nodes.runs, nodes.elements, nodes.edge_factors, factor, np.array(strides), own
             )
-
-    def sweep(self, stage: Literal["early", "main", "late"]) -> None:
-        """Update E or H or both on the boxes of a stage of the step.
-
-        Parameters
-        ----------
-        stage : str
-            ``"early"``: E where other ranks wait for it. ``"main"``: the rest of E, and of H all that doesn't wait for
-            E's ghosts. ``"late"``: the rest of H.
-        """
-        pairs = self._plan[stage]
-        for part in range(self.parts if pairs else 0):
-            e_fields, h_fields = self.fields["E"][part], self.fields["H"][part]
-            electric, magnetic = self._kernel_media["E"][part], self._kernel_media["H"][part]
-            for boxes in pairs:
-                sweep(e_fields, h_fields, electric, magnetic, self._shape, boxes, self._flags)
 
     def share_intensity(self, *, repeated: bool) -> None:
         """Average the squares of E's components where others' points need them; their ghosts must be valid."""
@@ -369,9 +343,27 @@ class Chunk:
                 constants = points.epsilon, points.chi2, points.chi3
                 solve_nonlinear(field, points.runs, *constants, now, before, points.kept[part], repeated)
 
+    def boxes(self, stage: Literal["early", "main", "late"]) -> list[Array]:
+        """Return what is swept at a stage of the step: per sweep a box for E and one for H, (4, 3) ints.
+
+        Parameters
+        ----------
+        stage : str
+            ``"early"``: E where other ranks wait for it. ``"main"``: the rest of E, and of H all that doesn't wait for
+            E's ghosts. ``"late"``: the rest of H.
+        """
+        return self._plan[stage]
+
+    def swept(self, part: int) -> tuple[list[Array], NDArray[np.int64]]:
+        """Return what the sweep of a part needs, as `kernels.walk` takes it: arrays, and shape, offsets of ψ, flags."""
+        arrays = [*self.fields["E"][part], *self.fields["H"][part]]
+        for name in "EH":
+            c, a, scalar, psi, _, profiles = self._kernel_media[name][part]
+            arrays += [*c, *a, scalar, psi, *profiles]
+        return arrays, np.concatenate([self._shape, self._psi_offsets, self._flags])
+
     @cached_property
     def _plan(self) -> dict[str, list[Array]]:
-        """What the kernel sweeps at each stage: per call a box for E and one for H, (4, 3) ints."""
         # E is updated once everywhere: on the faces that other ranks wait for, then on the rest.
         rest, early, inner = self.box, [], self._inner()
         for axis in range(3):

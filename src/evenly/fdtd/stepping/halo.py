@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from evenly.fdtd.ranks.communicators import Communicator
     from evenly.fdtd.stepping.chunk import Chunk
 
-__all__ = ["Copy", "Halo", "Need", "face_needs", "match", "near_boxes"]
+__all__ = ["Assignment", "Copy", "Halo", "Need", "face_needs", "match", "near_boxes"]
 
 Array = NDArray[Any]
+#: Arrays that get the values of others times a factor; one or two of each, a field's real and imaginary part.
+Assignment = tuple[list[Array], list[Array], complex]
 
 
 @dataclass(frozen=True, order=True)
@@ -166,53 +168,42 @@ class Halo:
         tag: int,
     ) -> None:
         me = communicator.rank
-        # (views of the ghosts, views of the source, phase), one view per part: copied without a message.
-        self._local: list[tuple[list[Array], list[Array], complex]] = []
+        # What is copied without a message; into messages; and out of them.
+        self.local: list[Assignment] = []
+        self.packing: list[Assignment] = []
+        self.unpacking: list[Assignment] = []
         sends: dict[int, list[Copy]] = {}
         receives: dict[int, list[Copy]] = {}
         for copy in copies:
             source, target = layout[copy.source].owner, layout[copy.target].owner
             if source == target == me:
                 into = _views(chunks[copy.target], copy.component, copy.target_box)
-                self._local.append((into, _views(chunks[copy.source], copy.component, copy.source_box), copy.phase))
+                self.local.append((into, _views(chunks[copy.source], copy.component, copy.source_box), copy.phase))
             elif source == me:
                 sends.setdefault(target, []).append(copy)
             elif target == me:
                 receives.setdefault(source, []).append(copy)
         # One buffer per other rank and direction; both sides go through the copies in the same order.
-        self._packing: list[tuple[Array, Array]] = []
-        self._unpacking: list[tuple[list[Array], list[Array], complex]] = []
         outgoing = [(rank, tag, self._outgoing(group, chunks)) for rank, group in sorted(sends.items())]
         incoming = [(rank, tag, self._incoming(group, chunks)) for rank, group in sorted(receives.items())]
         self.bytes_sent = sum(buffer.nbytes for _, _, buffer in outgoing)
         self.neighbours = len(set(sends) | set(receives))
         # Whether other ranks take part, and whether chunks of this rank are neighbours of each other, or of themselves
         # around a periodic cell.
-        self.has_messages, self.has_copies = self.neighbours > 0, bool(self._local)
+        self.has_messages, self.has_copies = self.neighbours > 0, bool(self.local)
         self._exchange = communicator.exchange(outgoing, incoming)
 
     def _outgoing(self, group: list[Copy], chunks: dict[int, Chunk]) -> Array:
         views = [_views(chunks[copy.source], copy.component, copy.source_box) for copy in group]
         buffer, places = _buffer(views)
-        for place, parts in zip(places, views, strict=True):
-            self._packing += zip(place, parts, strict=True)
+        self.packing += [(place, parts, 1) for place, parts in zip(places, views, strict=True)]
         return buffer
 
     def _incoming(self, group: list[Copy], chunks: dict[int, Chunk]) -> Array:
         views = [_views(chunks[copy.target], copy.component, copy.target_box) for copy in group]
         buffer, places = _buffer(views)
-        self._unpacking += [(v, p, copy.phase) for v, p, copy in zip(views, places, group, strict=True)]
+        self.unpacking += [(v, p, copy.phase) for v, p, copy in zip(views, places, group, strict=True)]
         return buffer
-
-    def copy(self) -> None:
-        """Fill the ghosts whose points this rank owns itself."""
-        for into, source, phase in self._local:
-            _assign(into, source, phase)
-
-    def pack(self) -> None:
-        """Gather what other ranks need."""
-        for place, view in self._packing:
-            place[...] = view
 
     def start(self) -> None:
         """Begin to send and receive what was packed."""
@@ -222,18 +213,13 @@ class Halo:
         """Return when all has arrived and been sent."""
         self._exchange.wait()
 
-    def unpack(self) -> None:
-        """Fill the ghosts whose points other ranks own."""
-        for into, place, phase in self._unpacking:
-            _assign(into, place, phase)
-
     def exchange(self) -> None:
         """Fill all ghosts at once; what this rank owns is copied while messages travel."""
-        self.pack()
+        _assign(self.packing)
         self.start()
-        self.copy()
+        _assign(self.local)
         self.wait()
-        self.unpack()
+        _assign(self.unpacking)
 
 
 def _views(chunk: Chunk, component: str, box: Box) -> list[Array]:
@@ -254,12 +240,14 @@ def _buffer(views: list[list[Array]]) -> tuple[Array, list[list[Array]]]:
     return buffer, places
 
 
-def _assign(into: list[Array], source: list[Array], phase: complex) -> None:
-    if len(into) == 1 or phase.imag == 0:
-        for target, values in zip(into, source, strict=True):
-            target[...] = values if phase == 1 else phase.real * values
-    else:
-        # (p + iq)(a + ib) = (pa - qb) + i(pb + qa), parts kept apart.
-        real, imag = source
-        into[0][...] = phase.real * real - phase.imag * imag
-        into[1][...] = phase.real * imag + phase.imag * real
+def _assign(assignments: Sequence[Assignment]) -> None:
+    """Do what `kernels.walk` does, for a single time."""
+    for into, source, phase in assignments:
+        if len(into) == 1 or phase.imag == 0:
+            for target, values in zip(into, source, strict=True):
+                target[...] = values if phase == 1 else phase.real * values
+        else:
+            # (p + iq)(a + ib) = (pa - qb) + i(pb + qa), parts kept apart.
+            real, imag = source
+            into[0][...] = phase.real * real - phase.imag * imag
+            into[1][...] = phase.real * imag + phase.imag * real

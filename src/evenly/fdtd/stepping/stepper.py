@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from time import thread_time
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from evenly.fdtd.cell.grid import COMPONENTS
 from evenly.fdtd.stepping.chunk import INCREMENTS, Chunk
 from evenly.fdtd.stepping.chunk_state import nonzero_components
 from evenly.fdtd.stepping.components import reached
 from evenly.fdtd.stepping.halo import Halo, Need, face_needs, match, near_boxes
+from evenly.fdtd.stepping.kernels.arguments import BLOCK
 from evenly.fdtd.stepping.kernels.nonlinear import REPEATS
+from evenly.fdtd.stepping.program import Patch, Program, in_threads
 
 if TYPE_CHECKING:
     from evenly.fdtd.cell.boundaries import Layers
@@ -26,25 +27,12 @@ if TYPE_CHECKING:
     from evenly.fdtd.ranks.communicators import Communicator
     from evenly.fdtd.stepping.timing import PhaseTimer
 
-__all__ = ["Patch", "Stepper"]
+__all__ = ["Stepper"]
 
 # Ghosts of E, of H, of E all around nonlinear points, and of the increments of E and of H.
 _TAGS = {"E": 1, "H": 2, "N": 3, "G": 4, "K": 5}
-
-
-class Patch(Protocol):
-    """Points of a chunk whose fields are recorded after every step."""
-
-    component: str
-    #: Whether values are only added up, so that a component which is zero needn't be recorded.
-    adds: bool
-
-    @property
-    def average(self) -> int | None:
-        """The axis along which H is averaged to the plane of the E nodes, for which its ghosts must have come."""
-
-    def record(self, step: int, /) -> None:
-        """Take the fields of `step`: E at ``step * dt``, H half a step later."""
+# Points times steps that are done at once: below a millisecond, beside which what a call costs is nothing.
+_POINTS_AT_ONCE = 50_000
 
 
 class Stepper:
@@ -87,12 +75,12 @@ class Stepper:
         self._h_under_way = False
         self._watched: list[Patch] = []
         self._ask_around()
-        self._choose(reached(driven, layers.grid.thin, self._pairs))
-        # The chunks that each kind of work concerns, so that a step doesn't look at the others.
+        self._points = sum(chunk.box.volume for chunk in self.chunks)
+        # The chunks that each kind of work concerns.
         self._fused = [c for c in self.chunks if not c.separate]
         self._separate = [c for c in self.chunks if c.separate]
         self._bent = [c for c in self.chunks if c.media["E"].nonlinear]
-        self._driven = [c for c in self.chunks if c.currents]
+        self._choose(reached(driven, layers.grid.thin, self._pairs))
 
     def _ask_around(self) -> None:
         """Learn what only the ranks that hold media know: the ghosts and the components that media need."""
@@ -160,28 +148,36 @@ class Stepper:
             self._pool.shutdown()
 
     def watch(self, patches: Iterable[Patch]) -> None:
-        """Record the fields of these patches after every step from now on, and of no others."""
+        """Record the fields of these patches from now on, and of no others."""
         self._watched = list(patches)
         # Averages of H reach into ghosts, so they are taken when those have come; the others meanwhile.
         live = [patch for patch in self._watched if patch.component in self.stepped or not patch.adds]
         self._at_once = [patch for patch in live if patch.average is None]
         self._with_ghosts = [patch for patch in live if patch.average is not None]
+        self._intervals = sorted({patch.every for patch in live})
+        # Written anew when it is needed, since arrays may still be replaced until then.
+        self._written: Program | None = None
 
-    def step(self, step: int, dt: float) -> None:
-        """Go from E at `step`·dt and H half a step later to the next step.
+    def free_steps(self, step: int) -> int:
+        """Return how many steps from `step` on may be done at once, the same on all ranks.
+
+        Several ranks do one at a time, and so do large cells, so that a run can be watched and interrupted.
+        """
+        most = min(BLOCK - step % BLOCK, max(1, _POINTS_AT_ONCE // max(1, self._points)))
+        if most == 1 or self._communicator.size > 1 or not self._program.compiled:
+            return 1
+        rooms = ((patch.every, patch.room) for patch in (*self._at_once, *self._with_ghosts))
+        return min([most, *((step // every + room) * every - step for every, room in rooms)])
+
+    def step(self, step: int, steps: int = 1) -> None:
+        """Go from E at `step`·dt and H half a step later to the next step, or by several `free_steps`.
 
         Currents of E flow at half steps, those of H at whole ones.
         """
         self.timer.start("other")
-        self._update_e((step + 0.5) * dt)
-        self._update_h((step + 1) * dt)
-        for patches in (self._at_once, self._with_ghosts):
-            if patches:
-                if patches is self._with_ghosts:
-                    self._receive_h()
-                self.timer.switch("fourier")
-                for patch in patches:
-                    patch.record(step + 1)
+        self._program.run(step, steps)
+        if not self._program.compiled and any((step + 1) % every == 0 for every in self._intervals):
+            self._record(step + 1)
         self.timer.stop()
 
     def settle(self) -> None:
@@ -195,7 +191,7 @@ class Stepper:
             self._receive_h()
             self._look_for_more()
             for name in ("E", "H"):
-                self._exchange(name)
+                self.halos[name].exchange()
 
     def _look_for_more(self) -> None:
         """Step the components, too, that were zero and aren't any more on some rank."""
@@ -208,104 +204,123 @@ class Stepper:
         if everything != self.stepped:
             self._choose(everything)
 
+    def _record(self, step: int) -> None:
+        for patches in (self._at_once, self._with_ghosts):
+            due = [patch for patch in patches if step % patch.every == 0]
+            if due:
+                if patches is self._with_ghosts:
+                    self._receive_h()
+                self.timer.switch("fourier")
+                for patch in due:
+                    patch.record(step)
+
     def _receive_h(self) -> None:
         if self._h_under_way:
-            self._receive("H")
+            self._h_arrives.run(0)
             self._h_under_way = False
 
-    def _update_e(self, time: float) -> None:
+    # -- what a step does ---------------------------------------------------------------------------------------------
+
+    @property
+    def _program(self) -> Program:
+        if self._written is None:
+            self._h_arrives = Program(self.chunks, self.timer)
+            self._receive(self._h_arrives, "H")
+            self._written = Program(self.chunks, self.timer, self._pool)
+            self._update_e(self._written)
+            self._update_h(self._written)
+            if self._written.compiled:
+                self._written.sample("fourier", [*self._at_once, *self._with_ghosts])
+        return self._written
+
+    def _update_e(self, do: Program) -> None:
         """Ampère's law, E(n) → E(n+1), and as much of Faraday's law as the same sweep can do."""
         # Increments: the dispersive medium's -ΔP/ε, which needs no ghosts unless off-diagonal elements see it, …
-        self._each("poles", self._plainly_poled, lambda c: c.advance_poles("E"))
+        self._each(do, "poles", self._plainly_poled, lambda c, _: c.advance_poles("E"))
         # … from here on H's ghosts of the last step are needed …
-        self._receive_h()
+        if self.halos["H"].has_messages:
+            do.call(lambda _: self._receive_h())
         fed = self._fed["E"]
-        self._each("anisotropy", fed, lambda c: c.start_increments("E"))
-        self._each("poles", fed, lambda c: c.advance_poles("E"))
+        self._each(do, "anisotropy", fed, lambda c, _: c.start_increments("E"))
+        self._each(do, "poles", [c for c in fed if c in self._poled["E"]], lambda c, _: c.advance_poles("E"))
         # … the currents' -J/ε, at n + ½ …
-        self._each("sources", self._driven, lambda c: c.drive("E", time))
-        self._each("sources", self._driven, lambda c: c.feed("E", time))
+        do.drive("sources", self.chunks, "E")
+        self._each(do, "sources", [c for c in fed if c.currents], lambda c, step: c.feed("E", step))
         # … and what off-diagonal elements of 1/ε make of all increments around each node.
-        self._exchange("G")
-        self._each("anisotropy", fed, lambda c: c.apply_nodes("E"))
+        self._exchange(do, "G")
+        self._each(do, "anisotropy", fed, lambda c, _: c.apply_nodes("E"))
         # E ← a E + c curl H; fused chunks take H along, once the faces that other ranks wait for are on their way.
-        self._each("electric", self._separate, lambda c: c.sweep("main"))
-        self._each("electric", self._fused, lambda c: c.sweep("early"))
+        do.sweep("electric", self._separate, "main")
+        do.sweep("electric", self._fused, "early")
         # Nonlinear points look at E all around them before E is what it will be.
         if not self._bent:
-            self._send("E")
-        self._each("fused", self._fused, lambda c: c.sweep("main"))
+            self._send(do, "E")
+        do.sweep("fused", self._fused, "main")
         # D(E) = D at nonlinear points, where |E|² of the other components comes from a first solution.
-        self._each("nonlinear", self._bent, lambda c: c.solve_nonlinear(repeated=False))
+        self._each(do, "nonlinear", self._bent, lambda c, _: c.solve_nonlinear(repeated=False))
         for repeat in range(REPEATS):
-            self._exchange("N")
-            self._each("nonlinear", self._bent, partial(Chunk.share_intensity, repeated=repeat > 0))
-            self._each("nonlinear", self._bent, lambda c: c.solve_nonlinear(repeated=True))
+            self._exchange(do, "N")
+            self._each(do, "nonlinear", self._bent, partial(_share_intensity, repeat=repeat))
+            self._each(do, "nonlinear", self._bent, lambda c, _: c.solve_nonlinear(repeated=True))
         if self._bent:
-            self._send("E")
-        self._copy("E")
-        self._receive("E")
+            self._send(do, "E")
+        do.copy("boundary copies", self.halos["E"].local)
+        self._receive(do, "E")
 
-    def _update_h(self, time: float) -> None:
+    def _update_h(self, do: Program) -> None:
         """Faraday's law, H(n+½) → H(n+3/2), where it had to wait for E."""
-        fed, driven = self._fed["H"], self._driven
-        self._each("anisotropy", fed, lambda c: c.start_increments("H"))
-        self._each("poles", self._poled["H"], lambda c: c.advance_poles("H"))
-        self._each("sources", driven, lambda c: c.feed("H", time))
+        fed = self._fed["H"]
+        self._each(do, "anisotropy", fed, lambda c, _: c.start_increments("H"))
+        self._each(do, "poles", self._poled["H"], lambda c, _: c.advance_poles("H"))
+        self._each(do, "sources", [c for c in fed if c.currents], lambda c, step: c.feed("H", step))
         # Currents act before the sweep, or after it where most of it is done already.
-        self._each("sources", [c for c in driven if c.separate], lambda c: c.drive("H", time))
-        self._exchange("K")
-        self._each("anisotropy", fed, lambda c: c.apply_nodes("H"))
+        do.drive("sources", self._separate, "H")
+        self._exchange(do, "K")
+        self._each(do, "anisotropy", fed, lambda c, _: c.apply_nodes("H"))
         # H ← a H - c curl E on what is left.
-        self._each("magnetic", self.chunks, lambda c: c.sweep("late"))
-        self._each("sources", [c for c in driven if not c.separate], lambda c: c.drive("H", time))
+        do.sweep("magnetic", self.chunks, "late")
+        do.drive("sources", self._fused, "H")
         # H's ghosts travel until the next step, or a monitor, needs them.
-        self._send("H")
-        self._h_under_way = True
-        self._copy("H")
+        self._send(do, "H")
+        if self.halos["H"].has_messages:
+            do.call(lambda _: setattr(self, "_h_under_way", True))
+        do.copy("boundary copies", self.halos["H"].local)
 
-    def _send(self, name: str) -> None:
+    def _send(self, do: Program, name: str) -> None:
         halo = self.halos[name]
-        if halo.has_messages:
-            self.timer.switch("boundary copies")
-            halo.pack()
+
+        def start(_: int) -> None:
             self.timer.switch("send/receive")
             halo.start()
 
-    def _copy(self, name: str) -> None:
-        if self.halos[name].has_copies:
-            self.timer.switch("boundary copies")
-            self.halos[name].copy()
-
-    def _receive(self, name: str) -> None:
-        halo = self.halos[name]
         if halo.has_messages:
+            do.copy("boundary copies", halo.packing)
+            do.call(start)
+
+    def _receive(self, do: Program, name: str) -> None:
+        halo = self.halos[name]
+
+        def wait(_: int) -> None:
             self.timer.switch("waiting")
             halo.wait()
-            self.timer.switch("boundary copies")
-            halo.unpack()
 
-    def _exchange(self, name: str) -> None:
-        self._send(name)
-        self._copy(name)
-        self._receive(name)
+        if halo.has_messages:
+            do.call(wait)
+            do.copy("boundary copies", halo.unpacking)
 
-    def _each(self, phase: str, chunks: Sequence[Chunk], work: Callable[[Chunk], Any]) -> None:
+    def _exchange(self, do: Program, name: str) -> None:
+        self._send(do, name)
+        do.copy("boundary copies", self.halos[name].local)
+        self._receive(do, name)
+
+    def _each(self, do: Program, phase: str, chunks: Sequence[Chunk], work: Callable[[Chunk, int], Any]) -> None:
         """Do one kind of work on chunks, in threads if there are any, and count its time for a phase."""
-        if not chunks:
-            return
-        self.timer.switch(phase)
-        if self._pool is None or len(chunks) == 1:
-            for chunk in chunks:
-                work(chunk)
-            return
+        if chunks:
+            do.call(lambda step: in_threads(self.timer, phase, self._pool, [partial(work, c, step) for c in chunks]))
 
-        def timed(chunk: Chunk) -> float:
-            begin = thread_time()
-            work(chunk)
-            return thread_time() - begin
 
-        self.timer.add_cpu(phase, sum(self._pool.map(timed, chunks)))
+def _share_intensity(chunk: Chunk, _: int, *, repeat: int) -> None:
+    chunk.share_intensity(repeated=repeat > 0)
 
 
 def _nonlinear_needs(chunk: Chunk) -> list[Need]:

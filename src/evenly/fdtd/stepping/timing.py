@@ -23,6 +23,9 @@ from contextlib import contextmanager
 from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
@@ -120,6 +123,33 @@ class PhaseTimer:
         self._cpu[current] += cpu - self._cpu_mark
         self._wall_mark, self._cpu_mark = wall, cpu
         self._current = index
+
+    def share(self, seconds: NDArray[np.float64]) -> None:
+        """Count the time since the last switch for several phases, and set their shares to zero.
+
+        Parameters
+        ----------
+        seconds : (n_phases,)
+            The phases' shares, in the order of `PHASES`: their own wall times. CPU time is shared out like wall time.
+            The phase that was running goes on.
+
+        Examples
+        --------
+        >>> timer = PhaseTimer()
+        >>> with timer("other"):
+        ...     timer.share(np.array([2.0, 1.0] + 11 * [0.0]))
+        >>> round(timer.seconds("fused") / timer.seconds("electric"), 6)
+        2.0
+        """
+        wall, cpu = perf_counter(), thread_time()
+        shares = seconds.tolist()
+        whole = sum(shares) or 1.0
+        for index, share in enumerate(shares):
+            if share:
+                self._wall[index] += (wall - self._wall_mark) * share / whole
+                self._cpu[index] += (cpu - self._cpu_mark) * share / whole
+        self._wall_mark, self._cpu_mark = wall, cpu
+        seconds[:] = 0.0
 
     def stop(self) -> None:
         """End the running phase and go back to the one that it interrupted.

@@ -10,10 +10,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 __all__ = [
-    "ABOVE_ROW", "CLOSED", "E_FACTORS", "E_STEPPED", "H_FACTORS", "H_STEPPED", "LAYERED", "LOSSY", "OPEN", "PER_POINT",
-    "SCALAR", "THIN", "WALLS", "WRAPPED", "Medium", "Update",
+    "ABOVE_ROW", "BLOCK", "CLOSED", "E_FACTORS", "E_STEPPED", "H_FACTORS", "H_STEPPED", "LAYERED", "LOSSY", "OPEN",
+    "PER_POINT", "SCALAR", "THIN", "WALLS", "WRAPPED", "Medium", "Update",
 ]  # fmt: skip
 
+# At most so many steps are done at once. Amplitudes of sources are worked out for as many, always for the same ones
+# together, those of a block: it begins at a multiple. So no value depends on how many steps are done at once.
+BLOCK = 64
 # Form of a field's factors: one number per component, c per point, or c and a per point.
 SCALAR, PER_POINT, LOSSY = 0, 1, 2
 # Neighbour above the last point of a row: another chunk, a wall (E = 0 there), or the row's own first point.

@@ -39,7 +39,7 @@ def find_curl(G, A, medium, shape, box, flags, sign):
     at, flat = E_STEPPED if sign < 0 else H_STEPPED, s0 == 0 or s1 == 0
     stepped, most = flags[at : at + 3], max(1, min(shape[1], RUN_BYTES // (G0.itemsize * sy)))
     K = np.zeros(9 * most * sy, G0.dtype)
-    where, inside = find_places(known.offsets, layers, most * sy)
+    where, inside = find_places(known.offsets, layers, most * sy, False)
     k0, k1 = box[0, 2], box[1, 2]
     rows = most if k0 == 1 and k1 == sy - 1 else 1
     if layers[2]:

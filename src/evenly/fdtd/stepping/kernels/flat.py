@@ -19,13 +19,17 @@ __all__ = ["update_flat_rows"]
 
 @njit(cache=True, nogil=True)
 def update_flat_rows(update, K, T, kept, layers, shape, box):
-    """Update rows of one plane; arguments as in `sweep._update_rows`."""
+    """Update rows of one plane; arguments as in `sweep._update_rows`.
+
+    If axis 1 is thin, the rows are those of all planes: `shape`, `layers` and `box` are given with axes 0 and 1
+    exchanged, and so are the coefficients in K; all else isn't.
+    """
     (D0, D1, D2), (A0, A1, A2) = update.D, update.A
     (c0, c1, c2), (a0, a1, a2), psi = update.c, update.a, update.psi
     scalar, mode, where, inside = update.scalar, update.mode, update.where, update.inside
     (s0, s1, s2), walls, wrapped, (x, y, z) = update.strides, update.walls, update.wrapped, update.stepped
     i, j, end, k0, k1, rows = box
-    sy = shape[2]
+    sy, turned = shape[2], s1 == 0 and s0 != 0
     layered = layers[0] != 0 or layers[1] != 0 or layers[2] != 0
     # Two components without losses, which get derivatives of the same third one, are updated together.
     first = s0 == 0 and s1 != 0 and y and z and mode != LOSSY
@@ -43,7 +47,7 @@ def update_flat_rows(update, K, T, kept, layers, shape, box):
         if rows > 1 and (ends[0] > 0 or ends[1] > 0):
             copy_ends(kept, D0, D1, D2, psi, where, inside, (row, sy, m), ends, False)
         if layers[1] and rows == 1:
-            lay_out(K, update.profiles[1], 1, j, 1, k0, sy)
+            lay_out(K, update.profiles[0] if turned else update.profiles[1], 1, j, 1, k0, sy)
         if layered:
             if x:
                 flat_difference(T, A2, A1, psi, K, where[0], inside[0], run, (s1, s2), True)
@@ -67,7 +71,10 @@ def update_flat_rows(update, K, T, kept, layers, shape, box):
                 _update_pair(D2, D0, A1, c2, c0, scalar[2], scalar[0], mode, run, (s0, s2))
         if rows > 1 and (ends[0] > 0 or ends[1] > 0):
             copy_ends(kept, D0, D1, D2, psi, where, inside, (row, sy, m), ends, True)
-        _finish_rows(D0, D1, D2, shape, walls, wrapped, (x, y, z), (i, j, m))
+        if turned:
+            _finish_rows(D1, D0, D2, shape, (walls[1], walls[0], walls[2]), wrapped, (y, x, z), (i, j, m))
+        else:
+            _finish_rows(D0, D1, D2, shape, (walls[0], walls[1], walls[2]), wrapped, (x, y, z), (i, j, m))
         j += m
 
 

@@ -19,7 +19,7 @@ _PSI_1, _PSI_2, _ROW_1, _ROW_2, _APART = 0, 1, 2, 3, 4
 
 
 @njit(cache=True, nogil=True)
-def find_places(offsets, layers, length):
+def find_places(offsets, layers, length, turned):
     """Return where ψ and the coefficients of each component's two derivatives begin, and which cross a layer.
 
     Parameters
@@ -30,6 +30,8 @@ def find_places(offsets, layers, length):
         Whether each axis crosses a layer.
     length : int
         Number of points for which `lay_out` has room.
+    turned : bool
+        Whether `lay_out` is told axis 1 for the coefficients of axis 0, and the reverse.
 
     Returns
     -------
@@ -42,7 +44,8 @@ def find_places(offsets, layers, length):
     for component in range(3):
         first, second = (component + 1) % 3, (component + 2) % 3
         where[component, _PSI_1], where[component, _PSI_2] = offsets[2 * first + 1], offsets[2 * second]
-        where[component, _ROW_1], where[component, _ROW_2] = 3 * first * length, 3 * second * length
+        for column, axis in ((_ROW_1, first), (_ROW_2, second)):
+            where[component, column] = 3 * length * (1 - axis if turned and axis < 2 else axis)
         where[component, _APART] = length
         inside[component, 0], inside[component, 1] = layers[first] != 0, layers[second] != 0
     return where, inside

@@ -43,7 +43,7 @@ RUN_BYTES = 38400
 FLAT_RUN_BYTES = 115200
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def sweep(E, H, electric, magnetic, shape, boxes, flags):
     """Update E on one box and H on another in one sweep; H lags behind E by one plane and one row.
 
@@ -66,13 +66,15 @@ def sweep(E, H, electric, magnetic, shape, boxes, flags):
     # In one and two dimensions, axes are thin, and some components may not exist.
     flat = di == 0 or dj == 0
     room = FLAT_RUN_BYTES if flat else RUN_BYTES
-    most = max(1, min(shape[1], room // (E[0].itemsize * shape[2])))
+    turned = flat and di == 1
+    most = max(1, min(shape[0] if turned else shape[1], room // (E[0].itemsize * shape[2])))
     length, wrapped = most * shape[2], flags[ABOVE_ROW] == WRAPPED
     e_stepped = (flags[E_STEPPED] != 0, flags[E_STEPPED + 1] != 0, flags[E_STEPPED + 2] != 0)
     h_stepped = (flags[H_STEPPED] != 0, flags[H_STEPPED + 1] != 0, flags[H_STEPPED + 2] != 0)
-    no_walls = np.zeros(3, flags.dtype)
+    # A plain False would be a type of its own, for which numba compiles once more.
+    no_walls, not_wrapped = np.zeros(3, flags.dtype), flags[ABOVE_ROW] < 0
     e = _name(E, H, electric, flags[E_FACTORS], layers, length, (-sx, -sy, -1), walls, wrapped, e_stepped)
-    h = _name(H, E, magnetic, flags[H_FACTORS], layers, length, (sx, sy, 1), no_walls, False, h_stepped)
+    h = _name(H, E, magnetic, flags[H_FACTORS], layers, length, (sx, sy, 1), no_walls, not_wrapped, h_stepped)
     e_box, h_box = boxes[:2], boxes[2:]
     # Boxes at most two points wide along the rows are updated point by point.
     if e_box[0, 2] >= e_box[1, 2] and 0 < h_box[1, 2] - h_box[0, 2] <= 2:
@@ -82,6 +84,11 @@ def sweep(E, H, electric, magnetic, shape, boxes, flags):
         _update_points(e, shape, e_box)
         hold(E, shape, e_box, walls)
         return
+    if turned:
+        # Behind a thin axis, planes are rows. So they are swept as the rows of a single plane.
+        shape, layers, e_box, h_box = _turn(shape), _turn(layers), _turn_box(e_box), _turn_box(h_box)
+        di, dj = 0, 1
+    e_profile, h_profile = (e.profiles[0], h.profiles[0]) if turned else (e.profiles[1], h.profiles[1])
     T, kept = np.empty(length, E[0].dtype), np.empty((most, 2, 9), E[0].dtype)
     e_rows, KE = _prepare_runs(e, e_box, most, shape, layers)
     h_rows, KH = _prepare_runs(h, h_box, most, shape, layers)
@@ -93,9 +100,9 @@ def sweep(E, H, electric, magnetic, shape, boxes, flags):
         e_first, e_end = max(j, e_box[0, 1]), min(end, e_box[1, 1])
         h_first, h_end = max(j - dj, h_box[0, 1]), min(end - dj, h_box[1, 1])
         if layers[1] and e_rows > 1:
-            lay_out(KE, e.profiles[1], 1, e_first, e_end - e_first, 1, shape[2])
+            lay_out(KE, e_profile, 1, e_first, e_end - e_first, 1, shape[2])
         if layers[1] and h_rows > 1:
-            lay_out(KH, h.profiles[1], 1, h_first, h_end - h_first, 1, shape[2])
+            lay_out(KH, h_profile, 1, h_first, h_end - h_first, 1, shape[2])
         for i in range(i_first, i_last):
             if e_box[0, 0] <= i < e_box[1, 0] and e_first < e_end:
                 box = (i, e_first, e_end, e_box[0, 2], e_box[1, 2], e_rows)
@@ -114,8 +121,24 @@ def sweep(E, H, electric, magnetic, shape, boxes, flags):
 @njit(cache=True, nogil=True)
 def _name(D, A, medium, mode, layers, length, strides, walls, wrapped, stepped):
     c, a, scalar, psi, offsets, profiles = medium
-    where, inside = find_places(offsets, layers, length)
+    where, inside = find_places(offsets, layers, length, strides[0] != 0 and strides[1] == 0)
     return Update(D, A, c, a, scalar, mode, psi, profiles, where, inside, strides, walls, wrapped, stepped)
+
+
+@njit(cache=True, nogil=True)
+def _turn(triple):
+    """Return the entries of axes 1, 0, 2."""
+    turned = triple.copy()
+    turned[0], turned[1] = triple[1], triple[0]
+    return turned
+
+
+@njit(cache=True, nogil=True)
+def _turn_box(box):
+    turned = box.copy()
+    for end in range(2):
+        turned[end, 0], turned[end, 1] = box[end, 1], box[end, 0]
+    return turned
 
 
 @njit(cache=True, nogil=True)
