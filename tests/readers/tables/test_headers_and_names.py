@@ -117,6 +117,11 @@ def test_runs_that_are_numbered_by_labels_and_results_in_more_languages(tmp_path
     assert found.runs[""].parameters == ["cores"]
 
 
+def test_energy_with_a_unit_in_more_languages(tmp_path: Path) -> None:
+    found = _read(tmp_path, "Kerne;Laufzeit;Energie (kJ)\n48;131,0 s;65\n96;70,2 s;71\n192;41,1 s;90\n384;27,0 s;109\n")
+    assert (found.runs[""].parameters, found.runs[""].quantities["Energie"]) == (["Kerne"], "J")
+
+
 def test_a_deviation_stands_beside_its_mean(tmp_path: Path) -> None:
     found = _read(tmp_path, "nodes,runtime_avg[s],runtime_std[s]\n1,72.5,1.4\n2,40.4,0.8\n4,22.5,0.5\n")
     assert found.runs[""].values.tolist() == [72.5, 40.4, 22.5]

@@ -84,7 +84,10 @@ _NOT_MEASURED = frozenset(
 )
 _STEPS = frozenset({"dt", "step", "timestep", "interval", "period", "timeout", "window", "horizon", "tau"})
 _NOT_MEASURED_NAMES = frozenset({"time_step", "time_steps", "time_stepping", "sim_time"})
-_OTHER_WORDS = frozenset({"memory", "mem", "rss", "hwm", "footprint", "energy", "consumption", "traffic"})
+_OTHER_WORDS = frozenset({
+    "memory", "mem", "rss", "hwm", "footprint", "energy", "consumption", "traffic", "energie", "énergie", "energía",
+    "energia", "verbrauch", "speicher", "arbeitsspeicher", "mémoire", "memoria",
+})  # fmt: skip
 _SHORT_UNITS = frozenset({"ms", "us", "ns", "sypd", "sdpd", "minutes", "hours"})
 #: Names of phases of a step; such a column is never a parameter.
 _PHASES = frozenset(
