@@ -139,7 +139,7 @@ def _between(learned: Learned) -> dict[str, Any]:
     rows = learned.evidence.loc[measured, space.names].reset_index(drop=True)
     return between_levels(
         predict_without,
-        getattr(model, "learned_space_", model.space_),
+        space,
         rows,
         learned.values[measured],
         learned.left_out[measured],

@@ -84,14 +84,14 @@ def without_outliers(learned: Learned) -> Learned:
     learned : Learned
         A model of all runs, and these.
     """
-    off, edge, expected = _found(learned)
+    off, edge, expected, last = _found(learned)
     if not off.any():
         return learned
     dropped, robust, left_out = off & ~edge, learned, learned.left_out
     if dropped.any():
-        robust = learned.again(learned.runs.where(~dropped))
+        robust = last if np.array_equal(dropped, off) else learned.again(learned.runs.where(~dropped))
         left_out = _expected(learned, robust)
-    untouched = ~_configurations_of(learned, off)
+    untouched = ~_configurations_of(learned, off) & np.isfinite(learned.left_out) & np.isfinite(left_out)
     errors = [_error(learned, known, untouched) for known in (learned.left_out, left_out)]
     if errors[1] > errors[0]:
         dropped, robust = np.zeros(len(off), dtype=np.bool_), learned
@@ -108,7 +108,7 @@ def without_outliers(learned: Learned) -> Learned:
     return robust
 
 
-def _found(learned: Learned) -> tuple[Flags, Flags, Floats]:
+def _found(learned: Learned) -> tuple[Flags, Flags, Floats, Learned]:
     """Search for outliers, and compare all rows with a model that was learned without them.
 
     Returns
@@ -117,7 +117,10 @@ def _found(learned: Learned) -> tuple[Flags, Flags, Floats]:
         Which rows are far off, and which of these lie at an edge of what was measured.
     expected : array (n_configurations,)
         What the model without them predicts.
+    last : Learned
+        That model.
     """
+    last = learned
     off = edge = np.zeros(len(learned.runs), dtype=np.bool_)
     expected = learned.left_out
     multiple = _FIRST_MULTIPLE if len(learned.evidence) <= _SMALL else _MULTIPLE
@@ -129,10 +132,11 @@ def _found(learned: Learned) -> tuple[Flags, Flags, Floats]:
         if not off.any():
             break
         try:
-            expected = _expected(learned, learned.again(learned.runs.where(~off)))
+            last = learned.again(learned.runs.where(~off))
         except InputError:  # the other rows are too few to learn from
-            return np.zeros_like(off), edge, learned.left_out
-    return off, edge & off, expected
+            return np.zeros_like(off), edge, learned.left_out, learned
+        expected = _expected(learned, last)
+    return off, edge & off, expected, last
 
 
 def outliers_told(model: Model) -> str:
@@ -332,12 +336,13 @@ def _error(learned: Learned, expected: Floats, rows: Flags) -> float:
 def _listed(learned: Learned, off: Flags, edge: Flags, dropped: Flags, expected: Floats) -> list[dict[str, Any]]:
     """Return what is told of each outlier, the farthest first."""
     own, values = _configuration_numbers(learned), learned.runs.values
-    table = learned.runs.space.frame(learned.runs.configurations)
+    table, names = learned.runs.space.frame(learned.runs.configurations), learned.runs.to_frame()["run"].tolist()
     found: list[int] = np.flatnonzero(off).tolist()
     rows = sorted(found, key=lambda row: -abs(np.log(values[row] / expected[own[row]])))
     return [
         {
             "row": row + 1,
+            "run": str(names[row]),
             "configuration": {str(name): _plain(value) for name, value in table.iloc[row].items()},
             "measured": float(values[row]),
             "expected": float(expected[own[row]]),
@@ -357,4 +362,4 @@ def _one(row: dict[str, Any], unit: str) -> str:
     where = ", ".join(f"{name} = {value}" for name, value in row["configuration"].items())
     factor = row["factor"]
     times = f"{factor:.3g} × as much" if factor > 1 else f"{1 / factor:.3g} × less"
-    return f"row {row['row']} ({where}) measured {row['measured']:.4g} {unit}, expected {row['expected']:.3g} ({times})"
+    return f"run {row['run']} ({where}) measured {row['measured']:.4g} {unit}, expected {row['expected']:.3g} ({times})"

@@ -98,8 +98,11 @@ def test_conditions_of_a_run_in_progress_go_on(every: int) -> None:
     assert ends([fdtd.at_every(move, steps=every)]) == wanted
 
 
-def test_old_chunks_are_given_up_before_new_ones_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    sim = simulation("real", layouts(SCENES["real"]["cell"])[1])
+@pytest.mark.parametrize(("scene", "threads"), [("real", 1), ("real", 2)])
+def test_old_chunks_are_given_up_before_new_ones_are_made(
+    scene: str, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sim = simulation(scene, layouts(SCENES[scene]["cell"])[1], threads=threads)
     steps(sim, 3)
     old = [weakref.ref(chunk) for chunk in sim.chunks]
     arrays = [weakref.ref(values) for chunk in sim.chunks for values in chunk.arrays().values()]

@@ -84,3 +84,29 @@ def test_methods_that_are_named_learn_from_all() -> None:
     train = wide(60, 15)
     model = Automatic(methods=["power-law"]).fit(train.drop(columns="seconds"), train["seconds"])
     assert model.learned_space_ == model.space_
+
+
+def test_labels_that_are_never_met_again_are_no_end_of_it() -> None:
+    frame = wide(60, 15).assign(job=[f"job{k}" for k in range(60)])
+    assert that_matter(table_of(frame), quiet) == list(frame.columns.drop("seconds"))
+
+
+def test_a_small_model_tells_nothing_of_parameters_that_it_does_not_have() -> None:
+    train = wide(120, 15)
+    names = list(train.columns.drop("seconds"))
+    with pytest.warns(EvenlyWarning, match="don't change the seconds"):
+        model: Any = evenly.fit(evenly.Runs.from_frame(train, names), method="auto", effort="quick")
+    model.training_ |= {"weak_scaling": [["x1", "x0"]], "filling": {"nodes": "x2"}}
+    small: Any = distil(model)
+    ranges = small.training_["label_ranges"]["solver"]["cg"]
+    assert set(ranges) == set(small.space_.names) - {"solver"}
+    assert not {"weak_scaling", "filling"} & set(small.training_)
+    assert not small.extrapolates(train[small.space_.names]).any()
+
+
+def test_parameters_of_an_offset_are_kept() -> None:
+    train = wide(120, 15)
+    names = list(train.columns.drop("seconds"))
+    model = Automatic(effort="quick", offset="x0 * x3 / x7")
+    model.fit(train[names], train["seconds"])
+    assert {"x0", "x3", "x7"} <= set(model.learned_space_.names)

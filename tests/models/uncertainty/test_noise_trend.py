@@ -83,3 +83,13 @@ def test_the_interval_score_is_least_at_the_quantile() -> None:
     residuals = np.random.default_rng(0).normal(size=20_000)
     scores = {half: interval_score(residuals, np.full(20_000, half), 0.9) for half in (1.2, 1.645, 2.1)}
     assert min(scores, key=lambda half: scores[half]) == 1.645
+
+
+def test_learning_anew_from_its_residuals_changes_little() -> None:
+    places, residuals = drawn(300, 3, RISING)
+    learned = LocalConformal.learn(inputs(places), residuals, freedom=290.0)
+    assert learned.trend is not None
+    # Each was divided by a law learned without it.
+    assert learned.residuals == pytest.approx(np.abs(residuals), rel=0.3)
+    again = LocalConformal.learn(inputs(places), learned.residuals, freedom=290.0)
+    assert again.half_width(inputs(places), 0.9) == pytest.approx(learned.half_width(inputs(places), 0.9), rel=0.3)

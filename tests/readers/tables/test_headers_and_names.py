@@ -149,3 +149,55 @@ def test_names_of_runs_that_tell_their_cores(tmp_path: Path) -> None:
     text = "name,cores,time_s\nbench_016,16,812\nbench_032,32,431\nbench_064,64,236\nbench_016,16,815\n"
     assert _read(tmp_path, text).runs[""].parameters == ["cores"]
     assert _read(tmp_path, text.replace("name", "mesh")).runs[""].parameters == ["mesh", "cores"]
+
+
+def test_a_mark_at_the_ends_of_rows_is_no_number_of_the_row(tmp_path: Path) -> None:
+    runs = _read(tmp_path, "level,time_s,nx\n1,90.1,100,\n2,46.2,200,\n3,25.0,400,\n").runs[""]
+    assert (runs.parameters, runs.values.tolist()) == (["level", "nx"], [90.1, 46.2, 25.0])
+
+
+def test_cases_that_tell_more_than_their_cores_are_parameters(tmp_path: Path) -> None:
+    text = "case,cores,time_s\ncavity_8,8,90\nchannel_8,8,135\ncavity_16,16,46\nchannel_16,16,70\n"
+    assert _read(tmp_path, text).runs[""].parameters == ["case", "cores"]
+
+
+@pytest.mark.parametrize("name", ["linear_tol", "linear tolerance", "ideal gas"])
+def test_a_linear_tolerance_is_a_parameter(tmp_path: Path, name: str) -> None:
+    runs = _read(tmp_path, f"cores,{name},time_s\n8,1e-4,90\n8,1e-6,135\n16,1e-4,46\n16,1e-6,70\n").runs[""]
+    assert runs.parameters == ["cores", name]
+
+
+@pytest.mark.parametrize("name", ["process grid", "block size", "mesh tile"])
+def test_products_of_what_a_domain_is_cut_into_are_labels(tmp_path: Path, name: str) -> None:
+    runs = _read(tmp_path, f"{name},time_s\n16x8,90\n8x32,46\n64x8,25\n").runs[""]
+    assert runs.configurations[name].tolist() == ["16x8", "8x32", "64x8"]
+
+
+def test_numbered_runs_of_an_mpi_time_and_a_column_of_the_same_name(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("size,mpi time 1,mpi time 2\n100,9.0,9.1\n200,18.2,18.0\n")
+    assert scan(path, time="mpi time *").runs[""].parameters == ["size"]
+    path.write_text("size,time,time 1,time 2\n100,8.9,9.0,9.1\n200,18.1,18.2,18.0\n")
+    with pytest.raises(ReadError, match="'time' is a column of its own"):
+        scan(path, time="time *")
+
+
+def test_records_in_records_have_one_name_in_all(tmp_path: Path) -> None:
+    path = tmp_path / "runs.json"
+    path.write_text('[{"a": {"cores": 8}, "b": {"cores": 1}, "time_s": 9}, {"a": {"cores": 16}, "time_s": 5}]')
+    runs = scan(path, parameters="a.cores").runs[""]
+    assert runs.configurations["a.cores"].tolist() == [8, 16]
+
+
+def test_tables_of_latex_with_rules_around_and_two_header_rows(tmp_path: Path) -> None:
+    path = tmp_path / "paper.tex"
+    row = chr(92) * 2
+    rule = chr(92) + "hline"
+    begin, end = chr(92) + "begin{tabular}{rrr}", chr(92) + "end{tabular}"
+    body = f"8 & 90.1 & 3.2 {row}\n16 & 46.2 & 3.1 {row}\n32 & 25.0 & 3.3 {row}"
+    path.write_text(f"{begin}\n{rule}\nCores & Time (s) & Memory [GB] {row}\n{rule}\n{body}\n{rule}\n{end}\n")
+    assert scan(path).runs[""].values.tolist() == [90.1, 46.2, 25.0]
+    two = f"Cores & Time & & {row}\n & total [s] & MPI [s] {row}"
+    path.write_text(f"{begin}\n{rule}\n{two}\n{rule}\n{body}\n{rule}\n{end}\n".replace("Time & & ", "Time & "))
+    found = scan(path)
+    assert [column.name for column in found.columns] == ["Cores", "Time total [s]", "Time MPI [s]"]

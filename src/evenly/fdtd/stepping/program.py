@@ -161,6 +161,8 @@ class Program:
         for n, patch in enumerate(patches):
             self._patches.setdefault(patch.every, []).append((n, patch))
             for rows, views in patch.slots():
+                if not rows[0].size:
+                    continue
                 self._samples.append([len(self._copies), patch.every, rows.strides[0] // rows.itemsize, n])
                 self._add_copy(MOVE if len(views) == 1 else ADD, [rows[0]], views, 1)
         self._add_op(SAMPLE, phase, first, len(self._samples))
@@ -211,6 +213,7 @@ class Program:
                 self._walk(work, step, steps, self._seconds)
                 if phase is None:
                     self._timer.share(self._seconds)
+                self._seconds[:] = 0.0  # the timer's own clock counted work of one phase
             else:
                 work(step)
             called = not isinstance(work, tuple)

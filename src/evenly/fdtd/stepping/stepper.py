@@ -142,11 +142,6 @@ class Stepper:
                 remote[axis] = any(self._layout[copy.source].owner != self._communicator.rank for copy in sources)
             chunk.remote_faces = (remote[0], remote[1], remote[2])
 
-    def close(self) -> None:
-        """End the threads."""
-        if self._pool:
-            self._pool.shutdown()
-
     def watch(self, patches: Iterable[Patch]) -> None:
         """Record the fields of these patches from now on, and of no others."""
         self._watched = list(patches)
@@ -157,6 +152,13 @@ class Stepper:
         self._intervals = sorted({patch.every for patch in live})
         # Written anew when it is needed, since arrays may still be replaced until then.
         self._written: Program | None = None
+
+    def close(self) -> None:
+        """End the threads, and give up the arrays of the chunks, which functions of a program hold in a circle."""
+        self._written = None
+        self.__dict__.pop("_h_arrives", None)
+        if self._pool:
+            self._pool.shutdown()
 
     def free_steps(self, step: int) -> int:
         """Return how many steps from `step` on may be done at once, the same on all ranks.

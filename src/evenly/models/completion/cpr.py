@@ -296,7 +296,7 @@ class CPR(RegressionModel[_Completion]):
         known = self._conformal
         if len(known.places):
             places = np.vstack([known.places, inputs.matrix])
-            residuals = np.concatenate([np.sqrt(known.squares), errors])
+            residuals = np.concatenate([known.residuals, errors])
             freedom = max(self.n_runs_ - self._fitted.coefficients, 0.0)
             self._conformal = LocalConformal.learn(
                 self._coding.inputs_of(places), residuals, freedom=freedom, growth=known.growth

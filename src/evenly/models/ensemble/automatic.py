@@ -144,7 +144,9 @@ class Automatic(Model):
         names = list(map(str, table.columns))
         if self.methods is None:
             runs = Table(table, logs, weights / weights.mean(), self.space_, measured)
-            names = that_matter(runs, self.progress or (lambda _: None))
+            needed = set() if self._offset is None else set(self._offset.names)
+            matter = {*that_matter(runs, self.progress or (lambda _: None)), *needed}
+            names = [name for name in names if name in matter]
         self.learned_space_ = self.space_
         if len(names) < len(table.columns):
             self.learned_space_ = Space.from_data(table[names], like=self.space_)

@@ -8,7 +8,9 @@ that recombine measured values. For a parameter with many values, values between
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -124,6 +126,38 @@ def _drawn(column: Floats, count: int, rng: np.random.Generator) -> Floats:
     return np.asarray(np.quantile(column, rng.random(count)))
 
 
+def _training_of(model: Automatic) -> dict[str, Any]:
+    """Return what a blend knows of its runs, as far as it is about parameters that it learned from."""
+    dropped = set(model.space_.names) - set(model.learned_space_.names)
+    told = {name: value for name, value in model.training_.items() if name == "without_effect" or not dropped}
+    for name, value in model.training_.items():
+        about = _without(value, dropped) if name == "label_ranges" else value
+        if name not in told and not _mentions(about, dropped):
+            told[name] = about
+    return told
+
+
+def _without(ranges: Mapping[str, Any], dropped: Collection[str]) -> dict[str, Any]:
+    """Return the ranges of numbers by parameter and label without those of some parameters."""
+    return {
+        name: {
+            label: {number: ends for number, ends in its.items() if number not in dropped}
+            for label, its in by_label.items()
+        }
+        for name, by_label in ranges.items()
+        if name not in dropped
+    }
+
+
+def _mentions(value: Any, names: Collection[str]) -> bool:
+    """Tell whether nested dictionaries and lists hold one of these names."""
+    if isinstance(value, Mapping):
+        return any(key in names or _mentions(one, names) for key, one in value.items())
+    if isinstance(value, list | tuple):
+        return any(_mentions(one, names) for one in value)
+    return isinstance(value, str) and value in names
+
+
 def _take_over(small: CPR, model: Automatic) -> None:
     """Copy the range and the run count of the blend to the completion, and adapt the blend's intervals."""
     known = model._conformal
@@ -131,9 +165,9 @@ def _take_over(small: CPR, model: Automatic) -> None:
     table = model._coding.table(model._coding.inputs_of(known.places[rows]), model.learned_space_)
     shift = np.log(small._predict(table) / model._predict(table))
     small.space_, small.n_runs_ = model.learned_space_, model.n_runs_
-    small.response_, small.training_ = dict(model.response_), dict(model.training_)
+    small.response_, small.training_ = dict(model.response_), _training_of(model)
     # Squared errors add up: the blend's residual and the completion's deviation from it are taken as independent.
-    residuals = np.sqrt(known.squares[rows] + shift**2)
+    residuals = np.hypot(known.residuals[rows], shift)
     small._conformal = LocalConformal.learn(
         small._coding.inputs(table), residuals, freedom=float(model.n_runs_), growth=known.growth
     )

@@ -45,7 +45,7 @@ class LocalConformal(Stored):
     places : array (n_runs, k)
         Coded inputs of the left-out runs, `Inputs.matrix`.
     squares : array (n_runs,)
-        Squared log residuals of the left-out runs.
+        Squared log residuals of the left-out runs, divided by the law.
     scores : LogConformal
         Absolute residuals divided by local scales.
     growth : float
@@ -74,6 +74,14 @@ class LocalConformal(Stored):
 
         trend, scales = raced_trend(places, residuals, half_width)
         return replace(cls._scored(places, residuals / scales, freedom, growth), trend=trend)
+
+    @property
+    def residuals(self) -> Floats:
+        """Sizes of the log residuals that it was built from, (n_runs,).
+
+        What the law divided them by is undone, nearly: each was divided by a law that was learned without it.
+        """
+        return np.sqrt(self.squares) * (1.0 if self.trend is None else self.trend.scales(self.places))
 
     @classmethod
     def _scored(cls, places: Floats, residuals: Floats, freedom: float, growth: float) -> LocalConformal:

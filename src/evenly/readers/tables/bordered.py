@@ -54,7 +54,8 @@ def tables_in_text(lines: Sequence[str]) -> list[range]:
     for number, line in enumerate(lines):
         if number > 0 and _is_row(lines[number - 1]) and _is_row(line) and _RULE.fullmatch(line):
             end = next((n for n in range(number, len(lines)) if not _is_row(lines[n])), len(lines))
-            found.append(range(number - 1, end))
+            first = next((n + 1 for n in range(number - 1, -1, -1) if not _is_row(lines[n])), 0)
+            found.append(range(first, end))
     return found
 
 

@@ -64,7 +64,7 @@ def without_row_numbers(rows: Sequence[_Row]) -> list[_Row]:
     (_, header), *body = rows
     first = [cells[0] for _, cells in body if len(cells) == len(header) + 1]
     counted = [[str(number + start) for number in range(len(body))] for start in (0, 1)]
-    if not body or first not in counted:
+    if not body or first not in counted or not any(cells[-1] for _, cells in body):  # a mark at the ends of rows
         return list(rows)
     return [rows[0], *((line, cells[1:]) for line, cells in body)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,29 +79,32 @@ def _records(text: str) -> list[Mapping[str, Any]]:
             found = [dict(zip(found, row, strict=True)) for row in zip(*lists, strict=True)]
     if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
         return []
-    found = [one for record in found for one in _repeated(_flat(record))]
+    found = [one for record in _flat(found) for one in _repeated(record)]
     plain = all(not isinstance(value, Mapping | list) for one in found for value in one.values())
     return found if plain else []
 
 
-def _flat(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a record with the values of the records in it, by their own names, or with that before a point.
+def _flat(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return records with the values of the records in them, by their own names, or with that before a point.
 
     Examples
     --------
-    >>> _flat({"config": {"cores": 8}, "time_s": 1.5}), _flat({"a": {"n": 1}, "b": {"n": 2}})
-    ({'cores': 8, 'time_s': 1.5}, {'a.n': 1, 'b.n': 2})
+    >>> _flat([{"config": {"cores": 8}, "time_s": 1.5}]), _flat([{"a": {"n": 1}}, {"a": {"n": 2}, "b": {"n": 3}}])
+    ([{'cores': 8, 'time_s': 1.5}], [{'a.n': 1}, {'a.n': 2, 'b.n': 3}])
     """
-    parts = [(name, _flat(value) if isinstance(value, Mapping) else value) for name, value in record.items()]
-    inner = [key for _, value in parts for key in (value if isinstance(value, Mapping) else ())]
-    taken = Counter([*inner, *(name for name, value in parts if not isinstance(value, Mapping))])
-    flat: dict[str, Any] = {}
-    for name, value in parts:
+    paths = [dict(_paths(record)) for record in records]
+    ends = Counter(path[-1] for path in {path for one in paths for path in one})
+    return [
+        {path[-1] if ends[path[-1]] == 1 else ".".join(path): value for path, value in one.items()} for one in paths
+    ]
+
+
+def _paths(record: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, value in record.items():
         if isinstance(value, Mapping):
-            flat.update({key if taken[key] == 1 else f"{name}.{key}": its for key, its in value.items()})
+            yield from _paths(value, (*above, str(name)))
         else:
-            flat[name] = value
-    return flat
+            yield (*above, str(name)), value
 
 
 def _repeated(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -28,14 +28,18 @@ def latex_as_bars(lines: Sequence[str]) -> list[str]:
     >>> latex_as_bars([r"\begin{tabular}{rr}", r"{Cores} & \textbf{Time (s)} \\", r"\midrule", r"8 & 653.8 \\"])
     ['', '| Cores | Time (s) |', '|---|---|', '| 8 | 653.8 |']
     """
-    inside, found = False, []
+    inside = ruled = False
+    found: list[str] = []
     for line in lines:
         inside = (inside or _BEGIN.search(line) is not None) and _END.search(line) is None
         text = re.sub(r"(?<!\\)%.*", "", line)
         for mark, plain in _UNMARKED.items():
             text = text.replace(mark, plain)
         if not inside or _BEGIN.search(line) or "&" not in text:
-            found.append("|---|---|" if inside and _RULE.search(text) else "")
+            begun = any(row.startswith("| ") for row in found)
+            rule = inside and begun and not ruled and _RULE.search(text) is not None
+            ruled |= rule
+            found.append("|---|---|" if rule else "")
             continue
         text = re.sub(r"\\(?:hline|toprule|midrule|bottomrule)\b", "", _END_OF_ROW.sub("", text))
         while (bare := _AROUND.sub(r"\1", text)) != text:

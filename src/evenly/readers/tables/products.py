@@ -21,6 +21,11 @@ _SIZES = frozenset({
     "grid", "mesh", "domain", "size", "cells", "points", "resolution", "problem", "lattice", "box", "gitter", "netz",
     "maillage", "grille", "malla", "griglia",
 })  # fmt: skip
+#: Words of products that aren't: of what a domain is cut into.
+_OTHERS = frozenset({
+    "process", "processes", "proc", "procs", "processor", "rank", "ranks", "mpi", "block", "blocks", "tile", "tiles",
+    "thread", "threads", "chunk", "chunks", "layout", "topology", "decomposition",
+})  # fmt: skip
 _BETWEEN = re.compile(r"\s*[×*]\s*|\s+[xX]\s+")
 
 
@@ -34,7 +39,7 @@ def with_factors(
     cells : DataFrame (n_rows, n_columns)
         Stripped text.
     asked : collection of str
-        Columns that the user names, which aren't split.
+        Columns that the user names, which aren't split into factors.
     labels : collection of str
         Columns that hold labels by the user, which stay as they are.
 
@@ -56,7 +61,9 @@ def with_factors(
         factors = [_SIGN.split(cell) if _CELL.fullmatch(cell) else [] for cell in its]
         products = [math.prod(map(int, one)) for one in factors]
         alike = len(its) > 2 and all(len(one) == len(factors[0]) > 1 for one in factors)
-        if alike and name not in labels and words_of(name) & _SIZES and len(set(products)) == its.nunique() > 1:
+        its_words = words_of(name)
+        size = its_words & _SIZES and not its_words & _OTHERS
+        if alike and name not in labels and size and len(set(products)) == its.nunique() > 1:
             found[name] = pd.Series(list(map(str, products)), index=cells.index, dtype=object)
             notes.append(f"{name!r} is read as the number of points, {its.iloc[0]} as {products[0]:,}")
             continue

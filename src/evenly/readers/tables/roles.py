@@ -97,10 +97,12 @@ _OUTCOMES = frozenset({
     "flops", "sypd", "sdpd", "asypd", "chsy", "chpsy", "mlups", "glups", "mips", "teps", "gteps", "mteps", "imbalance",
     "utilisation", "utilization", "residual", "residuals", "misses", "loss", "rmse", "accuracy", "percent",
     "edp", "walltimeratio", "slowdown", "overhead", "gc", "amdahl", "qps", "tps", "iops",
-    "charged", "charge", "billed", "su", "sus", "ipc", "cpi", "relative", "normalized", "ideal", "linear",
+    "charged", "charge", "billed", "su", "sus", "ipc", "cpi", "relative", "normalized",
     "normalised",
 })  # fmt: skip
 _OUTCOME_NAMES = frozenset({
+    "ideal", "linear", "ideal_speedup", "linear_speedup", "ideal_time", "linear_time", "ideal_scaling",
+    "linear_scaling",
     "top_1", "top_5", "top1", "top5", "power_w", "heures_cœur", "heures_coeur", "temps_cpu", "cpu_zeit",
     "speed_up", "parallel_eff", "core_hours", "cpu_hours", "node_hours", "gpu_hours", "corehours", "cpuhours",
     "nodehours", "gpuhours", "core_h",
@@ -403,9 +405,12 @@ def identifies(
 
 
 def _tells(cells: Sequence[str], counts: NDArray[np.float64]) -> bool:
-    """Tell whether each label holds the number of its row: bench_016 beside 16 cores."""
-    numbers = [[int(n) for n in re.findall(r"\d+", cell)] for cell in cells]
-    return len(set(cells)) > 1 and all(count in found for found, count in zip(numbers, counts, strict=True))
+    """Tell whether labels differ in nothing but the number of their row: bench_016 beside 16 cores."""
+    texts = [
+        tuple("" if part.isdigit() and float(part) == count else part for part in re.split(r"(\d+)", cell))
+        for cell, count in zip(cells, counts.tolist(), strict=True)
+    ]
+    return len(set(cells)) > 1 and len(set(texts)) == 1
 
 
 def columns_of(runs: Mapping[str, Runs]) -> list[Column]:
