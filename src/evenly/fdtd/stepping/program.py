@@ -193,6 +193,10 @@ class Program:
             self._work.pop()
         self._work.append((first, len(self._ops)))
 
+    def end(self) -> None:
+        """Give up all work, whose functions hold this program, and so the arrays of its chunks."""
+        self._work.clear()
+
     # -- doing --------------------------------------------------------------------------------------------------------
 
     def run(self, step: int, steps: int = 1) -> None:

@@ -155,8 +155,10 @@ class Stepper:
 
     def close(self) -> None:
         """End the threads, and give up the arrays of the chunks, which functions of a program hold in a circle."""
+        for program in (self._written, self.__dict__.pop("_h_arrives", None)):
+            if program is not None:
+                program.end()
         self._written = None
-        self.__dict__.pop("_h_arrives", None)
         if self._pool:
             self._pool.shutdown()
 
