@@ -70,10 +70,10 @@ def test_a_table_with_outliers_is_learned_as_if_it_had_none(method: str) -> None
     assert errors[2] < 1.15 * errors[0] < 0.5 * errors[1]
 
 
-def test_the_warning_names_row_configuration_measured_expected_and_factor() -> None:
+def test_the_warning_names_run_configuration_measured_expected_and_factor() -> None:
     bad = spoilt(grid(noise=0.01), [20], 0.01)
     with pytest.warns(
-        EvenlyWarning, match=r"1 of 72 rows: row 21 \(cores = 16, size = 300\) measured .* × less\)"
+        EvenlyWarning, match=r"1 of 72 rows: run 20 \(cores = 16, size = 300\) measured .* × less\)"
     ) as told:
         model: Any = evenly.fit(evenly.Runs.from_frame(bad, ["cores", "size"]), method="log-quadratic")
     assert "--outliers keep" in str(told[0].message)
