@@ -203,3 +203,21 @@ def test_no_outlier_where_nothing_is_known() -> None:
     unlike, edge = unlike_neighbours(np.linspace(-1, 1, 40)[:, None], np.zeros(40), unknown)
     assert not unlike.any()
     assert not edge.any()
+
+
+@pytest.mark.filterwarnings("ignore::evenly.errors.ExtrapolationWarning")
+@pytest.mark.parametrize(("factor", "dropped"), [(1 / 60, True), (20.0, False)])
+@pytest.mark.parametrize("first", [1, 16])
+def test_a_first_row_that_a_law_takes_exactly_is_told(factor: float, dropped: bool, first: int) -> None:
+    # n^-a log2(n) is zero at one core, so the first row costs it nothing.
+    cores = np.unique(np.round(first * 2 ** np.linspace(0, 6, 19)).astype(int))
+    exact = 20 + 3000 / cores
+    seconds = exact * np.exp(0.02 * np.random.default_rng(0).normal(size=len(cores)))
+    seconds[0] *= factor
+    table = pd.DataFrame({"cores": cores, "seconds": seconds})
+    with pytest.warns(EvenlyWarning, match=rf"run 0 \(cores = {first}\)"):
+        model: Any = evenly.fit(evenly.Runs.from_frame(table, ["cores"]))
+    (row,) = model.training_["outliers"]["rows"]
+    assert (row["run"], row["dropped"]) == ("0", dropped)
+    if dropped:
+        assert model.predict({"cores": [first]})[0] == pytest.approx(exact[0], rel=0.3)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from evenly.models.base import Model
     from evenly.readers import Measurements
     from evenly.runs.runs import Runs
+    from evenly.space.parameters import Parameter
 
 #: The column that readers of profiles name regions in.
 _REGION = "region"
@@ -235,10 +236,25 @@ def known_values(values: Mapping[str, Any], learned: Learned) -> dict[str, Any]:
 
 
 def known_rows(rows: pd.DataFrame, learned: Learned) -> pd.DataFrame:
-    """Return configurations with numbers for parameters that are numbers, as `known_values`."""
+    """Return configurations with numbers for parameters that are numbers, as `known_values`.
+
+    Parameters that change nothing get any value if none is asked for.
+    """
     labels = _labels(learned)
     texts = [name for name in map(str, rows.columns) if name not in labels and rows[name].dtype == object]
-    return rows.assign(**{name: [_number(value) for value in rows[name]] for name in texts})
+    rows = rows.assign(**{name: [_number(value) for value in rows[name]] for name in texts})
+    for model in learned.models.values():
+        for name in model.training_.get("without_effect", ()):  # nobody needs to say what doesn't matter
+            if name not in rows:
+                rows = rows.assign(**{name: _any_value(model.space_.parameters[name])})
+    return rows
+
+
+def _any_value(kind: Parameter) -> Any:
+    from evenly.space.parameters import Categorical
+    from evenly.space.ranges import ends
+
+    return kind.options[0] if isinstance(kind, Categorical) else ends(kind)[0]
 
 
 def _labels(learned: Learned) -> set[str]:

@@ -217,6 +217,7 @@ def unlike_neighbours(
     if len(known) < max(_FEWEST, _EACH * _parabola(places[known]).shape[1]):
         return found, edge
     places, logs, errors = places[known], logs[known], (logs - expected)[known]
+    errors, trusted = _with_ends(places, logs, errors, multiple)
     sizes = np.abs(errors)
     usual = max(float(np.quantile(sizes, _OF_ALL[0])) / _OF_ALL[1], _LEAST)
     far = np.flatnonzero((sizes > _FACTOR) & (sizes > multiple * usual))
@@ -225,7 +226,8 @@ def unlike_neighbours(
     near = _nearest(places, far, min(_NEAR, len(known) - 1))
     local = np.quantile(sizes[near], _OF_NEAR[0], axis=1) / _OF_NEAR[1]
     # The neighbours, too, are compared with what is expected at the row: both relative to one smooth law.
-    off_law, witnesses, signs = _off_the_law(places, logs), near[:, :_WITNESSES], np.sign(errors[far])
+    law = _least_absolute(_parabola(places)[trusted], logs[trusted])[0]
+    off_law, witnesses, signs = logs - _parabola(places) @ law, near[:, :_WITNESSES], np.sign(errors[far])
     here = (off_law - errors)[far][:, None]
     agree = signs[:, None] * (off_law[witnesses] - here) > sizes[far][:, None] / 2
     unlike = signs * (off_law[far] - np.median(off_law[witnesses], axis=1)) > sizes[far] / 2
@@ -249,16 +251,39 @@ def _nearest(places: Floats, rows: Ints, count: int) -> Ints:
     return np.asarray(found[~itself].reshape(len(rows), count), dtype=np.int64)
 
 
-def _off_the_law(places: Floats, logs: Floats) -> Floats:
-    """Return how far rows are off a parabola in the inputs that has the least sum of absolute residuals, (n,)."""
-    design = _parabola(places)
+def _least_absolute(design: Floats, logs: Floats) -> tuple[Floats, Floats]:
+    """Return coefficients with the least sum of absolute residuals, and these, (n,)."""
     roots = np.ones(len(logs))
     for _ in range(_REWEIGHTED):
         fitted = np.linalg.lstsq(design * roots[:, None], logs * roots, rcond=None)[0]
         off = logs - design @ fitted
         size = np.abs(off)
         roots = 1 / np.sqrt(np.maximum(size, max(float(np.median(size)), 1e-9)))
-    return np.asarray(off)
+    return np.asarray(fitted), np.asarray(off)
+
+
+def _with_ends(places: Floats, logs: Floats, errors: Floats, multiple: float) -> tuple[Floats, Flags]:
+    """Return errors (n,) with those of the first and last row of one parameter from a parabola without that row.
+
+    The second result tells of which rows the error stays, (n,).
+
+    A law can take such a row exactly, as ``n^-a log2(n)`` does at one core, and then no left-out error tells of it.
+    """
+    varied = np.flatnonzero((places != places[:1]).any(axis=0))
+    trusted = np.ones(len(logs), dtype=np.bool_)
+    if len(varied) != 1:
+        return errors, trusted
+    errors, x = errors.copy(), places[:, varied[0]]
+    for end in (int(x.argmin()), int(x.argmax())):
+        if (x == x[end]).sum() > 1:
+            continue  # measured with another label, say
+        others = np.arange(len(x)) != end
+        fitted, off = _least_absolute(_parabola(places)[others], logs[others])
+        usual = max(float(np.quantile(np.abs(off), _OF_ALL[0])) / _OF_ALL[1], _LEAST)
+        error = float(logs[end] - _parabola(places)[end] @ fitted)
+        if abs(error) > max(_FACTOR, multiple * usual):
+            errors[end], trusted[end] = max(error, errors[end], key=abs), False
+    return errors, trusted
 
 
 def _parabola(places: Floats) -> Floats:
