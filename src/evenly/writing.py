@@ -40,7 +40,7 @@ _MARKS = (
 #: In the first line of tables, which have no room for a mark: predictions, counts of cores, proposals, listed runs.
 _HEADS = (
     b"value,lower,upper,extrapolated", b"run_s,run_lower_s,run_upper_s", b"error_before,error_after",
-    b"exit_code,message,took",
+    b"exit_code,message,last_words,took", b"exit_code,message,took",
 )  # fmt: skip
 # Where marks are: so many bytes at the beginning or at the end.
 _NEAR = 1 << 16
