@@ -40,11 +40,11 @@ SCRIPT = """
 FRESH = """
     import sys
     from evenly.fdtd.running.compilation import FEATURES, features, prepare
-    from evenly.fdtd.stepping.kernels import anisotropy, fourier, nonlinear, poles, sweep
+    from evenly.fdtd.stepping.kernels import anisotropy, fourier, nonlinear, poles, sweep, walk
     from tests.parallel.checkpoints import simulation
 
     def known():
-        modules = (anisotropy, fourier, nonlinear, poles, sweep)
+        modules = (anisotropy, fourier, nonlinear, poles, sweep, walk)
         kernels = [k for m in modules for k in vars(m).values() if hasattr(k, "signatures")]
         return {k.__name__: list(k.signatures) for k in kernels}
 
