@@ -53,8 +53,8 @@ class NoiseTrend(Stored):
     --------
     >>> x = np.linspace(-1, 1, 1001)[:, None]
     >>> residuals = np.exp(2 * x[:, 0]) * np.random.default_rng(0).exponential(size=1001)
-    >>> NoiseTrend.learn(x, residuals).coefficients.round(1)
-    array([-0. ,  2. ])
+    >>> bool(np.allclose(NoiseTrend.learn(x, residuals).coefficients, [0, 2], atol=0.2))
+    True
     """
 
     coefficients: Floats
@@ -100,7 +100,7 @@ def interval_score(residuals: Floats, half: Floats, level: float) -> float:
 
     Examples
     --------
-    >>> interval_score(np.array([0.5, 2.0]), np.array([1.0, 1.0]), 0.9)
+    >>> round(interval_score(np.array([0.5, 2.0]), np.array([1.0, 1.0]), 0.9), 6)
     12.0
     """
     outside = np.maximum(np.abs(residuals) - half, 0.0)
