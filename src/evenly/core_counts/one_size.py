@@ -43,4 +43,5 @@ def check_one_size(model: Model, what: Cores) -> None:
     raise InputError(
         f"{why} (weak scaling): these runs don't tell how long one size takes on other numbers of cores, so none is "
         "recommended. Measure one size on several counts; `evenly predict --at` answers for sizes that grow alike"
+        + (f". If {' and '.join(grown)} came out of the runs: --parameters with the others" if grown else "")
     )

@@ -201,3 +201,54 @@ def test_tables_of_latex_with_rules_around_and_two_header_rows(tmp_path: Path) -
     path.write_text(f"{begin}\n{rule}\n{two}\n{rule}\n{body}\n{rule}\n{end}\n".replace("Time & & ", "Time & "))
     found = scan(path)
     assert [column.name for column in found.columns] == ["Cores", "Time total [s]", "Time MPI [s]"]
+
+
+@pytest.mark.parametrize("nines", ["99999", "9999.9", "999999"])
+def test_nines_in_place_of_a_time_are_asked_about(tmp_path: Path, nines: str) -> None:
+    text = f"cores,time_s\n8,90\n16,46\n32,{nines}\n64,14\n"
+    with pytest.raises(ReadError, match="may mark a run that failed, far above all others"):
+        _read(tmp_path, text)
+    assert len(_read(tmp_path, text, where=f"time_s != {float(nines):g}").runs[""]) == 3
+    assert len(_read(tmp_path, text, time="time_s").runs[""]) == 4
+    assert len(_read(tmp_path, "n,time_s\n8,90\n16,460\n32,999\n64,1800\n").runs[""]) == 4
+
+
+def test_cells_of_latex_over_several_columns(tmp_path: Path) -> None:
+    path, back = tmp_path / "paper.tex", chr(92)
+    over = back + "multicolumn"
+    path.write_text(
+        back + "begin{tabular}{r|rr|rr}\n"
+        f" & {over}{{2}}{{c|}}{{Time (s)}} & {over}{{2}}{{c}}{{Energy (kJ)}} {back * 2}\n"
+        f"Nodes & MPI & total & CPU & DRAM {back * 2}\n{back}hline\n"
+        f"1 & 12.2 & 250.1 & 35.1 & 3.4 {back * 2}\n2 & 10.1 & 131.9 & 36.9 & 3.6 {back * 2}\n"
+        f"4 & 9.0 & 68.8 & 38.9 & 3.7 {back * 2}\n{back}end{{tabular}}\n"
+    )
+    found = scan(path, time="Time total (s)")
+    assert found.runs[""].values.tolist() == [250.1, 131.9, 68.8]
+    assert [column.name for column in found.columns][:3] == ["Nodes", "Time MPI (s)", "Time total (s)"]
+
+
+def test_the_unit_of_an_upper_header_holds_below_it(tmp_path: Path) -> None:
+    found = _read(tmp_path, "cores,Time (min),\n,total,MPI\n8,90.1,4.1\n16,46.2,4.4\n32,25.0,4.9\n")
+    assert found.runs[""].values[0] == pytest.approx(90.1 * 60)
+
+
+@pytest.mark.parametrize(("name", "times"), [("Tiempo (horas)", 3600), ("Laufzeit (Min.)", 60), ("tijd (uur)", 3600)])
+def test_units_of_time_in_more_languages(tmp_path: Path, name: str, times: int) -> None:
+    runs = _read(tmp_path, f"cores;{name}\n8;9,5\n16;4,8\n32;2,6\n").runs[""]
+    assert runs.values == pytest.approx(np.array([9.5, 4.8, 2.6]) * times)
+
+
+@pytest.mark.parametrize("name", ["time (m)", "time [fortnights]"])
+def test_other_units_are_asked_for(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ReadError, match="is no unit that evenly knows"):
+        _read(tmp_path, f"cores,{name}\n8,9.5\n16,4.8\n32,2.6\n")
+
+
+def test_empty_columns_and_numbers_of_fortran(tmp_path: Path) -> None:
+    runs = _read(tmp_path, "cores,,time_s,,size\n8,,9.5D+01,,1\n16,,4.8D+01,,2\n32,,2.6d1,,1\n").runs[""]
+    assert (runs.parameters, runs.values.tolist()) == (["cores", "size"], [95, 48, 26])
+
+
+def test_numbers_of_runs_in_more_languages(tmp_path: Path) -> None:
+    assert _read(tmp_path, "Prova,cores,time_s\n1,8,90\n2,16,46\n3,32,25\n").runs[""].parameters == ["cores"]

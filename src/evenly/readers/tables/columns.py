@@ -103,10 +103,12 @@ _UNIT_NAMES = {
     "us": "us", "µs": "us", "μs": "us", "usec": "us", "microseconds": "us", "ns": "ns", "nanoseconds": "ns",
     "min": "min", "mins": "min", "minutes": "min", "h": "h", "hours": "h", "days": "d",
     "hr": "h", "hrs": "h", "stunden": "h", "heures": "h", "minuten": "min", "sekunden": "s", "secondes": "s",
+    "horas": "h", "ore": "h", "uur": "h", "godz": "h", "minutos": "min", "minuti": "min", "segundos": "s",
+    "secondi": "s", "seconden": "s", "tagen": "d", "dagen": "d", "días": "d", "giorni": "d",
     "tage": "d", "jours": "d", "sypd": "SYPD", "sdpd": "SDPD",
 }  # fmt: skip
 #: Units in brackets only: elsewhere, ``std`` is a deviation.
-_IN_BRACKETS = {"d": "d", "std": "h", "std.": "h", "day": "d"}
+_IN_BRACKETS = {"d": "d", "std": "h", "std.": "h", "day": "d", "min.": "min", "sek.": "s", "sec.": "s", "godz.": "h"}
 _WHOLE_NAME_UNITS = frozenset({"seconds", "milliseconds", "microseconds", "nanoseconds", "ms", "us", "µs", "μs", "ns",
                                "minutes", "hours", "sypd", "sdpd"})  # fmt: skip
 _OTHER_UNITS = ("B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "J", "kJ", "MJ", "Wh", "kWh")

@@ -48,6 +48,8 @@ _SPACED = re.compile(r"[+-]?[1-9]\d{0,2}(\s\d{3})+([.,]\d+)?")
 _APOSTROPHES = re.compile(r"[+-]?[1-9]\d{0,2}(['’]\d{3})+(\.\d+)?")
 #: Both marks stand in it, so that the first one is no decimal mark.
 _WITH_UNIT = re.compile(r"(?P<number>[1-9]\d{0,2}(?:,\d{3})+\.\d+) ?(?P<unit>[a-zµ]+)")
+#: As Fortran writes numbers of double precision.
+_FORTRAN = re.compile(r"[+-]?\d*\.?\d+[dD][+-]?\d+")
 _ONE_GROUP = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 _SUFFIXED = re.compile(r"(?P<number>[+-]?\d+(?:\.\d+)?) ?(?P<suffix>[kKMG])")
 #: ``97.7%``, and a speed-up of ``1.93x``.
@@ -103,6 +105,12 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     delimiter = told["mark"] if told is not None else _find_delimiter([line for _, line in content[:_SAMPLE]])
     rows = _without_title([(number, [_unmarked(cell) for cell in _cells(line, delimiter)]) for number, line in content])
     header_line, header = (rows := without_row_numbers(joined_header(rows)))[0]
+    empty = [
+        at for at, name in enumerate(header) if not name and not any(row[at : at + 1] != [""] for _, row in rows[1:])
+    ]
+    if len(empty) > 1 and empty[0] > 0:
+        rows = [(line, [cell for at, cell in enumerate(row) if at not in empty]) for line, row in rows]
+        header = rows[0][1]
     names = _check_header(path, header, header_line)
     cut = _cut(text_lines, rows[1:], len(names))
     body = [(line, _fit(path, cells, len(names), line)) for line, cells in (rows[1:-1] if cut else rows[1:])]
@@ -247,7 +255,7 @@ def _float(cell: str) -> float:
     try:
         return math.nan if "_" in cell else float(cell)
     except ValueError:
-        return math.nan
+        return float(cell.upper().replace("D", "E")) if _FORTRAN.fullmatch(cell) else math.nan
 
 
 def _content(text_lines: Sequence[str]) -> list[tuple[int, str]]:

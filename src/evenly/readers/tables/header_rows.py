@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from evenly.readers.tables.columns import canonical_unit
@@ -9,6 +10,7 @@ from evenly.readers.tables.columns import canonical_unit
 __all__ = ["joined_header", "without_row_numbers"]
 
 _Row = tuple[int, list[str]]
+_UNIT_BEHIND = re.compile(r"(.*\S)?\s*([\[(][^\])]*[\])])")
 
 
 def joined_header(rows: Sequence[_Row]) -> list[_Row]:
@@ -49,7 +51,11 @@ def joined_header(rows: Sequence[_Row]) -> list[_Row]:
     for place, top in enumerate(first):
         names = [row[place] for row in below if row[place]]
         last = top or (last if names else "")
-        joined.append(" ".join([last, *names]).strip())
+        unit = _UNIT_BEHIND.fullmatch(last)
+        if unit and names and not _UNIT_BEHIND.fullmatch(names[-1]):  # Time (min) above total
+            joined.append(" ".join([unit[1], *names, unit[2]]))
+        else:
+            joined.append(" ".join([last, *names]).strip())
     return [(rows[count - 1][0], joined), *rows[count:]]
 
 

@@ -20,7 +20,7 @@ from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.quantities import find_quantities, free_name, measured_in
-from evenly.readers.tables.refusals import refuse_choices, refuse_remarks, refuse_summaries
+from evenly.readers.tables.refusals import refuse_choices, refuse_marks, refuse_remarks, refuse_summaries
 from evenly.readers.tables.repetitions import NUMBERS, are_whole, is_running_clock
 from evenly.readers.tables.roles import (
     NAMED,
@@ -130,6 +130,7 @@ class Interpretation:
         book = self._bookkeeping()
         time, unit = self._time()
         seconds = self.values.seconds(time, unit)
+        refuse_marks(self.values, time, seconds)
         stopped = self._stopped(seconds, time, unit)
         quantities = self._quantities(unit)
         solver = self._solver()

@@ -13,7 +13,9 @@ _BEGIN, _END = (
 )
 _RULE = re.compile(r"\\(hline|midrule|cline|cmidrule)\b")
 #: Commands around text that is a cell: ``\textbf{cores}``, ``\num{128}``, ``\multicolumn{1}{c}{time}``.
-_AROUND = re.compile(r"\\(?:multi(?:column|row)\{[^{}]*\}\{[^{}]*\}|[a-zA-Z]+)\{([^{}]*)\}")
+_AROUND = re.compile(r"\\(?:multirow\{[^{}]*\}\{[^{}]*\}|[a-zA-Z]+)\{([^{}]*)\}")
+#: A cell over several columns; the formats of columns may hold braces of their own.
+_OVER = re.compile(r"\\multicolumn\{(\d+)\}\{(?:[^{}]|\{[^{}]*\})*\}\{((?:[^{}]|\{[^{}]*\})*)\}")
 _END_OF_ROW = re.compile(r"\\\\(\[[^\]]*\])?|\\tabularnewline")
 _UNMARKED = {
     r"\%": "%", r"\_": "_", r"\&": "and", r"\#": "#", r"\,": "", r"\pm": "±", r"\times": "x", "~": " ", "$": "",
@@ -42,6 +44,7 @@ def latex_as_bars(lines: Sequence[str]) -> list[str]:
             found.append("|---|---|" if rule else "")
             continue
         text = re.sub(r"\\(?:hline|toprule|midrule|bottomrule)\b", "", _END_OF_ROW.sub("", text))
+        text = _OVER.sub(lambda cell: cell[2] + " &" * (int(cell[1]) - 1), text)
         while (bare := _AROUND.sub(r"\1", text)) != text:
             text = bare
         cells = [re.sub(r"[{}]", "", cell).strip() for cell in text.split("&")]

@@ -18,7 +18,7 @@ from evenly.readers.tables.roles import Column
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.values import Values
 
-__all__ = ["refuse_choices", "refuse_remarks", "refuse_summaries"]
+__all__ = ["refuse_choices", "refuse_marks", "refuse_remarks", "refuse_summaries"]
 
 #: What a row is called that sums up others, or that warmed up.
 _SUMMARIES = frozenset({
@@ -34,6 +34,8 @@ _ORIGINS = frozenset({"source", "origin", "origine", "quelle", "herkunft", "prov
 _ORIGIN = "\x00origin"
 #: A run is off the law of the others if its time is half or twice as long, and on it within a tenth.
 _OFF, _ON = np.log(1.8), np.log(1.1)
+#: A mark of nines is so many times as long as the longest time.
+_FAR_ABOVE = 3.0
 
 
 def refuse_summaries(values: Values, column: str) -> None:
@@ -53,6 +55,27 @@ def refuse_summaries(values: Values, column: str) -> None:
             f"{word!r} in column {column!r} is no run like the others: leave such rows out with where= "
             f"(--where), as --where \"{column} != '{word}'\"",
         )
+
+
+def refuse_marks(values: Values, time: str, seconds: NDArray[np.float64]) -> None:
+    """Refuse a time of nothing but nines that is far above all others: so people mark a run that failed."""
+    if values.options.time is not None:
+        return
+    nines = np.array([re.fullmatch(r"9{3,}(?:[.,]9*0*)?", text) is not None for text in values.texts(time)])
+    others = seconds[~nines & np.isfinite(seconds)]
+    for row in np.flatnonzero(nines):
+        if len(others) and seconds[row] > _FAR_ABOVE * others.max():
+            text = values.texts(time)[row]
+            condition = f"{_quoted(time)} != {float(text):g}"
+            raise values.at(
+                int(row),
+                f"{text!r} in column {time!r} may mark a run that failed, far above all others: leave it out with "
+                f"where= (--where {condition!r}), or pass time={time!r} (--time) if it is a time",
+            )
+
+
+def _quoted(name: str) -> str:
+    return name if name.isidentifier() else f"`{name}`"
 
 
 def refuse_remarks(

@@ -163,7 +163,10 @@ _OF_TIME = _LIMITS | {
 _MOST_TIME = frozenset(
     {"max_walltime", "max_wall_time", "max_wallclock", "walltime_max", "maximum_walltime", "maxtime"}
 )
-_NUMBERINGS = frozenset({"id", "index", "idx", "#", "no", "nr", "row", "line", "number"})
+_NUMBERINGS = frozenset({
+    "id", "index", "idx", "#", "no", "nr", "row", "line", "number", "prova", "essai", "versuch", "ensayo", "prueba",
+    "lauf", "messung", "mesure", "misura", "proef",
+})  # fmt: skip
 _COUNT_WORDS = frozenset({
     "core", "rank", "proc", "process", "processes", "processors", "thread", "task", "node", "gpu", "cpu", "cores",
     "ranks", "tasks", "procs", "threads", "nodes", "gpus", "cpus", "np", "nproc", "nprocs", "ntasks", "nranks",

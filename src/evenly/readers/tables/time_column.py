@@ -48,7 +48,8 @@ _SCALED = re.compile(
 )
 #: What looks as a unit of time that evenly doesn't know: ``[cs]``, ``(quarter hours)``.
 _OTHER_UNIT = re.compile(
-    r"[\[(][^\]):]*?(?:\b[a-zµ]{1,2}s|(?:second|minute|hour|day|week)s?)\s*[\])]\s*$", re.IGNORECASE
+    r"[\[(][^\]):]*?(?:\b[a-zµ]{1,2}s|\bmn?|(?:second|minute|hour|day|week|fortnight|month)s?)\s*[\])]\s*$",
+    re.IGNORECASE,
 )
 #: Words of a time of a whole run. Others may make it another time: it is said then that it was taken for that.
 _USUAL = frozenset({
