@@ -51,7 +51,8 @@ def test_what_was_written_is_what_is_read(
     frame["kind"] = "k" + frame["kind"].str.strip()
     path = tmp_path_factory.getbasetemp() / "roundtrip.csv"
     frame.to_csv(path, index=False)
-    runs = read_one(path, parameters="cores,kind")  # a label that differs in each row would name the row
+    # A label that differs in each row would name the row, and a time of nines would be asked about.
+    runs = read_one(path, parameters="cores,kind", time="seconds")
     assert runs.parameters == ["cores", "kind"]
     pd.testing.assert_frame_equal(
         runs.configurations.astype({"kind": object}), frame[["cores", "kind"]].astype({"kind": object})

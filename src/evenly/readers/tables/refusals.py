@@ -61,7 +61,7 @@ def refuse_marks(values: Values, time: str, seconds: NDArray[np.float64]) -> Non
     """Refuse a time of nothing but nines that is far above all others: so people mark a run that failed."""
     if values.options.time is not None:
         return
-    nines = np.array([re.fullmatch(r"9{3,}(?:[.,]9*0*)?", text) is not None for text in values.texts(time)])
+    nines = np.array([re.fullmatch(r"9{4,}(?:[.,]9*0*)?", text) is not None for text in values.texts(time)])
     others = seconds[~nines & np.isfinite(seconds)]
     for row in np.flatnonzero(nines):
         if len(others) and seconds[row] > _FAR_ABOVE * others.max():
