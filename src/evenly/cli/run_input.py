@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 #: The column that readers of profiles name regions in.
 _REGION = "region"
-_SHORT = re.compile(r"(\d+(?:\.\d+)?) ?([kMG])")
-_PRODUCT = re.compile(r"\d+(?:\s*[x×*]\s*\d+)+", re.IGNORECASE)
 
 __all__ = [
     "Learned", "check_parameters", "known_rows", "known_values", "learn", "learn_from", "measurements", "name_of",
@@ -267,16 +265,17 @@ def _labels(learned: Learned) -> set[str]:
 
 
 def _number(value: Any) -> Any:
+    from evenly.readers.tables.delimited import number
+    from evenly.readers.tables.products import PRODUCT
+
     if isinstance(value, list):
         return [_number(one) for one in value]
-    if isinstance(value, str) and _PRODUCT.fullmatch(value):  # a grid of 512x512x256 points
-        return math.prod(map(int, re.findall(r"\d+", value)))
-    if isinstance(value, str) and (written := _SHORT.fullmatch(value)):
-        return float(written[1]) * {"k": 1e3, "M": 1e6, "G": 1e9}[written[2]]
-    try:
-        return float(value) if isinstance(value, str) else value
-    except ValueError:
+    if not isinstance(value, str):
         return value
+    if PRODUCT.fullmatch(value):  # a grid of 512x512x256 points
+        return math.prod(map(int, re.findall(r"\d+", value)))
+    read = number(value)
+    return value if math.isnan(read) else read
 
 
 def check_parameters(names: Iterable[str], learned: Learned) -> None:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError, did_you_mean
 from evenly.runs.count_names import COUNT_KINDS, kind_of
-from evenly.space.expressions import Expression
+from evenly.space.expressions import Expression, quoted
 from evenly.space.parameters import Categorical, Parameter
 from evenly.space.ranges import ends
 from evenly.space.space import Space
@@ -115,13 +115,13 @@ def find_cores(space: Space, cores_are: str | None = None, *, measured: pd.DataF
     by_kind: dict[str, list[str]] = {kind: [n for n in numbers if kind_of(n) == kind] for kind in COUNT_KINDS}
     cores, ranks, nodes = by_kind["cores"], by_kind["ranks"], by_kind["nodes"]
     if len(cores) == 1 and all(_is_one(space.parameters[n]) or _of_all(measured, cores[0], n) for n in nodes):
-        return Cores(_quoted(cores[0]))
+        return Cores(quoted(cores[0]))
     multiply = [n for kind in ("nodes", "per node", "gpus") for n in by_kind[kind] if _varies(space.parameters[n])]
     multiply += [n for n in by_kind["per rank"] if not _is_one(space.parameters[n])]
     if not cores and (text := _product(space, by_kind)):
         return Cores(text, f"cores: {text} (--cores-are says otherwise)")
     if not cores and len(ranks) == 1 and not multiply:
-        text = _quoted(ranks[0])
+        text = quoted(ranks[0])
         return Cores(
             text, f"cores: one for each of {ranks[0]} (--cores-are says otherwise, as {shlex.quote(f'{text} * 2')})"
         )
@@ -145,9 +145,9 @@ def _product(space: Space, by_kind: Mapping[str, list[str]]) -> str:
     ):
         return ""  # two threads may share a core
     if len(ranks) == 1 and per_rank and not any(_varies(space.parameters[name]) for name in nodes):
-        return " * ".join(map(_quoted, [*ranks, *per_rank]))
+        return " * ".join(map(quoted, [*ranks, *per_rank]))
     if not ranks and len(nodes) == len(per_node) == 1:
-        return " * ".join(map(_quoted, [*nodes, *per_node, *per_rank]))
+        return " * ".join(map(quoted, [*nodes, *per_node, *per_rank]))
     return ""
 
 
@@ -170,7 +170,7 @@ def _question(names: Iterable[str], by_kind: Mapping[str, list[str]]) -> str:
     """Return the question which parameters are the cores, with proposals that can be typed."""
     counting = [name for name in names if kind_of(name)]
     names = list(names)
-    first = _quoted(names[0])
+    first = quoted(names[0])
     if re.match(r"(log_?2?|ld|lb)\b|log2?[\s_(]", names[0], re.IGNORECASE):  # log2(cores)
         first = f"2 ** {first}"
     proposals = _proposals(by_kind) or _grid(names) or [first]
@@ -184,8 +184,8 @@ def _question(names: Iterable[str], by_kind: Mapping[str, list[str]]) -> str:
 
 
 def _proposals(by_kind: Mapping[str, list[str]]) -> list[str]:
-    cores, nodes, ranks = (list(map(_quoted, by_kind[kind])) for kind in ("cores", "nodes", "ranks"))
-    per_node, per_rank = (list(map(_quoted, by_kind[kind]))[:1] for kind in ("per node", "per rank"))
+    cores, nodes, ranks = (list(map(quoted, by_kind[kind])) for kind in ("cores", "nodes", "ranks"))
+    per_node, per_rank = (list(map(quoted, by_kind[kind]))[:1] for kind in ("per node", "per rank"))
     if len(cores) > 1 or (cores and not nodes):
         return cores
     if cores:
@@ -200,12 +200,7 @@ def _proposals(by_kind: Mapping[str, list[str]]) -> list[str]:
 def _grid(names: Sequence[str]) -> list[str]:
     """Return the product of the processes along each axis, as ``px * py``, if there are such names."""
     axes = [name for name in names if re.fullmatch(r"n?p(?:roc)?s?_?[xyz]", name.lower())]
-    return [" * ".join(map(_quoted, axes))] if len(axes) > 1 else []
-
-
-def _quoted(name: str) -> str:
-    """Return a name as expressions write it: in backticks unless it is a plain word."""
-    return name if name.isidentifier() else f"`{name}`"
+    return [" * ".join(map(quoted, axes))] if len(axes) > 1 else []
 
 
 def constants(space: Space, *, but: Collection[str] = ()) -> dict[str, Any]:

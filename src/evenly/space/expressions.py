@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # parsing an expression needs no numpy, whose import is slow
     import pandas as pd
     from numpy.typing import NDArray
 
-__all__ = ["Expression"]
+__all__ = ["Expression", "quoted"]
 
 _MAX_LENGTH = 10_000
 _MAX_PARTS = 500
@@ -33,6 +33,17 @@ _OPERATORS = (
 _FUNCTIONS = ("abs", "ceil", "exp", "floor", "log", "log2", "max", "min", "sqrt")
 #: Matches quoted text, which stays unchanged, and names in backticks.
 _NAMES = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|`([^`]*)`')
+
+
+def quoted(name: str) -> str:
+    """Return a name as expressions write it: in backticks unless it is a plain word.
+
+    Examples
+    --------
+    >>> quoted("cores"), quoted("wall time [s]")
+    ('cores', '`wall time [s]`')
+    """
+    return name if name.isidentifier() else f"`{name}`"
 
 
 class Expression:

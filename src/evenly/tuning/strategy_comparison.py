@@ -1,8 +1,8 @@
 """Search strategies compared on runs that were measured before: how far from the optimum after how many runs.
 
 The table is the program: what a search asks for is looked up, and what failed when it was measured fails again. This is
-the experiment of the CICE study, which repeats each search ten times, compares the mean deviation from the optimal time
-in per cent, and tells differences from luck by a t-test [Balaprakash et al., Machine-learning-based load balancing for
+the experiment of the CICE study: each search is repeated ten times, and the mean deviation from the optimal time in per
+cent is compared. A t-test tells differences from luck [Balaprakash et al., Machine-learning-based load balancing for
 Community Ice Code component in CESM, 2014, section 4].
 """
 

@@ -252,3 +252,25 @@ def test_empty_columns_and_numbers_of_fortran(tmp_path: Path) -> None:
 
 def test_numbers_of_runs_in_more_languages(tmp_path: Path) -> None:
     assert _read(tmp_path, "Prova,cores,time_s\n1,8,90\n2,16,46\n3,32,25\n").runs[""].parameters == ["cores"]
+
+
+def test_two_tables_in_a_paper_are_asked_about(tmp_path: Path) -> None:
+    path, back = tmp_path / "paper.tex", chr(92)
+    rows = (
+        f"Cores & Time (s) {back * 2}\n{back}hline\n8 & 90.1 {back * 2}\n16 & 46.2 {back * 2}\n32 & 25.0 {back * 2}\n"
+    )
+    one = f"{back}begin{{tabular}}{{rr}}\n{rows}{back}end{{tabular}}\n"
+    path.write_text(f"{one}Text.\n{one}")
+    with pytest.raises(ReadError, match="holds 2 tables"):
+        scan(path)
+
+
+@pytest.mark.parametrize("nines", ["9999999", "99999,9"])
+def test_the_condition_that_leaves_nines_out_works(tmp_path: Path, nines: str) -> None:
+    text = f"cores;wall time [s];status\n8;90,5;ok\n16;46,5;ok\n32;{nines};ok\n64;14,5;ok\n"
+    with pytest.raises(ReadError, match="may mark a run that failed") as told:
+        _read(tmp_path, text)
+    condition = str(told.value).split("--where '")[1].split("'")[0]
+    assert len(_read(tmp_path, text, where=condition).runs[""]) == 3
+    failed = _read(tmp_path, text.replace(f"{nines};ok", f"{nines};failed")).runs[""]
+    assert failed.to_frame()["status"].tolist() == ["ok", "ok", "failed", "ok"]

@@ -11,7 +11,8 @@ import pytest
 import evenly
 from evenly.errors import ReadError
 from evenly.readers.scanning import scan
-from evenly.readers.tables.roles import identifies, is_outcome
+from evenly.readers.tables.identifiers import identifies
+from evenly.readers.tables.roles import is_outcome
 from evenly.readers.tables.table import TableReader
 from evenly.readers.tables.time_relations import follows_response
 

@@ -25,7 +25,7 @@ from evenly.readers.tables.bordered import without_borders
 from evenly.readers.tables.header_rows import joined_header, without_row_numbers
 from evenly.runs.files import FORMULA
 
-__all__ = ["Decimal", "Delimited", "has_decimal_commas", "has_suffix", "numbers", "parse"]
+__all__ = ["Decimal", "Delimited", "has_decimal_commas", "has_suffix", "number", "numbers", "parse"]
 
 Decimal = Literal["auto", ".", ","]
 
@@ -179,7 +179,7 @@ def numbers(
             "decimal=',' or decimal='.' (-O decimal=, or -O decimal=.)",
             line=int(lines[first]),
         )
-    return np.array([_number(cell, grouping) for cell in texts], dtype=np.float64)
+    return np.array([number(cell, grouping) for cell in texts], dtype=np.float64)
 
 
 def has_suffix(cells: Sequence[str]) -> str:
@@ -229,7 +229,14 @@ def _grouping_mark(texts: Sequence[str], decimal: Decimal, *, whole: bool, comma
     return ","
 
 
-def _number(cell: str, grouping: str) -> float:
+def number(cell: str, grouping: str = ",") -> float:
+    """Return the number in a cell, NaN if there is none; `grouping` may stand between groups of three digits.
+
+    Examples
+    --------
+    >>> number("4M"), number("1,024"), number("97%"), number("fine")
+    (4000000.0, 1024.0, 97.0, nan)
+    """
     if _GROUPED[grouping].fullmatch(cell):
         cell = cell.replace(grouping, "")
     if grouping == ".":

@@ -68,9 +68,11 @@ def without_row_numbers(rows: Sequence[_Row]) -> list[_Row]:
     [(1, ['cores', 'time']), (2, ['8', '90.1']), (3, ['16', '46.2'])]
     """
     (_, header), *body = rows
-    first = [cells[0] for _, cells in body if len(cells) == len(header) + 1]
-    counted = [[str(number + start) for number in range(len(body))] for start in (0, 1)]
-    if not body or first not in counted or not any(cells[-1] for _, cells in body):  # a mark at the ends of rows
+    if not body or any(len(cells) != len(header) + 1 for _, cells in body) or body[0][1][0] not in ("0", "1"):
+        return list(rows)
+    start = int(body[0][1][0])
+    are_numbers = all(cells[0] == str(number) for number, (_, cells) in enumerate(body, start))
+    if not are_numbers or not any(cells[-1] for _, cells in body):  # a mark at the ends of rows
         return list(rows)
     return [rows[0], *((line, cells[1:]) for line, cells in body)]
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from evenly.errors import ReadError, did_you_mean
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
+from evenly.readers.tables.identifiers import identifies
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.quantities import find_quantities, free_name, measured_in
 from evenly.readers.tables.refusals import refuse_choices, refuse_marks, refuse_remarks, refuse_summaries
@@ -26,7 +27,6 @@ from evenly.readers.tables.roles import (
     NAMED,
     Column,
     Role,
-    identifies,
     is_count,
     is_limit,
     is_memory,
@@ -130,13 +130,13 @@ class Interpretation:
         book = self._bookkeeping()
         time, unit = self._time()
         seconds = self.values.seconds(time, unit)
-        refuse_marks(self.values, time, seconds)
         stopped = self._stopped(seconds, time, unit)
+        failed = stopped if status is None else stopped | (status != "ok")
+        refuse_marks(self.values, time, seconds, failed)
         quantities = self._quantities(unit)
         solver = self._solver()
         parameters = self._parameters(seconds, seconds / SECONDS_PER.get(unit, 1.0))
         if not self.options.parameters:
-            failed = stopped if status is None else stopped | (status != "ok")
             refuse_remarks(self.values, self._roles, parameters, seconds, failed | ~(seconds > 0))
             refuse_choices(self.values, self._roles, parameters, seconds)
         self.notes += self.values.said_of(parameters)
@@ -346,7 +346,7 @@ class Interpretation:
         varied = any(
             self.cells[c].nunique() > 1 and self.values.is_numeric(c) for c in self._free() if c != column
         )  # fmt: skip
-        counts = [self.values.numbers(c) for c in self.cells.columns if kind_of(c) and self.values.is_numeric(c)]
+        counts = (self.values.numbers(c) for c in self.cells.columns if kind_of(c) and self.values.is_numeric(c))
         return identifies(column, self.values.texts(column), self.values.is_numeric(column), varied, counts)
 
     def _parameters(self, seconds: NDArray[np.float64], times: NDArray[np.float64]) -> list[str]:

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 
 __all__ = ["latex_as_bars"]
 
-_BEGIN, _END = (
-    re.compile(r"\\begin\{(tabular\w*\*?|longtable|array)\}"),
-    re.compile(r"\\end\{(tabular|longtable|array)"),
-)
+_BEGIN = re.compile(r"\\begin\{(tabular\w*\*?|longtable|array)\}")
+_END = re.compile(r"\\end\{(tabular|longtable|array)")
 _RULE = re.compile(r"\\(hline|midrule|cline|cmidrule)\b")
 #: Commands around text that is a cell: ``\textbf{cores}``, ``\num{128}``, ``\multicolumn{1}{c}{time}``.
 _AROUND = re.compile(r"\\(?:multirow\{[^{}]*\}\{[^{}]*\}|[a-zA-Z]+)\{([^{}]*)\}")
@@ -30,19 +28,21 @@ def latex_as_bars(lines: Sequence[str]) -> list[str]:
     >>> latex_as_bars([r"\begin{tabular}{rr}", r"{Cores} & \textbf{Time (s)} \\", r"\midrule", r"8 & 653.8 \\"])
     ['', '| Cores | Time (s) |', '|---|---|', '| 8 | 653.8 |']
     """
-    inside = ruled = False
+    inside = begun = ruled = False  # in a table, behind its first row, behind the rule below that
     found: list[str] = []
     for line in lines:
-        inside = (inside or _BEGIN.search(line) is not None) and _END.search(line) is None
+        if _BEGIN.search(line):
+            inside, begun, ruled = True, False, False
+        inside = inside and _END.search(line) is None
         text = re.sub(r"(?<!\\)%.*", "", line)
         for mark, plain in _UNMARKED.items():
             text = text.replace(mark, plain)
         if not inside or _BEGIN.search(line) or "&" not in text:
-            begun = any(row.startswith("| ") for row in found)
             rule = inside and begun and not ruled and _RULE.search(text) is not None
             ruled |= rule
             found.append("|---|---|" if rule else "")
             continue
+        begun = True
         text = re.sub(r"\\(?:hline|toprule|midrule|bottomrule)\b", "", _END_OF_ROW.sub("", text))
         text = _OVER.sub(lambda cell: cell[2] + " &" * (int(cell[1]) - 1), text)
         while (bare := _AROUND.sub(r"\1", text)) != text:

@@ -10,10 +10,11 @@ import pandas as pd
 
 from evenly.readers.tables.roles import words_of
 
-__all__ = ["with_factors"]
+__all__ = ["PRODUCT", "with_factors"]
 
 _SIGN = re.compile(r"\s*[x×*]\s*", re.IGNORECASE)
-_CELL = re.compile(r"\d+(?:\s*[x×*]\s*\d+)+", re.IGNORECASE)
+#: 64x64x64.
+PRODUCT = re.compile(r"\d+(?:\s*[x×*]\s*\d+)+", re.IGNORECASE)
 #: Between the words of a name, an x stands alone.
 _IN_BRACKETS = re.compile(r"[^(\[]*[(\[]\s*([^)\]]+?)\s*[)\]]")
 #: Words of what has a number of points, whichever way these lie.
@@ -58,12 +59,11 @@ def with_factors(
         name = str(column)
         inner = _IN_BRACKETS.fullmatch(name.strip())  # Layout (nodes x tasks)
         words = _BETWEEN.split(inner[1] if inner else name.strip())
-        factors = [_SIGN.split(cell) if _CELL.fullmatch(cell) else [] for cell in its]
-        products = [math.prod(map(int, one)) for one in factors]
+        factors = [_SIGN.split(cell) if PRODUCT.fullmatch(cell) else [] for cell in its]
         alike = len(its) > 2 and all(len(one) == len(factors[0]) > 1 for one in factors)
-        its_words = words_of(name)
-        size = its_words & _SIZES and not its_words & _OTHERS
-        if alike and name not in labels and size and len(set(products)) == its.nunique() > 1:
+        is_size = alike and words_of(name) & _SIZES and not words_of(name) & _OTHERS
+        products = [math.prod(map(int, one)) for one in factors] if is_size and name not in labels else []
+        if len(set(products)) == its.nunique() > 1:
             found[name] = pd.Series(list(map(str, products)), index=cells.index, dtype=object)
             notes.append(f"{name!r} is read as the number of points, {its.iloc[0]} as {products[0]:,}")
             continue

@@ -17,6 +17,7 @@ from evenly.readers.tables.repetitions import chosen_by
 from evenly.readers.tables.roles import Column
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.values import Values
+from evenly.space.expressions import quoted
 
 __all__ = ["refuse_choices", "refuse_marks", "refuse_remarks", "refuse_summaries"]
 
@@ -36,6 +37,7 @@ _ORIGIN = "\x00origin"
 _OFF, _ON = np.log(1.8), np.log(1.1)
 #: A mark of nines is so many times as long as the longest time.
 _FAR_ABOVE = 3.0
+_NINES = re.compile(r"9{4,}(?:[.,]9*0*)?")
 
 
 def refuse_summaries(values: Values, column: str) -> None:
@@ -53,29 +55,28 @@ def refuse_summaries(values: Values, column: str) -> None:
         raise values.at(
             summaries[0],
             f"{word!r} in column {column!r} is no run like the others: leave such rows out with where= "
-            f"(--where), as --where \"{column} != '{word}'\"",
+            f"(--where), as --where \"{quoted(column)} != '{word}'\"",
         )
 
 
-def refuse_marks(values: Values, time: str, seconds: NDArray[np.float64]) -> None:
-    """Refuse a time of nothing but nines that is far above all others: so people mark a run that failed."""
+def refuse_marks(values: Values, time: str, seconds: NDArray[np.float64], failed: NDArray[np.bool_]) -> None:
+    """Refuse a time of nothing but nines that is far above all others: so people mark a run that failed.
+
+    Nothing is asked of rows whose state tells that they `failed`, (n_rows,).
+    """
     if values.options.time is not None:
         return
-    nines = np.array([re.fullmatch(r"9{4,}(?:[.,]9*0*)?", text) is not None for text in values.texts(time)])
-    others = seconds[~nines & np.isfinite(seconds)]
-    for row in np.flatnonzero(nines):
+    texts = values.texts(time)
+    nines = np.array([cell.startswith("9999") and _NINES.fullmatch(cell) is not None for cell in texts], dtype=np.bool_)
+    others = seconds[~nines & ~failed & np.isfinite(seconds)]
+    for row in np.flatnonzero(nines & ~failed):
         if len(others) and seconds[row] > _FAR_ABOVE * others.max():
-            text = values.texts(time)[row]
-            condition = f"{_quoted(time)} != {float(text):g}"
+            condition = f"{quoted(time)} != {float(values.numbers(time)[row])!r}"
             raise values.at(
                 int(row),
-                f"{text!r} in column {time!r} may mark a run that failed, far above all others: leave it out with "
-                f"where= (--where {condition!r}), or pass time={time!r} (--time) if it is a time",
+                f"{texts[row]!r} in column {time!r} may mark a run that failed, far above all others: leave it out "
+                f"with where= (--where {condition!r}), or pass time={time!r} (--time) if it is a time",
             )
-
-
-def _quoted(name: str) -> str:
-    return name if name.isidentifier() else f"`{name}`"
 
 
 def refuse_remarks(
@@ -121,12 +122,11 @@ def refuse_remarks(
             if row is None:
                 row, why = _wrong(values, parameters, seconds, cells)
         if row is not None:
-            quoted = column if column.isidentifier() else f"`{column}`"
             raise values.at(
                 row,
                 f"{cells[row]!r} in column {column!r} {why}: leave such rows out with where= (--where), as --where "
-                f"\"{quoted} != '{cells[row]}'\"; or learn from all, with the columns that were varied named in "
-                f"parameters= (--parameters {','.join(parameters)})",
+                f"\"{quoted(column)} != '{cells[row]}'\"; or learn from all, with the columns that were varied named "
+                f"in parameters= (--parameters {','.join(parameters)})",
             )
 
 

@@ -11,13 +11,11 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.readers.tables.clock_times import is_date
 from evenly.readers.tables.columns import STATISTICS, is_rate, unit_of_time
 from evenly.readers.tables.states import name_key
 from evenly.runs.count_names import kind_of
@@ -33,7 +31,6 @@ __all__ = [
     "are_round",
     "bounds_time",
     "columns_of",
-    "identifies",
     "is_count",
     "is_limit",
     "is_memory",
@@ -84,10 +81,6 @@ class Column:
 
 #: In so many rows, a column can be told from chance; below, only its name counts.
 ENOUGH = 6
-_NEARLY_EACH = 0.9
-_RUN = "run "
-#: Words of columns that give runs a name.
-_TITLES = frozenset({"name", "job", "jobname", "label", "case", "run", "bench", "benchmark", "test", "title"})
 #: Words of names that only a result has.
 _OUTCOMES = frozenset({
     "kernstunden", "kernh", "acc", "wer", "bleu", "perplexity", "kosten", "coût", "eur", "usd",
@@ -128,19 +121,6 @@ _STATISTIC_NAMES = frozenset({
     "mean", "avg", "average", "median", "min", "max", "minimum", "maximum", "sd", "iqr", "cv", "var", "sigma", "p50",
     "p90", "p95", "p99", "q1", "q3", "samples",
 })  # fmt: skip
-_IDENTIFIERS = frozenset({
-    "user", "username", "user_name", "uid", "gid", "account", "acct", "owner", "host", "hosts", "host_list", "hostlist",
-    "node_list", "nodelist", "exec_host", "exec_hosts", "hostnames", "path", "file", "filename", "file_name", "dir",
-    "directory", "folder", "workdir", "work_dir", "log", "logfile", "log_file", "uuid", "guid", "url", "email", "pid",
-    "seed", "random_seed", "rng_seed",
-    "comment", "comments", "note", "notes", "remark", "remarks", "description", "kommentar", "kommentare", "anmerkung",
-    "anmerkungen", "bemerkung", "bemerkungen", "hinweis", "notiz", "notizen", "remarque", "remarques", "commentaire",
-    "commentaires", "nota", "notas", "comentario", "comentarios", "observaciones", "commento",
-    "job_id_raw", "jobidraw", "array_id",
-    "array_job_id", "job_owner",
-    "submit", "submitted", "submit_time", "eligible", "start", "end", "started", "ended", "start_time",
-    "end_time", "job", "job_id", "jobid", "run_id", "date", "datetime", "timestamp",
-})  # fmt: skip
 #: Words that, with a per cent sign, are the share of a run's time, and no setting.
 _SHARES = frozenset({
     "cpu", "comm", "communication", "mpi", "io", "idle", "wait", "user", "sys", "system", "busy", "time", "compute",
@@ -163,10 +143,6 @@ _OF_TIME = _LIMITS | {
 _MOST_TIME = frozenset(
     {"max_walltime", "max_wall_time", "max_wallclock", "walltime_max", "maximum_walltime", "maxtime"}
 )
-_NUMBERINGS = frozenset({
-    "id", "index", "idx", "#", "no", "nr", "row", "line", "number", "prova", "essai", "versuch", "ensayo", "prueba",
-    "lauf", "messung", "mesure", "misura", "proef",
-})  # fmt: skip
 _COUNT_WORDS = frozenset({
     "core", "rank", "proc", "process", "processes", "processors", "thread", "task", "node", "gpu", "cpu", "cores",
     "ranks", "tasks", "procs", "threads", "nodes", "gpus", "cpus", "np", "nproc", "nprocs", "ntasks", "nranks",
@@ -178,8 +154,6 @@ _TIME_OF_EACH = re.compile(
     r"(.*[\s_])?(s|sec|seconds?|ms|msec|us|µs|min|h|hours?)(\s*/\s*|[\s_]+per[\s_]+)(?!s\b|min\b|h\b|hour|day)\w+",
     re.IGNORECASE,
 )
-#: Two words, as a remark has.
-_IS_PROSE = re.compile(r"[^\W\d_]{2,} +[^\W\d_]{2,}").search
 _UNIT_TAIL = re.compile(r"\s*(\[[^\]]*\]|\([^)]*\))\s*$")
 
 
@@ -347,73 +321,6 @@ def are_round(values: NDArray[np.float64]) -> bool:
     """Tell whether half of the numbers are whole or have at most two digits, as people choose them."""
     short = [value == round(value) or float(f"{value:.2g}") == value for value in values.tolist()]
     return bool(2 * sum(short) >= len(short))
-
-
-def identifies(
-    column: str,
-    cells: Sequence[str],
-    numeric: bool,
-    others_vary: bool,
-    counts: Sequence[NDArray[np.float64]] = (),
-) -> str:
-    """Return why a column only names its row; empty if it doesn't.
-
-    Parameters
-    ----------
-    column : str
-        Its name.
-    cells : sequence of str (n_rows,)
-        Its text.
-    numeric : bool
-        Whether they are numbers.
-    others_vary : bool
-        Whether another column could tell the runs apart.
-    counts : sequence of arrays (n_rows,)
-        Columns of cores, nodes, …, which names of runs repeat: ``bench_016``.
-
-    Examples
-    --------
-    >>> identifies("user", ["ann", "bob"], False, True), identifies("mesh", ["fine", "coarse"], False, True)
-    ('its name is that of an identifier', '')
-    """
-    key = name_key(column)
-    distinct = set(cells) - {""}
-    if key in _IDENTIFIERS:
-        return "its name is that of an identifier"
-    if (key in _NUMBERINGS or key.endswith("_id")) and len(distinct) == len(cells) > 1 and others_vary:
-        return "it numbers the rows"
-    if (
-        others_vary
-        and len(cells) > 2
-        and [f"{_RUN}{n}" for n in range(1, len(cells) + 1)]
-        == [re.sub(r"^(run|job|trial|exp|experiment)[\s_#-]*0*(?=[1-9])", _RUN, cell.lower()) for cell in cells]
-    ):  # run1, run2, …
-        return "it numbers the rows"
-    if not numeric and distinct and all(map(is_date, distinct)):
-        return "its values are dates"
-    filled = sum(map(bool, cells))
-    if (
-        not numeric
-        and others_vary
-        and filled < len(cells)
-        and len(distinct) == filled
-        and any(map(_IS_PROSE, distinct))
-    ):
-        return "remarks on some rows"
-    if not numeric and words_of(column) & _TITLES and any(map(_tells, repeat(cells), counts)):
-        return "it tells a number that another column holds"
-    if not numeric and others_vary and len(cells) >= ENOUGH and len(distinct) >= _NEARLY_EACH * len(cells):
-        return "a different label in nearly each row"
-    return ""
-
-
-def _tells(cells: Sequence[str], counts: NDArray[np.float64]) -> bool:
-    """Tell whether labels differ in nothing but the number of their row: bench_016 beside 16 cores."""
-    texts = [
-        tuple("" if part.isdigit() and float(part) == count else part for part in re.split(r"(\d+)", cell))
-        for cell, count in zip(cells, counts.tolist(), strict=True)
-    ]
-    return len(set(cells)) > 1 and len(set(texts)) == 1
 
 
 def columns_of(runs: Mapping[str, Runs]) -> list[Column]:

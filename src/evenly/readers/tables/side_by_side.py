@@ -54,7 +54,7 @@ def stacked(cells: pd.DataFrame, lines: NDArray[np.int64]) -> Narrowed | None:
     others = [column for column in map(str, cells.columns) if column not in columns]
     if time in others or any((told := measured(column)) and told.certainty == 2 for column in others):
         return None
-    return _stack(Path(), cells, lines, dict.fromkeys(columns, ""), time, "")
+    return _stack(cells, lines, dict.fromkeys(columns, ""), time, "")
 
 
 def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], pattern: str) -> Narrowed:
@@ -96,21 +96,21 @@ def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], patter
     beside = [*re.findall(r"([^\W\d_]+)[\W\d_]*$", before), *re.findall(r"^[\W\d_]*([^\W\d_]+)", after)]
     count = next((word for word in beside if kind_of(word)), "")
     count = named[1] if named else count
-    if (
-        numbers
-        and count
-        and not (sorted(map(int, found.values())) == list(range(1, len(found) + 1)) and _alike(cells[list(found)]))
-    ):
-        unit = unit_of_time(pattern)
-        time = next(name for name in (f"time [{unit}]" if unit else "time", pattern) if name not in cells.columns)
-        return _stack(path, cells, lines, found, time, count)
-    if numbers and not _alike(cells[list(found)]):
+    alike = _alike(cells[list(found)])
+    if not numbers or (alike and sorted(map(int, found.values())) == list(range(1, len(found) + 1))):
+        count = ""  # runs 1, 2 and 3, whatever was counted in them
+    elif not (count or alike):
         raise ReadError(
             path,
             f"the times in the columns {', '.join(map(repr, found))} differ by more than repeated runs do: say in "
             "their names what their numbers are, as in '16 cores', or write one row for each time",
         )
-    return _stack(path, cells, lines, dict.fromkeys(found, ""), pattern.replace("*", "").strip() or "time", "")
+    unit = unit_of_time(pattern)
+    time = (f"time [{unit}]" if unit else "time") if count else pattern.replace("*", "").strip() or "time"
+    others = {str(column) for column in cells.columns} - found.keys()
+    if taken := sorted(others & {time, count}):
+        raise ReadError(path, f"{taken[0]!r} is a column of its own beside {', '.join(map(repr, found))}: rename it")
+    return _stack(cells, lines, found, time, count)
 
 
 def pattern_in(columns: Iterable[str]) -> str:
@@ -126,13 +126,9 @@ def pattern_in(columns: Iterable[str]) -> str:
     return found[0][0] if found and found[0][1] > 1 else ""
 
 
-def _stack(
-    path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], columns: dict[str, str], time: str, count: str
-) -> Narrowed:
+def _stack(cells: pd.DataFrame, lines: NDArray[np.int64], columns: dict[str, str], time: str, count: str) -> Narrowed:
     """Return a row for each time in some columns, with the number in its column's name if that is a count."""
     others = [column for column in cells.columns if column not in columns]
-    if (taken := next((name for name in (time, count) if name in others), None)) is not None:
-        raise ReadError(path, f"{taken!r} is a column of its own beside {', '.join(map(repr, columns))}: rename it")
     parts = []
     for column, number in columns.items():
         part = cells[others].assign(**({count: number} if count else {}))

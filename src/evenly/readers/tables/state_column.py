@@ -16,6 +16,7 @@ from evenly.readers.tables.roles import bounds_time, words_of
 from evenly.readers.tables.states import STATE_NAMES, State, counted, must_be_states, name_key, state_of, states
 from evenly.readers.tables.values import Values
 from evenly.runs.units import SECONDS_PER
+from evenly.space.expressions import quoted
 
 __all__ = ["StateColumn", "Stopped", "find_states", "stopped_at_limit"]
 
@@ -107,8 +108,8 @@ def _told(values: Values, column: str, *, asked: bool) -> Sequence[State] | None
     if isinstance(told, str):
         raise ReadError(
             values.path,
-            f"{told}: choose the rows that went well with where= (--where), as in --where '{column} == …', or write ok "
-            "and failed",
+            f"{told}: choose the rows that went well with where= (--where), as in --where '{quoted(column)} == …', or "
+            "write ok and failed",
         )
     if told is None and (asked or must_be_states(column, values.texts(column))):
         row = next((row for row, cell in enumerate(values.cells[column]) if state_of(cell) is None), 0)

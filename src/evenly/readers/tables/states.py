@@ -27,7 +27,7 @@ _WORDS: dict[str, State] = {
         "stopped", "launch_failed", "out of memory", "node fail", "node failure", "diverged", "segfault",
         "segmentation fault", "dnf", "did not finish", "fehlgeschlagen", "abgebrochen", "abgestürzt", "fehler",
         "échec", "échoué", "erreur",
-        "fallido", "falló", "error", "cancelado", "abortado", "fallito", "errore", "annullato",
+        "fallido", "falló", "cancelado", "abortado", "fallito", "errore", "annullato",
     ), "failed"),
     **dict.fromkeys((
         "timed out", "timeout", "timed_out", "time limit", "deadline", "walltime", "hit walltime", "walltime exceeded",

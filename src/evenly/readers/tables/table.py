@@ -215,7 +215,8 @@ class TableReader(Reader):
         if wide is not None:
             options = dataclasses.replace(options, solver=wide.solver or options.solver, time=wide.time)
             why_time = "its name, beside that of each solver" if wide.solver else "repeated runs side by side"
-            why_time = "named in time= (--time)" if pattern else why_time
+            if pattern:
+                why_time = "named in time= (--time)"
             cells, rows, told = wide.cells, wide.lines, (*told, *wide.notes)
         meaning = Interpretation(options, path, cells, rows, units)
         runs = meaning.runs()

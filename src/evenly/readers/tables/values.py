@@ -22,6 +22,7 @@ from evenly.readers.tables.states import name_key
 from evenly.runs.count_names import kind_of
 from evenly.runs.durations import TWO_FIELDS, has_two_fields, is_duration, parse, two_fields_of
 from evenly.runs.units import to_base
+from evenly.space.expressions import quoted
 
 __all__ = ["Values"]
 
@@ -194,7 +195,7 @@ class Values:
         some = [name for name in names if name not in self.options.categories and self.some_have_none(name)]
         said = [f"{name!r} holds versions: labels, of which 1.1 and 1.10 are two" for name in versions] + [
             f"{name!r} is 0 in some runs, which follow another law: its values are labels (numbers if these runs are "
-            f"left out, --where '{name} > 0')"
+            f"left out, --where '{quoted(name)} > 0')"
             for name in some
         ]
         return said + [

@@ -36,6 +36,7 @@ __all__ = [
 _MOST, _MOST_ALIKE = 10, 30
 #: Numbers of runs after which strategies are compared, and how probable a difference by luck may be.
 _AFTER, _LUCK = (5, 10, 20, 40, 80, 160), 0.05
+_TESTS = "t-tests with Holm's correction"
 #: A larger probability isn't worth saying.
 _CERTAIN = 0.995
 
@@ -170,13 +171,20 @@ def comparison_text(found: StrategyComparison) -> str:
     run = found.runs
     means = {name: float(above[:, -1].mean()) for name, above in found.above.items()}
     order = sorted(means, key=lambda name: means[name])
-    for at, one in enumerate(order):
-        luck = {other: found.chance_of_luck(one, other, run) for other in order[at + 1 :]}
-        worse = [f"{other} (p = {value:.2g})" for other, value in luck.items() if value < _LUCK]
+    luck = {
+        (one, other): found.chance_of_luck(one, other, run)
+        for at, one in enumerate(order) for other in order[at + 1 :]
+    }  # fmt: skip
+    # Of many pairs, some differ by luck: the least chance must be below 5 % divided by their number, and so on [Holm,
+    # A simple sequentially rejective multiple test procedure, 1979].
+    ranked = sorted(luck, key=lambda pair: luck[pair])
+    kept = next((at for at, pair in enumerate(ranked) if not luck[pair] < _LUCK / (len(ranked) - at)), len(ranked))
+    for one in order:
+        worse = [f"{other} (p = {luck[one, other]:.2g})" for first, other in ranked[:kept] if first == one]
         if worse:
-            lines.append(f"after {run} runs, {one} is nearer to it than {', '.join(worse)}, by a t-test")
+            lines.append(f"after {run} runs, {one} is nearer to it than {', '.join(worse)}, by {_TESTS}")
     if len(order) > 1 and len(lines) == 1:
-        lines.append(f"after {run} runs, no two strategies differ by more than luck (t-tests, p < {_LUCK})")
+        lines.append(f"after {run} runs, no two strategies differ by more than luck ({_TESTS}, p < {_LUCK})")
     return "\n".join(lines)
 
 

@@ -1,0 +1,111 @@
+"""Columns that only name their row: jobs, users, hosts, dates, remarks, numbers of runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import repeat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.readers.tables.clock_times import is_date
+from evenly.readers.tables.roles import ENOUGH, words_of
+from evenly.readers.tables.states import name_key
+
+__all__ = ["identifies"]
+
+_IDENTIFIERS = frozenset({
+    "user", "username", "user_name", "uid", "gid", "account", "acct", "owner", "host", "hosts", "host_list", "hostlist",
+    "node_list", "nodelist", "exec_host", "exec_hosts", "hostnames", "path", "file", "filename", "file_name", "dir",
+    "directory", "folder", "workdir", "work_dir", "log", "logfile", "log_file", "uuid", "guid", "url", "email", "pid",
+    "seed", "random_seed", "rng_seed",
+    "comment", "comments", "note", "notes", "remark", "remarks", "description", "kommentar", "kommentare", "anmerkung",
+    "anmerkungen", "bemerkung", "bemerkungen", "hinweis", "notiz", "notizen", "remarque", "remarques", "commentaire",
+    "commentaires", "nota", "notas", "comentario", "comentarios", "observaciones", "commento",
+    "job_id_raw", "jobidraw", "array_id",
+    "array_job_id", "job_owner",
+    "submit", "submitted", "submit_time", "eligible", "start", "end", "started", "ended", "start_time",
+    "end_time", "job", "job_id", "jobid", "run_id", "date", "datetime", "timestamp",
+})  # fmt: skip
+_NUMBERINGS = frozenset({
+    "id", "index", "idx", "#", "no", "nr", "row", "line", "number", "prova", "essai", "versuch", "ensayo", "prueba",
+    "lauf", "messung", "mesure", "misura", "proef",
+})  # fmt: skip
+#: Words of columns that give runs a name.
+_TITLES = frozenset({"name", "job", "jobname", "label", "case", "run", "bench", "benchmark", "test", "title"})
+#: The share of rows with labels of their own in which labels only name rows.
+_NEARLY_EACH = 0.9
+_RUN = re.compile(r"(?:run|job|trial|exp|experiment)[\s_#-]*0*([1-9]\d*)", re.IGNORECASE)
+#: Two words, as a remark has.
+_IS_PROSE = re.compile(r"[^\W\d_]{2,} +[^\W\d_]{2,}").search
+
+
+def identifies(
+    column: str,
+    cells: Sequence[str],
+    numeric: bool,
+    others_vary: bool,
+    counts: Iterable[NDArray[np.float64]] = (),
+) -> str:
+    """Return why a column only names its row; empty if it doesn't.
+
+    Parameters
+    ----------
+    column : str
+        Its name.
+    cells : sequence of str (n_rows,)
+        Its text.
+    numeric : bool
+        Whether they are numbers.
+    others_vary : bool
+        Whether another column could tell the runs apart.
+    counts : iterable of arrays (n_rows,)
+        Columns of cores, nodes, …, which names of runs repeat: ``bench_016``.
+
+    Examples
+    --------
+    >>> identifies("user", ["ann", "bob"], False, True), identifies("mesh", ["fine", "coarse"], False, True)
+    ('its name is that of an identifier', '')
+    """
+    key = name_key(column)
+    distinct = set(cells) - {""}
+    if key in _IDENTIFIERS:
+        return "its name is that of an identifier"
+    if (key in _NUMBERINGS or key.endswith("_id")) and len(distinct) == len(cells) > 1 and others_vary:
+        return "it numbers the rows"
+    if not numeric and others_vary and _number_runs(cells):
+        return "it numbers the rows"
+    if not numeric and distinct and all(map(is_date, distinct)):
+        return "its values are dates"
+    filled = sum(map(bool, cells))
+    if (
+        not numeric
+        and others_vary
+        and filled < len(cells)
+        and len(distinct) == filled
+        and any(map(_IS_PROSE, distinct))
+    ):
+        return "remarks on some rows"
+    if not numeric and words_of(column) & _TITLES and any(map(_tells, repeat(cells), counts)):
+        return "it tells a number that another column holds"
+    if not numeric and others_vary and len(cells) >= ENOUGH and len(distinct) >= _NEARLY_EACH * len(cells):
+        return "a different label in nearly each row"
+    return ""
+
+
+def _number_runs(cells: Sequence[str]) -> bool:
+    """Tell whether cells are run1, run2, run3 and so on."""
+    if len(cells) < 3 or _RUN.fullmatch(cells[0]) is None:
+        return False
+    found = [_RUN.fullmatch(cell) for cell in cells]
+    return [match and int(match[1]) for match in found] == list(range(1, len(cells) + 1))
+
+
+def _tells(cells: Sequence[str], counts: NDArray[np.float64]) -> bool:
+    """Tell whether labels differ in nothing but the number of their row: bench_016 beside 16 cores."""
+    texts = [
+        tuple("" if part.isdigit() and float(part) == count else part for part in re.split(r"(\d+)", cell))
+        for cell, count in zip(cells, counts.tolist(), strict=True)
+    ]
+    return len(set(cells)) > 1 and len(set(texts)) == 1
