@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter
 
 from evenly.report.formatting import percent, quantity, value_text
 from evenly.report.plots.style import (
@@ -129,13 +130,18 @@ def plot_comparison(found: StrategyComparison) -> Figure:
         (handles[name],) = axes.plot(runs, 100 * above.mean(axis=0), color=colour, linewidth=1.8)
     axes.set_ylabel("above the optimum (%)", fontsize=10, color=INK)
     axes.set_yscale("symlog", linthresh=1)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     axes.set_ylim(bottom=0)
     value_axis(axes, "x", "configurations run", "", runs)
     legend_below(figure, handles)
     best = min(found.above, key=lambda name: float(found.above[name][:, -1].mean()))
     reached = percent(float(found.above[best][:, -1].mean()))
     seeds = len(found.above[best])
-    set_title(figure, f"{best} is {reached} above the optimum after {found.runs} runs", f"means of {seeds} searches")
+    set_title(
+        figure,
+        f"{best} is {reached} above the optimum after {found.runs} runs",
+        f"means of {seeds} searches, and the middle half",
+    )
     return figure
 
 

@@ -160,7 +160,7 @@ def comparison_table(found: StrategyComparison) -> Table:
     add_numbers(table, *(f"{run} runs" for run in after))
     for name, above in found.above.items():
         parts = 100 * above[:, after - 1].T
-        add_row(table, name, *(f"{x.mean():.1f} ± {x.std(ddof=1):.1f} ({np.median(x):.1f})" for x in parts))
+        add_row(table, name, *(f"{x.mean():.3g} ± {x.std(ddof=1):.3g} ({np.median(x):.3g})" for x in parts))
     return table
 
 
@@ -177,7 +177,7 @@ def comparison_text(found: StrategyComparison) -> str:
     }  # fmt: skip
     # Of many pairs, some differ by luck: the least chance must be below 5 % divided by their number, and so on [Holm,
     # A simple sequentially rejective multiple test procedure, 1979].
-    ranked = sorted(luck, key=lambda pair: luck[pair])
+    ranked = sorted(luck, key=lambda pair: float(np.nan_to_num(luck[pair], nan=1.0)))
     kept = next((at for at, pair in enumerate(ranked) if not luck[pair] < _LUCK / (len(ranked) - at)), len(ranked))
     for one in order:
         worse = [f"{other} (p = {luck[one, other]:.2g})" for first, other in ranked[:kept] if first == one]
