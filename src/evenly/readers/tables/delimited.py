@@ -29,6 +29,8 @@ __all__ = ["Decimal", "Delimited", "has_decimal_commas", "has_suffix", "number",
 
 Decimal = Literal["auto", ".", ","]
 
+#: A quote at the start of a cell.
+_QUOTE = re.compile(r'(?:^|[\t;|,])\s*"')
 _SEPARATOR_LINE = re.compile(r"sep=(?P<mark>[,;|\t])", re.IGNORECASE)
 _DELIMITERS = ("\t", ";", "|", ",")
 _COMMENTS = ("#", "%", "//")
@@ -287,20 +289,25 @@ def _content(text_lines: Sequence[str]) -> list[tuple[int, str]]:
 
 def _with_whole_cells(text_lines: Sequence[str]) -> Sequence[str]:
     """Return the lines with those of a quoted cell in one, and empty ones in their places."""
-    if not any(line.count('"') % 2 for line in text_lines):
+    if not any(map(_is_open, text_lines)):
         return text_lines
     found = list(text_lines)
     number = 0
     while number < len(found):
         part = found[number : number + _MOST_LINES]
         odd = [place for place, line in enumerate(part) if line.count('"') % 2]
-        if odd[:1] == [0] and len(odd) > 1:
+        if odd[:1] == [0] and len(odd) > 1 and _is_open(part[0]):
             last = number + odd[1]
             found[number] = " ".join(line.strip("\r\n") for line in found[number : last + 1])
             found[number + 1 : last + 1] = [""] * (last - number)
             number = last
         number += 1
     return found
+
+
+def _is_open(line: str) -> bool:
+    """Tell whether a quoted cell begins in a line and doesn't end there: the marks of ``4'44"`` aren't quotes."""
+    return line.count('"') % 2 == 1 and _QUOTE.search(line) is not None
 
 
 def _is_header_of(comment: str, first: str) -> bool:

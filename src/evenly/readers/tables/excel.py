@@ -27,7 +27,8 @@ _TYPED = re.compile(r"h{1,2}:mm(;@)?", re.IGNORECASE)
 def read_sheet(path: Path, sheet: str | None = None) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     """Return the cells of a table (n_rows, n_columns) as text, and the row of each in its sheet (n_rows,).
 
-    Rows above the header, as titles, are left out: the header is the first row with several cells.
+    Rows above the header, as titles, are left out: the header is the first row with several cells, and a row above
+    it that names groups of its columns.
 
     Parameters
     ----------
@@ -75,12 +76,23 @@ def read_sheet(path: Path, sheet: str | None = None) -> tuple[pd.DataFrame, NDAr
 def _table(rows: Iterator[Sequence[Any]]) -> list[tuple[int, list[str]]]:
     """Return the rows of a sheet from its header on, as text, without empty ones."""
     found: list[tuple[int, list[str]]] = []
+    above: list[tuple[int, list[str]]] = []  # of one cell, the last before the header
     for number, row in enumerate(rows, 1):
         cells = [_text(cell.value, cell.number_format) for cell in row]
-        if (not found and sum(map(bool, cells)) < 2) or not any(cells):
+        if not any(cells):
+            continue
+        if not found and sum(map(bool, cells)) < 2:
+            above = [(number, cells)]
             continue
         found.append((number, cells))
-    return found
+    if not above or not found or _first(above[0][1]) <= _first(found[0][1]):  # a title
+        return found
+    joined = joined_header([*above, *found])
+    return joined if len(joined) <= len(found) else found
+
+
+def _first(cells: Sequence[str]) -> int:
+    return next(place for place, cell in enumerate(cells) if cell)
 
 
 def _framed(path: Path, rows: Sequence[tuple[int, list[str]]]) -> tuple[pd.DataFrame, NDArray[np.int64]]:

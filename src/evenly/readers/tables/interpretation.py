@@ -70,7 +70,7 @@ class Interpretation:
     lines : array (n_rows,)
         The line, or the row of a file without lines, of each row.
     units : mapping of str to str, optional
-        The units that stood in the cells of a column, see `with_cell_units`.
+        The units that stood in the cells of a column or in a row below its name, see `with_cell_units`.
 
     Attributes
     ----------

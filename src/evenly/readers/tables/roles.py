@@ -101,6 +101,7 @@ _OUTCOME_NAMES = frozenset({
     "nodehours", "gpuhours", "core_h",
     "cpu_h", "node_h", "core_seconds", "cpu_seconds", "core_sec", "ns_day", "ns_per_day", "queue_time", "queuetime",
     "wait_time", "waiting_time", "waiting", "waited", "queued", "time_in_queue", "max_rss", "maxrss", "ave_rss",
+    "max_vms", "max_uss", "max_pss", "io_in", "io_out", "mean_load", "h_m_s",
     "total_cpu", "totalcpu", "cputime", "cpu_time", "cputimeraw", "cpu_time_raw", "consumed_energy", "gb_s", "mb_s",
     "gib_s", "flop_s", "scaling_efficiency", "steps_per_second", "iterations_per_second", "std_dev",
     "sys", "sys_time", "system_time", "user_time", "utime", "stime", "loadavg", "load_avg", "load_average",

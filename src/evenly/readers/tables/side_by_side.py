@@ -61,7 +61,8 @@ def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], patter
     """Return a table with one row for each of the times in columns that a pattern names, as ``"* cores"``.
 
     What stands for the ``*`` is a number of cores, nodes, … if the pattern says so, or of what it names before an
-    equals sign, as ``"N=*"``; else the times are repeated runs.
+    equals sign, as ``"N=*"``, or of its only word, as ``"mesh *"``, if the times differ by more than those of repeated
+    runs; else the times are repeated runs.
 
     Parameters
     ----------
@@ -99,6 +100,8 @@ def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], patter
     alike = _alike(cells[list(found)])
     if not numbers or (alike and sorted(map(int, found.values())) == list(range(1, len(found) + 1))):
         count = ""  # runs 1, 2 and 3, whatever was counted in them
+    elif not (count or alike) and len(beside) == 1 and not (beside[0].lower() in _RUNS or measured(beside[0])):
+        count = beside[0]  # mesh 1000
     elif not (count or alike):
         raise ReadError(
             path,
@@ -137,7 +140,9 @@ def _stack(cells: pd.DataFrame, lines: NDArray[np.int64], columns: dict[str, str
     whole = whole[(whole[time].str.strip() != "").to_numpy()]
     names = list(columns)
     told = f"{names[0]!r} to {names[-1]!r}" if len(names) > 2 else " and ".join(map(repr, names))
-    what = f"the times of so many {count}" if count else "repeated runs of each row's configuration"
+    what = (
+        f"the times at the values of {count!r} in their names" if count else "repeated runs of each row's configuration"
+    )
     order = whole.index.to_numpy(dtype=np.int64)
     return Narrowed(whole.reset_index(drop=True), lines[order], None, time, (f"{told} are taken for {what}",))
 

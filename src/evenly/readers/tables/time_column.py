@@ -23,6 +23,8 @@ from evenly.runs.units import SECONDS_PER, base_unit
 __all__ = ["TimeColumn", "find_time", "statistics_beside"]
 
 
+#: Columns of Snakemake's benchmarks: the seconds of a run, twice.
+_SNAKEMAKE = frozenset({"s", "h:m:s"})
 #: Words of phases, and of the time on the wall, which contains them.
 _COMPUTING = frozenset({
     "compute", "computation", "computing", "calc", "calculation", "kernel", "rechnen", "rechenzeit", "calcul", "part",
@@ -122,7 +124,7 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
         column, why, made = _guess(values, free)
     _refuse_other_times(values, column)
     known = words.measured(column)
-    told = (known.unit if known else "") or words.unit_of_time(column)
+    told = (known.unit if known else "") or words.unit_of_time(column) or values.unit_of_time(column)
     unit = words.canonical_unit(options.unit or "") or told or "s"
     if unit not in TWO_FIELDS and base_unit(unit) != "s":
         raise ReadError(values.path, f"the time's unit must be a time or a rate, but got {unit!r}")
@@ -251,31 +253,33 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         names = ", ".join(map(repr, parts[0]))
         column = _add(values, f"{' + '.join(parts[0])} [s]", parts[1])
         return column, f"the sum of {names}", _Made(parts[0], f"{names} are the parts of one time")
-    found = words.time_candidates(c for c in free if not is_limit(c) and not words.is_rate(c))
+    if {c.lower() for c in free} >= _SNAKEMAKE:
+        return next(c for c in free if c.lower() == "s"), "its name, beside h:m:s", None
+    found = [one.column for one in words.time_candidates(c for c in free if not is_limit(c) and not words.is_rate(c))]
+    if len(found) == 1 and not _is_usual(found[0]):
+        found += [c for c in free if values.unit_of_time(c) and c not in found and not is_limit(c)]
     if len(found) == 1:
-        return found[0].column, "its name", None
+        return found[0], "its name", None
     if not found:
         by_name = {c.lower(): c for c in free}
         if by_name.keys() >= {"real", "user", "sys"}:
             return by_name["real"], "its name, beside user and sys", None
-        durations = [c for c in free if values.are_durations(c) and not is_limit(c)]
+        span = between({c: values.texts(c) for c in values.cells.columns})
+        ends = () if span is None else (span.start, span.end)
+        durations = [c for c in free if values.are_durations(c) and not is_limit(c) and c not in ends]
         if len(durations) == 1:
             return durations[0], "its values are durations", None
-        span = between({c: values.texts(c) for c in values.cells.columns})
         if span is not None:
             column = _add(values, f"{span.end} - {span.start} [s]", span.seconds)
             why = f"the time from {span.start!r} to {span.end!r}"
-            zone = "" if span.zoned else " (no time zone is told: a change of the clock in between would be missed)"
-            said = f"the time is that from {span.start!r} to {span.end!r}{zone}"
+            said = f"the time is that from {span.start!r} to {span.end!r}{f' ({span.said})' if span.said else ''}"
             return column, why, _Made((span.start, span.end), said)
     shown = ", ".join(map(repr, values.cells.columns))
     why = (
-        f"{' and '.join(repr(m.column) for m in found)} may each be the time"
-        if found
-        else "no column's name says that it is a time"
+        f"{' and '.join(map(repr, found))} may each be the time" if found else "no column's name says that it is a time"
     )
     wide = "; columns of each solver are told apart by names: a_cores, a_time_ms, b_cores, b_time_ms" if found else ""
-    if pattern := pattern_in([m.column for m in found] or list(map(str, values.cells.columns))):
+    if pattern := pattern_in(found or list(map(str, values.cells.columns))):
         wide = f"; if several columns are times: --time {pattern!r}"
     elif sum(name.strip().isdigit() for name in map(str, values.cells.columns)) > 1:
         wide = (

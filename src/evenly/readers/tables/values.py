@@ -21,7 +21,7 @@ from evenly.readers.tables.roles import is_result
 from evenly.readers.tables.states import name_key
 from evenly.runs.count_names import kind_of
 from evenly.runs.durations import TWO_FIELDS, has_two_fields, is_duration, parse, two_fields_of
-from evenly.runs.units import to_base
+from evenly.runs.units import base_unit, to_base
 from evenly.space.expressions import quoted
 
 __all__ = ["Values"]
@@ -53,7 +53,7 @@ class Values:
     lines : array (n_rows,)
         The line of each row.
     units : mapping of str to str, optional
-        The units that stood in the cells of a column.
+        The units that stood in the cells of a column, or in a row below its name.
 
     Examples
     --------
@@ -83,6 +83,11 @@ class Values:
         """Keep some of the rows, bool of shape (n_rows,)."""
         self.cells, self.lines = self.cells[mask].reset_index(drop=True), self.lines[mask]
         self._known = {}
+
+    def unit_of_time(self, name: str) -> str:
+        """Return the unit of time that stood in the cells of a column or in a row below its name; else nothing."""
+        unit = self.units.get(name, "")
+        return unit if unit and base_unit(unit) == "s" else ""
 
     def texts(self, name: str) -> list[str]:
         """Return the cells of a column, (n_rows,)."""
