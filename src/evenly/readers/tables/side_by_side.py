@@ -100,7 +100,7 @@ def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], patter
     alike = _alike(cells[list(found)])
     if not numbers or (alike and sorted(map(int, found.values())) == list(range(1, len(found) + 1))):
         count = ""  # runs 1, 2 and 3, whatever was counted in them
-    elif not (count or alike) and len(beside) == 1 and not (beside[0].lower() in _RUNS or measured(beside[0])):
+    elif not (count or alike) and len(beside) == 1 and _names_a_parameter(beside[0]):
         count = beside[0]  # mesh 1000
     elif not (count or alike):
         raise ReadError(
@@ -114,6 +114,10 @@ def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], patter
     if taken := sorted(others & {time, count}):
         raise ReadError(path, f"{taken[0]!r} is a column of its own beside {', '.join(map(repr, found))}: rename it")
     return _stack(cells, lines, found, time, count)
+
+
+def _names_a_parameter(word: str) -> bool:
+    return len(word) > 2 and word.lower() not in _RUNS and measured(word) is None
 
 
 def pattern_in(columns: Iterable[str]) -> str:
