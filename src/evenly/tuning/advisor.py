@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.core_counts.cores import find_cores
 from evenly.errors import EvenlyError, ExtrapolationWarning, InputError
 from evenly.models.base import Model
 from evenly.models.fitting import fit
 from evenly.models.gaussian_process.gaussian_process import GaussianProcess
+from evenly.runs.cores import find_cores
 from evenly.runs.runs import Runs
 from evenly.space.expressions import Expression
 from evenly.space.sampling import combinations
