@@ -179,7 +179,7 @@ def read_jobs(paths: Sequence[Path | str] | Path | str, *, format: str | None = 
     # Asked last: any table may be one of jobs. It is no reader of evenly.read, which takes such a table for runs.
     from evenly.readers.jobs.job_table import JobTableReader
 
-    known = {one.name: one for one in (*filter(_reads_jobs, registered()), JobTableReader)}
+    known = {one.name: one for one in (*(r for r in registered() if issubclass(r, JobReader)), JobTableReader)}
     if format is not None and format not in known:
         reader_class(format)
         raise InputError(f"{format} is no format of jobs: there are {', '.join(known)}")
@@ -189,10 +189,6 @@ def read_jobs(paths: Sequence[Path | str] | Path | str, *, format: str | None = 
     return each_once(
         Jobs.concat([_read_one(path, [r for r in readers if isinstance(r, JobReader)], options) for path in files])
     )
-
-
-def _reads_jobs(reader: type[Reader]) -> bool:
-    return issubclass(reader, JobReader)
 
 
 def _read_one(path: Path, readers: Sequence[JobReader], options: Mapping[str, object]) -> Jobs:

@@ -20,7 +20,7 @@ from evenly.readers.jobs.job_times import limits_of, said_in_time, taken
 from evenly.readers.jobs.jobs import NOT_ENDED, Jobs
 from evenly.readers.jobs.texts import STATES, state
 from evenly.readers.tables.bookkeeping import is_unnamed
-from evenly.readers.tables.cell_files import TEXT_WITH_TABLES, Cells, looks_like_table, plain_cells, read_cells
+from evenly.readers.tables.cell_files import Cells, may_hold_table, plain_cells, read_cells
 from evenly.readers.tables.delimited import Decimal
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.state_column import StateColumn, find_states
@@ -112,7 +112,7 @@ class JobTableReader(JobReader):
         self._dates = {role: column for role, column in points.items() if column is not None}
 
     def recognises(self, path: Path) -> bool:
-        return looks_like_table(path) or path.suffix.lower() in TEXT_WITH_TABLES
+        return may_hold_table(path)
 
     def jobs(self, path: Path) -> Jobs:
         try:
@@ -161,7 +161,7 @@ class _Reading:
         self.notes: list[str] = []
         self.given, self.given_dates, self.given_limit = texts, dates, limit
         self.order, self.product = order, product
-        self.used: set[str] = {values.options.time or "", *dates.values(), *texts.values(), limit or ""}
+        self.used: set[str] = set()
 
     def jobs(self) -> Jobs:
         """Return the jobs.
@@ -172,6 +172,8 @@ class _Reading:
             If what a column is can't be known.
         """
         values = self.values
+        given = (*self.given_dates.values(), *self.given.values(), self.given_limit or "")
+        self.used = {values.options.time or "", *given}
         dates = find_dates(values, self.given_dates, self.order)
         limit = find_limit(values, self.given_limit, (*self.used - {self.given_limit}, *dates.columns.values()))
         self.used |= {*dates.columns.values(), *dates.open, limit or ""}
@@ -190,9 +192,10 @@ class _Reading:
         points, assumed = self._points(dates, took)
         words, status = self._ended(ends, column, took, dates)
         limits, told = self._limits(limit, took, status)
-        words, at_limit = _stopped(words, status, took, limits)
+        words, at_limit = _stopped(words, status, took, limits, whose=("failed",) if ends else ("failed", "ok"))
         cores, counted = self._cores(status)
-        self._say(texts, dates, [said, told, *assumed, *dates.notes, at_limit, counted], limit)
+        told_by = texts | ({"state": ends.name} if ends else {})
+        self._say(told_by, dates, [said, told, *assumed, *dates.notes, at_limit, counted], limit)
         blank = [""] * len(values.cells)
         nodes = [c for c in map(str, values.cells) if kind_of(c) == "nodes" and values.is_numeric(c)]
         return Jobs.of(
@@ -263,7 +266,8 @@ class _Reading:
         ):
             status[which], words[which] = state_, word
         if count := int((silent & (status == "ok")).sum()):
-            what = "no column says how jobs ended" if ends is None else f"{count} jobs have no state"
+            what = f"{count} job{'s have' if count > 1 else ' has'} no state"
+            what = "no column says how jobs ended" if ends is None else what
             self.notes.append(f"{what}: those that ended are taken as completed")
         return words, status
 
@@ -338,11 +342,16 @@ def _word(cell: str, status: str) -> str:
 
 
 def _stopped(
-    words: NDArray[np.object_], status: NDArray[np.object_], took: Floats, limits: Floats
+    words: NDArray[np.object_], status: NDArray[np.object_], took: Floats, limits: Floats, *, whose: Sequence[str]
 ) -> tuple[NDArray[np.object_], str]:
-    """Return the words with ``TIMEOUT`` for jobs that failed at their limit, and a note on them."""
+    """Return the words with ``TIMEOUT`` for jobs that ended at their limit, and a note on them.
+
+    Those that failed count, and all where no column says how jobs ended.
+    """
     with np.errstate(invalid="ignore"):
-        reached = (status == "failed") & (took >= _AT_LIMIT * limits) & (took > 0)
+        failed = (status == "failed") & (took >= _AT_LIMIT * limits)
+        reached = (failed | (np.isin(status.astype(str), whose) & (took >= limits))) & (took > 0)
     count = int(reached.sum())
-    said = f"{count} job{'s' * (count > 1)} failed at the time limit, and count{'s' * (count == 1)} as stopped there"
+    ended = "ended" if "ok" in whose else "failed"
+    said = f"{count} job{'s' * (count > 1)} {ended} at the time limit, and count{'s' * (count == 1)} as stopped there"
     return np.where(reached, "TIMEOUT", words), said if count else ""

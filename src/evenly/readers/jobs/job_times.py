@@ -49,17 +49,19 @@ def taken(values: Values, free: list[str], dates: Dates) -> tuple[Floats, str, s
     if between is None or values.options.time is not None:
         found = find_time(values, free)
         return values.seconds(found.name, found.unit), found.name, "; ".join(found.notes)
+    span = f"{dates.columns['start']!r} to {dates.columns['end']!r}"
     candidates = [one.column for one in words.time_candidates(c for c in free if not is_limit(c))]
     for column in dict.fromkeys([*candidates, *(c for c in free if values.are_durations(c) and not is_limit(c))]):
         for unit in _units(values, column, values.options.unit or ""):
             if agree(seconds := values.seconds(column, unit), between):
-                same = f"{column!r} is what jobs took"
-                return (
-                    seconds,
-                    column,
-                    f"{same}, in {unit}, as from {dates.columns['start']!r} to {dates.columns['end']!r}",
-                )
-    return between, "", f"what jobs took is the time from {dates.columns['start']!r} to {dates.columns['end']!r}"
+                return seconds, column, f"{column!r} is what jobs took, in {unit}, as from {span}"
+    if values.options.unit is not None:
+        raise ReadError(
+            values.path,
+            f"unit= (--unit) is that of a column of times, but no column holds the time from {span} in "
+            f"{values.options.unit}: leave it out, or name the column in time= (--time)",
+        )
+    return between, "", f"what jobs took is the time from {span}"
 
 
 def limits_of(values: Values, column: str, took: Floats, done: Flags, stopped: Flags) -> tuple[Floats, str]:
@@ -98,9 +100,7 @@ def limits_of(values: Values, column: str, took: Floats, done: Flags, stopped: F
     if len(units) == 1:
         said = f"{column!r} is the limit" + ("" if values.are_durations(column) else f" in {unit}")
     else:
-        why = (
-            "as long as stopped jobs took" if unit in proved else "otherwise, jobs took longer than it or it were years"
-        )
+        why = "stopped jobs took as long" if unit in proved else "else jobs took longer, or it were years"
         said = f"{column!r} is the limit in {unit} ({why}; --quantity '{column}=UNIT' says otherwise)"
     return np.where(without, np.inf, limits), said
 
@@ -161,8 +161,8 @@ def _question(values: Values, column: str, units: list[str], *, none: bool) -> s
     options = " or ".join(f"--quantity '{column}={unit}'" for unit in units)
     if none:
         return (
-            f"in no unit are the limits in {column!r}, as {example!r}, at least what most jobs took: if they are limits, "
-            f"say {options}; if another column is, say -O limit=…"
+            f"in no unit are the limits in {column!r}, as {example!r}, at least what most jobs took: if they "
+            f"are limits, say {options}; if another column is, say -O limit=…"
         )
     return f"the unit of the time limit {column!r}, as {example!r}, can't be known: say {options}"
 

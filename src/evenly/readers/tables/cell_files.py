@@ -33,7 +33,7 @@ from evenly.runs.durations import is_duration
 from evenly.runs.files import check_parquet
 from evenly.runs.runs import Runs
 
-__all__ = ["TEXT_WITH_TABLES", "Cells", "looks_like_table", "plain_cells", "read_cells"]
+__all__ = ["TEXT_WITH_TABLES", "Cells", "looks_like_table", "may_hold_table", "plain_cells", "read_cells"]
 
 _RUNS_HEADER = "# evenly runs "
 _TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".psv")
@@ -88,6 +88,18 @@ def looks_like_table(path: Path) -> bool:
     if suffix in (*_PARQUET_SUFFIXES, *_TEXT_SUFFIXES, *_EXCEL_SUFFIXES):
         return is_file(path)
     return suffix in _LOOSE_SUFFIXES and _names_a_time(path)
+
+
+def may_hold_table(path: Path) -> bool:
+    """Tell whether a file may hold a table by its name alone.
+
+    Examples
+    --------
+    >>> may_hold_table(Path("nothing_there.csv"))
+    False
+    """
+    known = (*_PARQUET_SUFFIXES, *_TEXT_SUFFIXES, *_EXCEL_SUFFIXES, *_JSON_SUFFIXES, *_LOOSE_SUFFIXES)
+    return is_file(path) and plain_suffix(path) in (*known, *TEXT_WITH_TABLES)
 
 
 def read_cells(path: Path, sheet: str | None = None) -> Cells | Runs:

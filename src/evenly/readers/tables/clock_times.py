@@ -135,8 +135,8 @@ def moments(columns: Mapping[str, Sequence[str]]) -> list[dict[str, NDArray[np.f
         for cell in (cell.strip() for cell in cells):
             if cell.lower() not in _NOT_YET and not (_WRITTEN.fullmatch(cell) or _WITH_MONTH.fullmatch(cell)):
                 raise InputError(
-                    f"{cell!r} in column {name!r} is no date with a time that evenly knows, or is written otherwise than "
-                    "the others there: write dates as 2026-12-31 08:30"
+                    f"{cell!r} in column {name!r} is no date with a time that evenly knows, or is written otherwise "
+                    "than the others there: write dates as 2026-12-31 08:30"
                 )
         written[name], kinds[name] = cells, "local"
     if len(set(kinds.values())) > 1:
@@ -149,8 +149,8 @@ def moments(columns: Mapping[str, Sequence[str]]) -> list[dict[str, NDArray[np.f
     orders = _orders([cell.strip() for cells in written.values() for cell in cells])
     if not orders:
         raise InputError(
-            f"the dates in {', '.join(map(repr, written))} have days and months above 12 in both places: write dates as "
-            "2026-12-31 08:30"
+            f"the dates in {', '.join(map(repr, written))} have numbers above 12 in the places of day and month: write "
+            "dates as 2026-12-31 08:30"
         )
     return [known | {name: _parsed(cells, day_first=order) for name, cells in written.items()} for order in orders]
 
