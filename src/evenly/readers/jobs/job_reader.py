@@ -184,7 +184,7 @@ def read_jobs(paths: Sequence[Path | str] | Path | str, *, format: str | None = 
         reader_class(format)
         raise InputError(f"{format} is no format of jobs: there are {', '.join(known)}")
     classes = [known[format]] if format is not None else list(known.values())
-    check_options(classes, options)
+    check_options([*registered(), JobTableReader] if format is None else classes, options)
     readers = [build(one, options) for one in classes]
     return each_once(
         Jobs.concat([_read_one(path, [r for r in readers if isinstance(r, JobReader)], options) for path in files])
