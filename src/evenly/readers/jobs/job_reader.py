@@ -179,16 +179,19 @@ def read_jobs(paths: Sequence[Path | str] | Path | str, *, format: str | None = 
     # Asked last: any table may be one of jobs. It is no reader of evenly.read, which takes such a table for runs.
     from evenly.readers.jobs.job_table import JobTableReader
 
-    known = {one.name: one for one in (*(r for r in registered() if issubclass(r, JobReader)), JobTableReader)}
+    every: list[type[Reader]] = [*registered(), JobTableReader]
+    known = {one.name: one for one in every if issubclass(one, JobReader)}
     if format is not None and format not in known:
         reader_class(format)
         raise InputError(f"{format} is no format of jobs: there are {', '.join(known)}")
     classes = [known[format]] if format is not None else list(known.values())
-    check_options([*registered(), JobTableReader] if format is None else classes, options)
-    readers = [build(one, options) for one in classes]
-    return each_once(
-        Jobs.concat([_read_one(path, [r for r in readers if isinstance(r, JobReader)], options) for path in files])
-    )
+    if format is not None:
+        check_options(classes, options)
+    else:  # what no format of jobs takes is refused once it is known which format the file has
+        own = option_names(JobTableReader)
+        check_options(registered(), {name: value for name, value in options.items() if name not in own})
+    readers = [one for one in (build(its, options) for its in classes) if isinstance(one, JobReader)]
+    return each_once(Jobs.concat([_read_one(path, readers, options) for path in files]))
 
 
 def _read_one(path: Path, readers: Sequence[JobReader], options: Mapping[str, object]) -> Jobs:

@@ -6,7 +6,7 @@ What the columns are is told elsewhere: of runs in `table`, of jobs in `evenly.r
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from evenly.readers.files import UNENDED, head, is_file, is_unended, lines, plai
 from evenly.readers.registry import Skipped
 from evenly.readers.tables.bordered import tables_in_text
 from evenly.readers.tables.columns import time_candidates
-from evenly.readers.tables.delimited import numbers, parse
+from evenly.readers.tables.delimited import Delimited, numbers, parse
 from evenly.readers.tables.doubts import without_doubts
 from evenly.readers.tables.excel import read_sheet
 from evenly.readers.tables.json_rows import is_rows, read_rows
@@ -65,6 +65,12 @@ class Cells:
         What was assumed, or split.
     skipped : tuple of Skipped
         Rows that were cut off.
+    first : tuple of str
+        What is said before all else.
+    semicolons : bool
+        Whether semicolons stand between the cells, as where commas are decimal marks.
+    around : sequence of str
+        The lines above and below the table.
     """
 
     frame: pd.DataFrame
@@ -72,6 +78,9 @@ class Cells:
     units: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    first: tuple[str, ...] = ()
+    semicolons: bool = False
+    around: Sequence[str] = ()
 
 
 def looks_like_table(path: Path) -> bool:
@@ -128,17 +137,25 @@ def read_cells(path: Path, sheet: str | None = None) -> Cells | Runs:
     if suffix in _PARQUET_SUFFIXES:
         return _of_parquet(path)
     if suffix in _EXCEL_SUFFIXES:
-        return Cells(*read_sheet(path, sheet))
+        frame, rows, told = read_sheet(path, sheet)
+        return Cells(frame, rows, first=tuple(told))
     if suffix in _JSON_SUFFIXES:
         return Cells(*read_rows(path))
     if head(path).startswith(_RUNS_HEADER):
         return _load_runs(path)
     content = lines(path)
     table = parse(path, _only_table(path, content) if suffix in TEXT_WITH_TABLES else content)
+    again = f"{table.headers} row{'s' * (table.headers > 1)} with the names of the columns again"
+    notes = [again] if table.headers else []
+    lost: tuple[Skipped, ...] = ()
     if table.cut:
-        lost = Skipped(path, f"{table.cut}: that row is left out", line=len(content))
-        return Cells(table.frame, table.lines, skipped=(lost,))
-    return Cells(table.frame, table.lines, notes=(UNENDED,) if is_unended(content) else ())
+        lost = (Skipped(path, f"{table.cut}: that row is left out", line=len(content)),)
+    elif is_unended(content):
+        notes.append(UNENDED)
+    return Cells(
+        table.frame, table.lines, notes=tuple(notes), skipped=lost, semicolons=table.delimiter == ";",
+        around=_around(content, table),
+    )  # fmt: skip
 
 
 def plain_cells(cells: Cells, options: TableOptions) -> Cells:
@@ -164,7 +181,13 @@ def plain_cells(cells: Cells, options: TableOptions) -> Cells:
     frame, doubts = without_doubts(frame)
     frame, in_cells = with_cell_units(frame)
     told = (f"the numbers in {name!r} are in {unit}" for name, unit in in_cells.items())
-    return Cells(frame, rows, units | in_cells, (*unit_told, *split, *doubts, *told), cells.skipped)
+    return Cells(frame, rows, units | in_cells, (*cells.first, *unit_told, *split, *doubts, *told))
+
+
+def _around(content: Sequence[str], table: Delimited) -> list[str]:
+    """Return the lines of a text that are no rows of its table, nor its header."""
+    rows = {table.header, *table.lines.tolist()}
+    return [line for number, line in enumerate(content, start=1) if number not in rows and line.strip()]
 
 
 def _of_parquet(path: Path) -> Cells | Runs:

@@ -151,7 +151,7 @@ class TableReader(Reader):
             cells, rows, told = wide.cells, wide.lines, (*told, *wide.notes)
             cells, unit_told = with_unit_column(cells, wide.time)
             told = (*told, *unit_told)
-        meaning = Interpretation(options, path, cells, rows, units)
+        meaning = Interpretation(options, path, cells, rows, units, semicolons=table.semicolons, around=table.around)
         runs = meaning.runs()
         self.notes, self.columns = (
             [*told, *meaning.notes],
