@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from evenly.errors import EvenlyError
-from evenly.readers.jobs.job_reader import read_jobs
+from evenly.readers.jobs.job_files import read_jobs
 from evenly.readers.jobs.jobs import Jobs
 
 HOUR = 3600

@@ -36,7 +36,8 @@ def limits(
     The columns of your own tables are told by their names and values. What can't be told is asked.
     Jobs are replayed in the order of their submission, and each limit is learned from the jobs that had ended by then.
     """
-    from evenly.readers.jobs.job_reader import WANTED, read_jobs
+    from evenly.readers.jobs.job_files import read_jobs
+    from evenly.readers.jobs.job_reader import WANTED
     from evenly.report.tables.time_limits import advice_as_dict, advice_text, limits_table, replay_as_dict
     from evenly.time_limits.history import in_order
 
