@@ -278,7 +278,12 @@ def _factors(term: Term, names: Sequence[str], notation: _Notation) -> list[str]
 
 
 def _plain(term: Term, names: Sequence[str]) -> str:
-    return " · ".join([f"{term.coefficient:.4g}", *_factors(term, names, _PLAIN)])
+    return " · ".join([_number(term.coefficient), *_factors(term, names, _PLAIN)])
+
+
+def _number(value: float) -> str:
+    """Return four digits, without an exponent up to a million: 12680, not 1.268e+04."""
+    return f"{float(f'{value:.4g}'):.0f}" if 1e4 <= abs(value) < 1e6 else f"{value:.4g}"
 
 
 def _latex(term: Term, names: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from evenly.decomposition.partitioning.plan import CutPlan, Prediction
 from evenly.fdtd.cell.box import Box
-from evenly.report.formatting import common_prefix, compact, percent, plain, quantity, ranks_text
+from evenly.report.formatting import common_prefix, compact, in_unit, percent, plain, quantity, ranks_text
 from evenly.report.tables.run import add_numbers, add_row, new_table
 
 __all__ = [
@@ -122,7 +122,7 @@ def cuts_table(plan: CutPlan, others: Mapping[str, Prediction] | None = None, *,
     for name, one in rows.items():
         share = float(one.border_s.sum() / one.rank_s.sum())
         add_row(
-            table, name, compact(one.step_s / factor), f"{one.imbalance:.3f}", percent(share, 2),
+            table, name, in_unit(one.step_s, factor), f"{one.imbalance:.3f}", percent(share, 2),
             compact(one.faces.sum() / 2), compact(one.faces.max()), times(plan.even.step_s / one.step_s),
         )  # fmt: skip
     return table
@@ -170,7 +170,7 @@ def cuts_counts_table(plans: Sequence[CutPlan], serial_s: float, *, title: str =
     for plan in plans:
         one = plan.prediction
         add_row(
-            table, str(one.ranks), plan.chosen, compact(one.step_s / factor), f"{one.imbalance:.3f}",
+            table, str(one.ranks), plan.chosen, in_unit(one.step_s, factor), f"{one.imbalance:.3f}",
             compact(serial_s / one.step_s, 3), percent(serial_s / one.step_s / one.ranks),
             f"{plan.even.imbalance:.3f}", compact(plan.gain, 3),
         )  # fmt: skip
