@@ -14,3 +14,17 @@ def test_ranks_taken_as_cores_are_said_beside_the_core_hours() -> None:
     explorer = Explorer.of("", evenly.fit(runs, method="power-law"), runs)
     assert "cores" in explorer.table
     assert "Cores: one for each of ranks" in explorer.told
+
+
+def test_sliders_stand_first_where_they_are_asked_to_even_among_many_measured_values() -> None:
+    rows = [
+        {"cores": 2**k, "a": 10 + 7 * i, "b": 3 + 5 * j, "seconds": (10.0 + 7 * i + 5 * j) / 2**k}
+        for k in range(4)
+        for i in range(30)
+        for j in range(30)
+    ]
+    runs = Runs.from_frame(pd.DataFrame(rows), ["cores", "a", "b"])
+    model = evenly.fit(runs, method="power-law")
+    for value in (17, 108, 213):
+        explorer = Explorer.of("", model, runs, at={"a": value})
+        assert explorer.parameters["a"][explorer.place("a")] == value

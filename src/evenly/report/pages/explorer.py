@@ -76,6 +76,8 @@ class Explorer(Part):
         What was assumed of the cores.
     written : str
         The unit of the text beside the explorer; by default what suits the curve on which the sliders stand first.
+    few : tuple of str
+        Parameters with few measured values, between which intervals are wider.
 
     Examples
     --------
@@ -102,6 +104,7 @@ class Explorer(Part):
     currency: str = "EUR"
     assumed: str = ""
     written: str = ""
+    few: tuple[str, ...] = ()
 
     @property
     def moves(self) -> bool:
@@ -168,7 +171,7 @@ class Explorer(Part):
         return cls(
             name, values, table, quantity_name(model.response_), start, along, fixed, model.response_["unit"], level,
             _points(model, runs, values), machine.price_per_core_hour, machine.currency,
-            "" if cores is None else cores.said, written,
+            "" if cores is None else cores.said, written, tuple(model.training_.get("between", {})),
         )  # fmt: skip
 
     @property
@@ -211,8 +214,9 @@ class Explorer(Part):
     def told(self) -> str:
         """What can't be moved, and what was assumed."""
         held = ", ".join(f"{name} = {_plain(value)}" for name, value in self.fixed.items())
+        few = f"The band is wider between the few measured values of {', '.join(self.few)}." if self.few else ""
         assumed = f"{self.assumed[:1].upper()}{self.assumed[1:]}." if self.assumed else ""
-        return " ".join(filter(None, (f"{held} in all of it." if held else "", assumed)))
+        return " ".join(filter(None, (f"{held} in all of it." if held else "", few, assumed)))
 
     def markdown(self) -> str:
         rows = self.table
