@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 import evenly
-from evenly.report.pages.explorer import Explorer
+from evenly.report.pages.explorer import Explorer, _thinned
 from evenly.runs.runs import Runs
 
 
@@ -16,15 +16,7 @@ def test_ranks_taken_as_cores_are_said_beside_the_core_hours() -> None:
     assert "Cores: one for each of ranks" in explorer.told
 
 
-def test_sliders_stand_first_where_they_are_asked_to_even_among_many_measured_values() -> None:
-    rows = [
-        {"cores": 2**k, "a": 10 + 7 * i, "b": 3 + 5 * j, "seconds": (10.0 + 7 * i + 5 * j) / 2**k}
-        for k in range(4)
-        for i in range(30)
-        for j in range(30)
-    ]
-    runs = Runs.from_frame(pd.DataFrame(rows), ["cores", "a", "b"])
-    model = evenly.fit(runs, method="power-law")
-    for value in (17, 108, 213):
-        explorer = Explorer.of("", model, runs, at={"a": value})
-        assert explorer.parameters["a"][explorer.place("a")] == value
+def test_where_a_slider_stands_first_is_kept_among_more_measured_values_than_it_has_stops() -> None:
+    kept = _thinned(list(range(100)), 8, 37, set(range(0, 100, 2)))
+    assert len(kept) <= 8
+    assert {0, 37, 99} <= set(kept)

@@ -93,13 +93,13 @@ class Formula:
     --------
     >>> formula = Formula(("cores",), (Term(21000.0, (-1.0,), (0.0,)), Term(0.5, (0.0,), (1.0,))))
     >>> print(formula)
-    2.1e+04 · cores^-1 + 0.5 · log2(cores)
+    21000 · cores^-1 + 0.5 · log2(cores)
     >>> formula({"cores": [64]})
     array([331.125])
     >>> formula.dominating()
     'O(log2(cores))'
     >>> formula.shares({"cores": 64})
-    [('2.1e+04 · cores^-1', 0.990...), ('0.5 · log2(cores)', 0.009...)]
+    [('21000 · cores^-1', 0.990...), ('0.5 · log2(cores)', 0.009...)]
     >>> formula.latex()
     '2.1 \\cdot 10^{4} \\, \\mathrm{cores}^{-1} + 0.5 \\, \\log_2(\\mathrm{cores})'
     """
