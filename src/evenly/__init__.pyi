@@ -34,7 +34,7 @@ from evenly.models.ranking import ranking as ranking
 from evenly.models.storage import load as load
 from evenly.models.storage import save as save
 from evenly.readers import read as read
-from evenly.readers.jobs.job_reader import read_jobs as read_jobs
+from evenly.readers.jobs.job_files import read_jobs as read_jobs
 from evenly.readers.jobs.jobs import Jobs as Jobs
 from evenly.report.pages.page import page as page
 from evenly.report.pages.pictures import plot as plot

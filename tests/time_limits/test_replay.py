@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from evenly.errors import InputError
-from evenly.readers.jobs.job_reader import read_jobs
+from evenly.readers.jobs.job_files import read_jobs
 from evenly.readers.jobs.jobs import Jobs
 from evenly.report.tables.time_limits import advice_text
 from evenly.time_limits.history import History

@@ -28,11 +28,11 @@ from evenly.allocation.problem.step_jitter import refine
 from evenly.allocation.scaling import best_total
 from evenly.arguments import explained
 from evenly.core_counts.by_cores import ByCores
-from evenly.core_counts.cores import constants
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.machine.machine import Machine
 from evenly.models.base import Model
 from evenly.plugins import installed, load
+from evenly.runs.cores import constants
 from evenly.runs.runs import Runs
 from evenly.space.parameters import Categorical
 from evenly.space.ranges import ends

@@ -54,8 +54,8 @@ def memory_bounds(
     """
     from evenly.allocation.problem.limits import Bound
     from evenly.core_counts.by_cores import by_cores
-    from evenly.core_counts.cores import constants
     from evenly.models.fitting import fit
+    from evenly.runs.cores import constants
 
     _check(learned, quantity)
     if cores_per_node is None:

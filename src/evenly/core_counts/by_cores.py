@@ -19,9 +19,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.arguments import explained
-from evenly.core_counts.cores import Cores, constants, find_cores
 from evenly.errors import InputError
 from evenly.models.base import Model
+from evenly.runs.cores import Cores, constants, find_cores
 from evenly.runs.count_names import kind_of
 from evenly.space.configurations import as_table
 from evenly.space.parameters import Categorical, Integer

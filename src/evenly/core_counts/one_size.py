@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from evenly.core_counts.cores import Cores
 from evenly.errors import InputError
 from evenly.models.base import Model
+from evenly.runs.cores import Cores
 from evenly.runs.weak_scaling import is_per_worker
 
 __all__ = ["check_one_size"]

@@ -19,13 +19,13 @@ import pandas as pd
 
 from evenly.arguments import explained
 from evenly.core_counts.by_cores import check_whole, ways
-from evenly.core_counts.cores import Cores, constants, find_cores
 from evenly.core_counts.goal import Choice, Goal, Knee, counts_between, time_words
 from evenly.core_counts.one_size import check_one_size
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.machine.machine import Machine
 from evenly.models.base import Model
 from evenly.models.uncertainty.single_runs import SCATTERS
+from evenly.runs.cores import Cores, constants, find_cores
 from evenly.runs.count_names import kind_of
 from evenly.runs.durations import common_unit
 from evenly.runs.runs import Runs

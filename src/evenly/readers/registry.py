@@ -34,6 +34,7 @@ __all__ = [
     "option_names",
     "reader_class",
     "readers",
+    "refuse_unused",
 ]
 
 GROUP = "evenly.readers"
@@ -212,7 +213,19 @@ def check_taken(used: Mapping[str, Path], options: Mapping[str, Any]) -> None:
     for option in options:
         if not any(option in names for names in taken.values()):
             name, path = next(iter(used.items()))
-            usable = f"it takes {', '.join(taken[name])}" if taken[name] else "it takes no options"
+            refuse_unused(path, name, taken[name], {option: options[option]})
+
+
+def refuse_unused(path: Path, name: str, taken: Sequence[str], options: Mapping[str, Any]) -> None:
+    """Raise `InputError` for an option that isn't among those `taken` by the format in which a file was read.
+
+    Examples
+    --------
+    >>> refuse_unused(Path("a.csv"), "table", ["unit"], {"unit": "ms"})
+    """
+    for option in options:
+        if option not in taken:
+            usable = f"it takes {', '.join(taken)}" if taken else "it takes no options"
             raise InputError(f"{path} was read as {name}, which has no use for {option!r}: leave it out ({usable})")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["COUNT_KINDS", "factor_of", "kind_of"]
+__all__ = ["COUNT_KINDS", "factor_of", "kind_of", "letters"]
 
 #: The kinds of what counts, with their names in lower case and without signs.
 COUNT_KINDS: dict[str, tuple[str, ...]] = {
@@ -81,8 +81,19 @@ def kind_of(name: str) -> str:
     """
     if factor_of(name) != 1:
         return ""
-    bare = unicodedata.normalize("NFKD", name.lower().replace("œ", "oe"))  # núcleos: nucleos
-    plain = re.sub(r"[^a-z]", "", bare)
+    plain = letters(name)
     return _KIND_OF.get(plain) or (
         "per rank" if re.fullmatch(r"(open)?mp.*threads|threads.*(rank|task)s?", plain) else ""
     )
+
+
+def letters(name: str) -> str:
+    """Return the letters of a name in lower case, without accents and signs, to look it up.
+
+    Examples
+    --------
+    >>> letters("Número de núcleos"), letters("Job-ID")
+    ('numerodenucleos', 'jobid')
+    """
+    bare = unicodedata.normalize("NFKD", name.lower().replace("œ", "oe"))  # núcleos: nucleos
+    return re.sub(r"[^a-z]", "", bare)

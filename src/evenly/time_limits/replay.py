@@ -85,7 +85,7 @@ def replay(jobs: Jobs, *, kill: float = 0.05, judged_from: float = 0.0) -> Repla
     Parameters
     ----------
     jobs : Jobs
-        From `evenly.readers.jobs.job_reader.read_jobs`.
+        From `evenly.readers.jobs.job_files.read_jobs`.
     kill : float
         Share of jobs that may be killed, between 0 and 1.
     judged_from : float

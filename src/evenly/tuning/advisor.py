@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.core_counts.cores import find_cores
 from evenly.core_counts.goal import counts_between
 from evenly.errors import EvenlyError, ExtrapolationWarning, InputError
 from evenly.models.base import Model
 from evenly.models.fitting import fit
 from evenly.models.gaussian_process.gaussian_process import GaussianProcess
+from evenly.runs.cores import find_cores
 from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
 from evenly.space.expressions import Expression

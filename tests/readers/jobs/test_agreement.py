@@ -10,7 +10,7 @@ import pytest
 
 from evenly.errors import ReadError
 from evenly.readers import scan
-from evenly.readers.jobs.job_reader import read_jobs
+from evenly.readers.jobs.job_files import read_jobs
 
 HEAD = "JobID|User|State|Submit|Start|End|Elapsed|Timelimit|AllocCPUS"
 DAY = "2024-01-0"

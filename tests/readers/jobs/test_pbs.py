@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from evenly.errors import ReadError
 from evenly.readers import scan
-from evenly.readers.jobs.job_reader import read_jobs
+from evenly.readers.jobs.job_files import read_jobs
 from evenly.readers.jobs.pbs import PbsReader
 from tests.readers.damage import check_reads_or_refuses, damaged
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 import evenly
 from evenly.errors import EvenlyError, InputError, ReadError
 from evenly.readers import scan
-from evenly.readers.jobs.job_reader import read_jobs
+from evenly.readers.jobs.job_files import read_jobs
 from evenly.readers.jobs.sacct import SacctReader
 from tests.readers.damage import check_reads_or_refuses, damaged
 

@@ -9,7 +9,7 @@ import pytest
 
 from evenly.errors import ReadError
 from evenly.readers import scan
-from evenly.readers.jobs.job_reader import read_jobs
+from evenly.readers.jobs.job_files import read_jobs
 
 ONE = """\
 Job ID: {id}

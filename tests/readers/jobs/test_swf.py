@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from evenly.errors import ReadError
 from evenly.readers import scan
-from evenly.readers.jobs.job_reader import read_jobs
+from evenly.readers.jobs.job_files import read_jobs
 from evenly.readers.jobs.swf import SwfReader
 from tests.readers.damage import check_reads_or_refuses, damaged
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from evenly.core_counts.cores import find_cores
 from evenly.errors import ReadError
 from evenly.readers.scanning import Measurements, scan
+from evenly.runs.cores import find_cores
 
 
 def _read(folder: Path, text: str) -> Measurements:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenly.core_counts.cores import find_cores
 from evenly.errors import ReadError
 from evenly.readers.scanning import Measurements, scan
+from evenly.runs.cores import find_cores
 from tests.readers.tables.test_excel import book
 
 TWO_ROWS: list[list[Any]] = [

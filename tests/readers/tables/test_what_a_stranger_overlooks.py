@@ -8,9 +8,9 @@ import pytest
 from openpyxl import Workbook
 from openpyxl.styles import Font
 
-from evenly.core_counts.cores import find_cores
 from evenly.errors import InputError, ReadError
 from evenly.readers.scanning import Measurements, scan
+from evenly.runs.cores import find_cores
 
 CORES = (1, 2, 4, 8, 16, 32)
 LAW = {p: 10 + 1000 / p for p in CORES}

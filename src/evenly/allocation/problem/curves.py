@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from evenly.allocation.problem.limits import Counts, Limits
 from evenly.core_counts.by_cores import ByCores
-from evenly.core_counts.cores import find_cores
 from evenly.errors import ExtrapolationWarning, InputError
+from evenly.runs.cores import find_cores
 from evenly.space.ranges import extent
 
 __all__ = ["Front", "SolverCurve", "Table", "call", "cores_of", "cores_parameter"]

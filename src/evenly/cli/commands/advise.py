@@ -28,8 +28,8 @@ def advise(
 ) -> None:
     """Propose the runs that lower a model's error most per core-hour, out of all that may be run."""
     from evenly.cli.run_input import one_program
-    from evenly.core_counts.cores import find_cores
     from evenly.report.tables.tuning import advice_table
+    from evenly.runs.cores import find_cores
     from evenly.tuning.advisor import advise as advised
 
     found = one_program(path, reading)

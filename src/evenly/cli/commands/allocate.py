@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from evenly.allocation.problem.noise import Compare, Noise
     from evenly.allocation.problem.objective import Objective
     from evenly.core_counts.by_cores import ByCores
-    from evenly.core_counts.cores import Cores
     from evenly.machine.machine import Machine
+    from evenly.runs.cores import Cores
     from evenly.runs.runs import Runs
     from evenly.space.space import Space
 
@@ -310,7 +310,7 @@ def _asked(
     runs: Runs, known: Collection[str], most: int | None, cores_are: str | None, fixed: dict[str, Any]
 ) -> dict[str, Any]:
     """Tell a method that wants to know on which range it will be asked: from one core to all there are."""
-    from evenly.core_counts.cores import find_cores
+    from evenly.runs.cores import find_cores
 
     cores = find_cores(runs.space, cores_are, measured=runs.configurations)
     _check_fixed(runs.space, cores, fixed)
@@ -320,7 +320,7 @@ def _asked(
 
 def _check_fixed(space: Space, cores: Cores, fixed: dict[str, Any]) -> None:
     """Refuse a model of which more is open than the cores."""
-    from evenly.core_counts.cores import constants
+    from evenly.runs.cores import constants
 
     given = {**constants(space), **fixed}
     left = [name for name in space.names if name not in cores.names and name not in given]
@@ -335,8 +335,8 @@ def _check_fixed(space: Space, cores: Cores, fixed: dict[str, Any]) -> None:
 def models_by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, Any]) -> dict[str, Any]:
     """Return the models as models of cores, and say what was taken as cores."""
     from evenly.core_counts.by_cores import by_cores
-    from evenly.core_counts.cores import find_cores
     from evenly.core_counts.one_size import check_one_size
+    from evenly.runs.cores import find_cores
 
     models: dict[str, Any] = {}
     kept = kept_beside_own(learned) if cores_are is None else {}

@@ -16,7 +16,7 @@ from evenly.errors import InputError
 def limits(
     path: Annotated[
         list[Path],
-        typer.Argument(metavar="JOBS", help="Tables of jobs: of sacct, PBS, or .swf."),
+        typer.Argument(metavar="JOBS", help="Tables of jobs: of sacct, PBS, .swf, or your own (CSV, Excel, …)."),
     ],
     kill: Annotated[
         str | None, typer.Option("--kill", metavar="SHARE", help="Share of jobs that limits may kill: 5% by default.")
@@ -27,14 +27,17 @@ def limits(
     user: Annotated[str | None, typer.Option("--user", help="What this user's next job should ask for.")] = None,
     name: Annotated[str | None, typer.Option("--name", help="The next job's name.")] = None,
     cores: Annotated[float | None, typer.Option("--cores", min=1, help="The next job's cores.")] = None,
+    cores_are: opt.CoresAre = None,
     reading: opt.Reading = opt.Reading(),
     json: opt.Json = False,
 ) -> None:
     """Replay a table of jobs: which time limits would have been enough, and what the next job should ask for.
 
+    The columns of your own tables are told by their names and values. What can't be told is asked.
     Jobs are replayed in the order of their submission, and each limit is learned from the jobs that had ended by then.
     """
-    from evenly.readers.jobs.job_reader import WANTED, read_jobs
+    from evenly.readers.jobs.job_files import read_jobs
+    from evenly.readers.jobs.job_reader import WANTED
     from evenly.report.tables.time_limits import advice_as_dict, advice_text, limits_table, replay_as_dict
     from evenly.time_limits.history import in_order
 
@@ -43,7 +46,9 @@ def limits(
         raise InputError(f"--{'name' if name is not None else 'cores'} needs --user: whose next job is it?")
     if reading.only or reading.without:
         raise InputError("--only and --without choose solvers, which jobs haven't: choose jobs with --where")
-    every = read_jobs(path, **reading.arguments())
+    if reading.parameters:
+        raise InputError("--parameters has no use here: jobs are alike by their user, name and cores")
+    every = read_jobs(path, **reading.arguments(), **({} if cores_are is None else {"cores_are": cores_are}))
     left = every.left_out()
     jobs = in_order(every)
     for told in (*jobs.notes, *([f"left out: {left}"] if left else [])):

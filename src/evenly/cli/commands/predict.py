@@ -99,7 +99,7 @@ def _predict_counts(
     counts.goal(counts.described().currency)  # what can't be read is refused before anything is learned
 
     def asked(runs: Runs, _known: Collection[str]) -> dict[str, Any]:
-        from evenly.core_counts.cores import find_cores
+        from evenly.runs.cores import find_cores
 
         find_cores(runs.space, counts.cores_are, measured=runs.configurations)  # asks before anything is learned
         return {}
@@ -111,7 +111,7 @@ def _predict_counts(
 
 def _with_constants(asked: pd.DataFrame, learned: Learned) -> pd.DataFrame:
     """Add the parameters that never varied, and say so."""
-    from evenly.core_counts.cores import constants
+    from evenly.runs.cores import constants
 
     found: dict[str, set[Any]] = {}
     for model in learned.models.values():

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
 
 from evenly.errors import InputError, ReadError
 from evenly.readers.base import Reader
-from evenly.readers.jobs.agreement import agreeing, each_once
-from evenly.readers.jobs.jobs import TEXTS, Jobs
-from evenly.readers.registry import Skipped, build_all, check_taken, listing, name_list
+from evenly.readers.jobs.agreement import agreeing
+from evenly.readers.jobs.jobs import NUMBERS, TEXTS, Jobs
+from evenly.readers.registry import (
+    Skipped,
+    name_list,
+)
+from evenly.runs.cores import Cores
 from evenly.runs.runs import Runs
 from evenly.space.expressions import Expression
 
-__all__ = ["WANTED", "JobReader", "read_jobs"]
+__all__ = ["WANTED", "JobReader", "holding", "with_cores"]
 
 #: The command whose output holds all that evenly can use.
 WANTED = (
@@ -32,10 +38,19 @@ class JobReader(Reader):
         The columns of the job table that are parameters, see `Jobs.runs`.
     where : str, optional
         Which jobs, as an expression of the table's columns: ``"user == 'ada' and cores > 8"``.
+    cores_are : str, optional
+        The cores of a job, as an expression of the table's columns: ``"nodes * 48"``.
     """
 
-    def __init__(self, *, parameters: Sequence[str] | str | None = None, where: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        parameters: Sequence[str] | str | None = None,
+        where: str | None = None,
+        cores_are: str | None = None,
+    ) -> None:
         self._parameters = name_list(parameters)
+        self._cores_are = None if cores_are is None else Cores(cores_are)
         self._where = None if where is None else Expression(where)
         self.notes: list[str] = []
         self.skipped: list[Skipped] = []
@@ -59,18 +74,9 @@ class JobReader(Reader):
             If it can't be read, or the condition needs a column that isn't there.
         """
         jobs = agreeing(path, self.jobs(path))
-        if self._where is None:
-            return jobs
-        known = {
-            str(name): jobs.table[name].astype(object if name in TEXTS else float).to_numpy() for name in jobs.table
-        }
-        try:
-            kept = self._where.holds(known, len(jobs))
-        except InputError as error:
-            raise ReadError(path, str(error)) from None
-        if not kept.any():
-            raise ReadError(path, f"no job has {self._where.text}")
-        return Jobs(jobs.table[kept].reset_index(drop=True), jobs.notes)
+        if self._cores_are is not None:
+            jobs = with_cores(path, jobs, self._cores_are)
+        return jobs if self._where is None else holding(path, jobs, self._where)
 
     def read(self, path: Path) -> dict[str, Runs]:
         self.skipped = []
@@ -88,49 +94,49 @@ class JobReader(Reader):
         return {"": runs}
 
 
-def read_jobs(paths: Sequence[Path | str] | Path | str, *, format: str | None = None, **options: object) -> Jobs:  # noqa: A002
-    r"""Read job tables from files: Slurm's sacct or seff, PBS's accounting, or the Standard Workload Format.
-
-    Parameters
-    ----------
-    paths : path-like or sequence of path-like
-        Files.
-    format : str, optional
-        Read only this format.
-    **options
-        Options of the readers, as `evenly.read` takes them.
+def holding(path: Path, jobs: Jobs, condition: Expression) -> Jobs:
+    """Return the jobs for which a condition on the columns of `Jobs` holds.
 
     Raises
     ------
     ReadError
-        If a file can't be read, or is no table of jobs.
+        If it names another column, or holds for no job.
 
     Examples
     --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "sacct.txt"
-    >>> _ = path.write_text("JobID|Elapsed|AllocCPUS|State\n7|00:01:02|4|COMPLETED\n7.batch|00:01:02|4|COMPLETED\n")
-    >>> read_jobs(path).table[["id", "elapsed_s", "cores", "state"]]
-      id  elapsed_s  cores      state
-    0  7       62.0    4.0  COMPLETED
+    >>> jobs = Jobs.of({"id": ["7", "8"], "cores": [4, 16]})
+    >>> holding(Path("jobs.txt"), jobs, Expression("cores > 8")).table["id"].tolist()
+    ['8']
     """
-    files = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
-    readers = [reader for reader in build_all(options, format) if isinstance(reader, JobReader)]
-    return each_once(Jobs.concat([_read_one(path, readers, options) for path in files]))
+    known = {str(name): jobs.table[name].astype(object if name in TEXTS else float).to_numpy() for name in jobs.table}
+    try:
+        kept = condition.holds(known, len(jobs))
+    except InputError as error:
+        raise ReadError(path, str(error)) from None
+    if not kept.any():
+        raise ReadError(path, f"no job has {condition.text}")
+    return Jobs(jobs.table[kept].reset_index(drop=True), jobs.notes)
 
 
-def _read_one(path: Path, readers: Sequence[JobReader], options: Mapping[str, object]) -> Jobs:
-    if not path.is_file():
-        raise ReadError(path, "a file with a table of jobs was expected, but there is none")
-    fitting = [reader for reader in readers if reader.recognises(path)]
-    if not fitting:
-        names = ", ".join(reader.name for reader in readers) or "none"
+def with_cores(path: Path, jobs: Jobs, cores: Cores) -> Jobs:
+    """Return the jobs with other cores, as an expression of the numbers of their table.
+
+    Raises
+    ------
+    ReadError
+        If it names another column, or the cores of no job come out as a whole number.
+
+    Examples
+    --------
+    >>> with_cores(Path("jobs.txt"), Jobs.of({"nodes": [1, 2]}), Cores("nodes * 48")).number("cores").tolist()
+    [48.0, 96.0]
+    """
+    if not set(cores.names) <= set(NUMBERS) or not cores.names:
         raise ReadError(
-            path,
-            f"it is no table of jobs in a known format ({names}): give the output of {WANTED}; for a table of runs, "
-            "evenly predict --at … --limit 95% says which limit to ask for",
-        )
-    check_taken({fitting[0].name: path}, options)
-    jobs = fitting[0].chosen(path)
-    lost = f"left out:{listing(fitting[0].skipped)}"
-    return Jobs(jobs.table, (*jobs.notes, lost)) if fitting[0].skipped else jobs
+            path, f"--cores-are {cores.text!r} must be made of columns of numbers, as nodes, cores, but got "
+            f"{', '.join(cores.names) or 'none'}",
+        )  # fmt: skip
+    found = cores.of({name: jobs.number(name) for name in cores.names}, len(jobs))
+    if np.isnan(found).all():
+        raise ReadError(path, f"--cores-are {cores.text!r} is a whole number above zero for no job")
+    return Jobs(jobs.table.assign(cores=found), jobs.notes)

@@ -64,8 +64,9 @@ class SacctReader(JobReader):
         columns: Sequence[str] | str | None = None,
         parameters: Sequence[str] | str | None = None,
         where: str | None = None,
+        cores_are: str | None = None,
     ) -> None:
-        super().__init__(parameters=parameters, where=where)
+        super().__init__(parameters=parameters, where=where, cores_are=cores_are)
         self._columns = [name.lower() for name in name_list(columns)]
         for name in self._columns:
             if not are_columns([name, "jobid", "elapsed"]):

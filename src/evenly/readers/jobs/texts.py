@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-__all__ = ["STATES", "dates", "durations", "each", "sizes", "state"]
+__all__ = ["NO_LIMIT", "STATES", "dates", "durations", "each", "sizes", "state"]
 
 Floats = NDArray[np.float64]
 _DURATION = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)")
@@ -19,7 +19,8 @@ _FACTORS = {letter: 1024.0**power for power, letter in enumerate(("", "K", "M", 
 _NONE = ("", "none", "unknown", "n/a", "invalid", "none assigned", "nan")
 #: Slurm writes such sizes where it knows none.
 _NONSENSE = 1024.0**5
-_NO_LIMIT = ("unlimited", "partition_limit", "infinite")
+#: What stands where a job has no time limit of its own.
+NO_LIMIT = ("unlimited", "partition_limit", "infinite", "unbegrenzt", "illimité", "ilimitado", "illimitato")
 #: Slurm's words for the state of a job, and its codes of two letters.
 STATES = {
     "COMPLETED": "CD", "TIMEOUT": "TO", "DEADLINE": "DL", "FAILED": "F", "CANCELLED": "CA", "NODE_FAIL": "NF",
@@ -69,7 +70,7 @@ def _duration(text: str) -> float:
     if found:
         days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
         return 86_400 * days + 3600 * hours + 60 * minutes + seconds
-    if text.lower() in _NO_LIMIT:
+    if text.lower() in NO_LIMIT:
         return np.inf
     if text.lower() in _NONE:
         return np.nan

@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 from evenly.errors import InputError
 from evenly.readers.tables.states import name_key
 
-__all__ = ["Between", "between", "in_parts", "is_date"]
+__all__ = ["ENDS", "STARTS", "Between", "between", "in_parts", "is_date", "moments"]
 
-_STARTS = ("start", "started", "start_time", "starttime", "started_at", "start_date", "begin", "begin_time", "began",
+#: Names of columns of starts and of ends, as `name_key` writes them.
+STARTS = ("start", "started", "start_time", "starttime", "started_at", "start_date", "begin", "begin_time", "began",
            "start_ts", "t_start", "job_start", "run_start", "time_start", "beginn", "startzeit", "anfang", "début",
            "debut", "inicio", "início", "inizio")  # fmt: skip
-_ENDS = (
+ENDS = (
     "end", "ended", "end_time", "endtime", "ended_at", "end_date", "finish", "finished", "finish_time", "finished_at",
     "stop", "stopped", "stop_time", "completed_at", "completion_time", "end_ts", "t_end", "job_end", "run_end",
     "time_end", "ende", "endzeit", "fin", "fim", "fine", "término",
@@ -50,6 +51,7 @@ _WITH_MONTH = re.compile(
     re.I,
 )
 _TIME_OF_DAY = re.compile(_TIME, re.I)
+_UTC = re.compile(r"(?<=\d)\s*(?:UTC|GMT)$")
 _DAY = 86_400.0
 _NOT_YET = frozenset({"", "-", "unknown", "none", "n/a", "na", "null"})
 #: Seconds since 1970 lie between; larger numbers count smaller units.
@@ -93,8 +95,8 @@ def between(columns: dict[str, Sequence[str]]) -> Between | None:
     >>> between({"start": ["23:50"], "end": ["00:10"]}).seconds.tolist()
     [1200.0]
     """
-    starts = [name for name in columns if name_key(name) in _STARTS]
-    ends = [name for name in columns if name_key(name) in _ENDS]
+    starts = [name for name in columns if name_key(name) in STARTS]
+    ends = [name for name in columns if name_key(name) in ENDS]
     if len(starts) != 1 or len(ends) != 1:
         return None
     start, end = starts[0], ends[0]
@@ -103,6 +105,66 @@ def between(columns: dict[str, Sequence[str]]) -> Between | None:
         zone = "no time zone is told: a change of the clock in between would be missed"
         return Between(start, end, points[1][0] - points[0][0], zone * (points[0][1] == "local"))
     return _of_day(start, end, columns) or _as_written(start, end, columns)
+
+
+def moments(columns: Mapping[str, Sequence[str]]) -> list[dict[str, NDArray[np.float64]]]:
+    """Return the seconds since 1970 of dates in several columns, (n_rows,) each; NaN where a cell is empty.
+
+    Two such tables are returned, with the day and with the month first, where ``03/04/2026`` may be either throughout.
+
+    Raises
+    ------
+    InputError
+        If a cell is no date, or some dates tell their time zone and others don't.
+
+    Examples
+    --------
+    >>> [one["submitted"].tolist() for one in moments({"submitted": ["1970-01-01 00:01", "-"]})]
+    [[60.0, nan]]
+    >>> [one["in"].tolist() for one in moments({"in": ["01/02/1970"]})]
+    [[2678400.0], [86400.0]]
+    """
+    kinds: dict[str, str] = {}
+    known: dict[str, NDArray[np.float64]] = {}
+    written: dict[str, Sequence[str]] = {}
+    for name, cells in columns.items():
+        points = _points(cells)
+        if points is not None:
+            known[name], kinds[name] = points[0], "local" if points[1] == "local" else "zoned"
+            continue
+        for cell in (cell.strip() for cell in cells):
+            if cell.lower() not in _NOT_YET and not (_WRITTEN.fullmatch(cell) or _WITH_MONTH.fullmatch(cell)):
+                raise InputError(
+                    f"{cell!r} in column {name!r} is no date with a time that evenly knows, or is written otherwise "
+                    "than the others there: write dates as 2026-12-31 08:30"
+                )
+        written[name], kinds[name] = cells, "local"
+    if len(set(kinds.values())) > 1:
+        zoned = next(name for name, kind in kinds.items() if kind == "zoned")
+        local = next(name for name, kind in kinds.items() if kind == "local")
+        raise InputError(
+            f"the dates in {zoned!r} tell their time zone and those in {local!r} don't: write all of them with it, as "
+            "2026-12-31T08:30:00+01:00, or none"
+        )
+    orders = _orders([cell.strip() for cells in written.values() for cell in cells])
+    if not orders:
+        raise InputError(
+            f"the dates in {', '.join(map(repr, written))} have numbers above 12 in the places of day and month: write "
+            "dates as 2026-12-31 08:30"
+        )
+    return [known | {name: _parsed(cells, day_first=order) for name, cells in written.items()} for order in orders]
+
+
+def _orders(cells: Iterable[str]) -> list[bool]:
+    """Return whether the day may be first, and whether the month may be; dots stand behind days only."""
+    found = [
+        (match["mark"], int(match["first"]), int(match["second"])) for match in map(_WRITTEN.fullmatch, cells) if match
+    ]
+    if not found:
+        return [True]
+    day = all(second <= 12 for _, _, second in found)
+    month = all(first <= 12 and mark != "." for mark, first, _ in found)
+    return [order for order, fits in ((True, day), (False, month)) if fits]
 
 
 def _of_day(start: str, end: str, columns: Mapping[str, Sequence[str]]) -> Between | None:
@@ -122,8 +184,7 @@ def _as_written(start: str, end: str, columns: Mapping[str, Sequence[str]]) -> B
     matches = [_WRITTEN.fullmatch(cell) for cell in there]
     if not there or not all(match or _WITH_MONTH.fullmatch(cell) for match, cell in zip(matches, there, strict=True)):
         return None
-    numbers = [(int(match["first"]), int(match["second"])) for match in matches if match]
-    orders = [day_first for day_first in (True, False) if all(pair[day_first] <= 12 for pair in numbers)]
+    orders = _orders(there)
     found = [_parsed(cells[1], day_first=order) - _parsed(cells[0], day_first=order) for order in orders]
     if not found:
         return None
@@ -199,6 +260,7 @@ def is_date(cell: str) -> bool:
 def _moment(cell: str) -> datetime | None:
     if dotted := _DOTTED.fullmatch(cell):  # day, month, year
         cell = f"{dotted['year']}-{int(dotted['month']):02}-{int(dotted['day']):02}{dotted['rest'] or ''}"
+    cell = _UTC.sub("+00:00", cell)
     try:
         return datetime.fromisoformat(cell.replace("/", "-"))
     except ValueError:

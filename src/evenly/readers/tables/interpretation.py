@@ -9,13 +9,12 @@ import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.errors import ReadError, did_you_mean
+from evenly.errors import ReadError
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
 from evenly.readers.tables.identifiers import identifies
@@ -204,12 +203,7 @@ class Interpretation:
         if not condition:
             return
         expression = Expression(condition)
-        self._require(sorted(expression.names), "where")
-        columns = {name: self._values_or_text(name) for name in expression.names}
-        mask = np.broadcast_to(expression(columns), (len(self.cells),)).astype(np.bool_)
-        if not mask.any():
-            raise ReadError(self.path, f"no row is left by where={condition!r}")
-        self.values.keep(mask)
+        self.values.keep(self.values.holding(expression))
         self._settled = {name for name in expression.names if self.cells[name].nunique() == 1}
         for name in self._settled:
             self._take(name, "constant", "where= (--where) leaves one value")
@@ -232,20 +226,11 @@ class Interpretation:
                 "too, or name the other columns that were varied in parameters= (--parameters)",
             )
 
-    def _values_or_text(self, name: str) -> NDArray[Any]:
-        """Return a column's values; its text where words stand among numbers, which a condition may leave out."""
-        if self.values.some_have_none(name):
-            return self.values.numbers(name)
-        try:
-            return self.values.parameter(name).to_numpy()
-        except ReadError:
-            return self.cells[name].to_numpy(dtype=object)
-
     def _states(self) -> NDArray[np.object_] | None:
         """Return the status of each row, and leave out the rows of jobs that haven't ended."""
         given = self.options.status
         if given is not None:
-            self._require([given], "status")
+            self.values.require([given], "status")
         asked = {self.options.time, self.options.solver, *self.options.quantities, *self.options.parameters}
         found = find_states(self.values, given, {*asked, *self._settled})
         if found is None:
@@ -290,7 +275,7 @@ class Interpretation:
         """Return the column of the time and its unit."""
         column = self.options.time
         if column is not None:
-            self._require([column], "time")
+            self.values.require([column], "time")
         taken = (*self.options.parameters, *self.options.quantities)
         found = find_time(self.values, [c for c in self._free() if c not in taken])
         unit, said = unit_in_text(self._around)
@@ -321,7 +306,7 @@ class Interpretation:
     def _quantities(self, unit: str) -> dict[str, tuple[str, str]]:
         """Return column → (quantity, unit); a time without a unit has that of the time."""
         given = self.options.quantities
-        self._require(list(given), "quantities")
+        self.values.require(list(given), "quantities")
         found = find_quantities(self.values, unit, {*self.options.parameters, self.options.solver or "", *self._roles})
         told: dict[str, list[str]] = {}
         for column, (_, its_unit) in found.items():
@@ -337,7 +322,7 @@ class Interpretation:
     def _solver(self) -> str | None:
         column = self.options.solver
         if column is not None:
-            self._require([column], "solver")
+            self.values.require([column], "solver")
             self._take(column, "solver", "named in solver= (--solver)")
             return column
         column = self._guess_solver()
@@ -374,7 +359,7 @@ class Interpretation:
 
     def _parameters(self, seconds: NDArray[np.float64], times: NDArray[np.float64]) -> list[str]:
         asked = self.options.parameters
-        self._require(list(asked), "parameters")
+        self.values.require(list(asked), "parameters")
         free = [c for c in self._free() if c]
         judged = {c: self._judge(c, seconds) for c in free if c not in asked}
         # A phase that takes most of the time is a function of it.
@@ -446,16 +431,6 @@ class Interpretation:
     def _free(self) -> list[str]:
         named = [c for c in self.cells.columns if not is_unnamed(c) or c in self.options.parameters]
         return [c for c in named if c not in self._roles]
-
-    def _require(self, names: list[str], option: str) -> None:
-        missing = [name for name in names if name not in self.cells.columns]
-        if missing:
-            typed = {"quantities": "--quantity", "status": "-O status"}.get(option, f"--{option}")
-            raise ReadError(
-                self.path,
-                f"{option}= ({typed}) names the column {missing[0]!r}, but there are only "
-                f"{', '.join(map(repr, self.cells.columns))}{did_you_mean(missing[0], self.cells.columns)}",
-            )
 
     # ---- runs ----------------------------------------------------------------------------------------------
 

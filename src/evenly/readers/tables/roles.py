@@ -131,6 +131,9 @@ _SHARES = frozenset({
 })  # fmt: skip
 _ITERATIONS = frozenset({"iterations", "iters", "niter", "niters", "nits", "its"})
 _LIMIT_NAMES = frozenset({
+    "max_laufzeit", "maximale_laufzeit", "laufzeitlimit", "laufzeit_limit", "beantragte_zeit", "angeforderte_zeit",
+    "temps_limite", "temps_demandé", "temps_max", "tiempo_límite", "tiempo_limite", "tiempo_solicitado",
+    "tempo_richiesto", "tempo_massimo", "tijdslimiet", "limit_czasu", "límite",
     "req_walltime", "walltime_req", "req_time", "reqtime", "zeitlimit", "zeitvorgabe", "limite", "limite_de_temps",
     "limite_de_tiempo", "límite_de_tiempo", "limite_di_tempo", "tempo_limite", "allocated_time", "time_budget",
 })  # fmt: skip
@@ -293,11 +296,14 @@ def bounds_time(column: str) -> bool:
     --------
     >>> bounds_time("Timelimit"), bounds_time("requested_cores"), bounds_time("bandwidth limit (Gb/s)")
     (True, False, False)
+    >>> bounds_time("Zeitlimit (h)"), bounds_time("limite_h"), bounds_time("Limite (MB)")
+    (True, True, False)
     """
     key, its = name_key(column), words_of(column)
-    most = key.removesuffix(f"_{unit_of_time(column)}") in _MOST_TIME
+    bare = name_key(_UNIT_TAIL.sub("", column)).removesuffix(f"_{unit_of_time(column)}")
     asked = bool(its & _LIMITS) or key.startswith("resource_list")
-    return (asked and its <= _OF_TIME) or key in _LIMIT_NAMES or most
+    named = {key, bare} if unit_of_time(column) else {key}
+    return (asked and its <= _OF_TIME) or not named.isdisjoint(_LIMIT_NAMES | _MOST_TIME)
 
 
 def words_of(name: str) -> set[str]:

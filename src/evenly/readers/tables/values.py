@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.errors import ReadError
+from evenly.errors import ReadError, did_you_mean
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.delimited import has_decimal_commas, has_decimal_points, has_suffix, numbers
 from evenly.readers.tables.options import TableOptions
@@ -22,7 +22,7 @@ from evenly.readers.tables.states import name_key
 from evenly.runs.count_names import kind_of
 from evenly.runs.durations import TWO_FIELDS, has_two_fields, is_duration, parse, two_fields_of
 from evenly.runs.units import base_unit, to_base
-from evenly.space.expressions import quoted
+from evenly.space.expressions import Expression, quoted
 
 __all__ = ["Values"]
 
@@ -89,6 +89,41 @@ class Values:
         """Keep some of the rows, bool of shape (n_rows,)."""
         self.cells, self.lines = self.cells[mask].reset_index(drop=True), self.lines[mask]
         self._known = {}
+
+    def require(self, names: Sequence[str], option: str) -> None:
+        """Refuse names of columns that the table doesn't have; `option` is the one that names them."""
+        missing = [name for name in names if name not in self.cells.columns]
+        if missing:
+            typed = {"quantities": "--quantity", "status": "-O status"}.get(option, f"--{option}")
+            raise ReadError(
+                self.path,
+                f"{option}= ({typed}) names the column {missing[0]!r}, but there are only "
+                f"{', '.join(map(repr, self.cells.columns))}{did_you_mean(missing[0], self.cells.columns)}",
+            )
+
+    def holding(self, condition: Expression) -> NDArray[np.bool_]:
+        """Return the rows for which a condition holds, bool of shape (n_rows,).
+
+        Raises
+        ------
+        ReadError
+            If it names a column that isn't there, or holds for no row.
+        """
+        self.require(sorted(condition.names), "where")
+        columns = {name: self._values_or_text(name) for name in condition.names}
+        mask = np.broadcast_to(condition(columns), (len(self.cells),)).astype(np.bool_)
+        if not mask.any():
+            raise ReadError(self.path, f"no row is left by where={condition.text!r}")
+        return mask
+
+    def _values_or_text(self, name: str) -> NDArray[Any]:
+        """Return a column's values; its text where words stand among numbers, which a condition may leave out."""
+        if self.some_have_none(name):
+            return self.numbers(name)
+        try:
+            return self.parameter(name).to_numpy()
+        except ReadError:
+            return self.cells[name].to_numpy(dtype=object)
 
     def unit_of_time(self, name: str) -> str:
         """Return the unit of time that stood in the cells of a column or in a row below its name; else nothing."""

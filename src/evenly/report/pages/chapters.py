@@ -11,7 +11,6 @@ import pandas as pd
 
 from evenly.allocation.plan import Plan
 from evenly.campaign import Campaign
-from evenly.core_counts.cores import find_cores
 from evenly.core_counts.goal import Goal
 from evenly.core_counts.recommendation import Recommendation, recommend
 from evenly.decomposition.forecasting.forecast import Forecast
@@ -27,6 +26,7 @@ from evenly.report.tables.model import models_as_dict, models_table
 from evenly.report.tables.recommendation import choice_lines, limit_lines, question_lines, recommendation_table
 from evenly.report.tables.run import runs_as_dict, runs_table
 from evenly.report.tables.tuning import advice_table
+from evenly.runs.cores import find_cores
 from evenly.runs.runs import Runs
 from evenly.tuning.advisor import advise
 from evenly.tuning.result import Result

@@ -19,7 +19,6 @@ import pandas as pd
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from evenly.core_counts.cores import Cores, find_cores
 from evenly.errors import InputError
 from evenly.machine.machine import Machine
 from evenly.models.base import Model
@@ -27,6 +26,7 @@ from evenly.report.formatting import compact, percent
 from evenly.report.html_page import Part
 from evenly.report.plots.trend_words import quantity_name
 from evenly.report.slices import bounds, choose_parameter, fixed_at, quietly
+from evenly.runs.cores import Cores, find_cores
 from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
 from evenly.space.parameters import Categorical, Integer, Ordinal, Parameter

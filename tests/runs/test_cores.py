@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from evenly import Categorical, Integer, Space
-from evenly.core_counts.cores import constants, find_cores
 from evenly.errors import InputError
+from evenly.runs.cores import constants, find_cores
 
 
 def space(**ranges: tuple[int, int]) -> Space:

@@ -1,0 +1,269 @@
+"""Files that hold one table, as text cells: CSV and other delimited text, Excel, JSON, Parquet, tables within text.
+
+What the columns are is told elsewhere: of runs in `table`, of jobs in `evenly.readers.jobs.job_table`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import EvenlyError, MissingExtraError, ReadError
+from evenly.readers.files import UNENDED, head, is_file, is_unended, lines, plain_suffix
+from evenly.readers.registry import Skipped
+from evenly.readers.tables.bordered import tables_in_text
+from evenly.readers.tables.columns import time_candidates
+from evenly.readers.tables.delimited import Delimited, numbers, parse
+from evenly.readers.tables.doubts import without_doubts
+from evenly.readers.tables.excel import read_sheet
+from evenly.readers.tables.json_rows import is_rows, read_rows
+from evenly.readers.tables.latex import latex_as_bars
+from evenly.readers.tables.options import TableOptions
+from evenly.readers.tables.org import org_as_bars
+from evenly.readers.tables.products import with_factors
+from evenly.readers.tables.unit_row import with_cell_units, with_unit_column, with_units
+from evenly.runs.durations import is_duration
+from evenly.runs.files import check_parquet
+from evenly.runs.runs import Runs
+
+__all__ = ["TEXT_WITH_TABLES", "Cells", "looks_like_table", "may_hold_table", "plain_cells", "read_cells"]
+
+_RUNS_HEADER = "# evenly runs "
+_TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".psv")
+_LOOSE_SUFFIXES = (".txt", ".dat")
+_PARQUET_SUFFIXES = (".parquet", ".pq")
+_EXCEL_SUFFIXES = (".xlsx", ".xlsm")
+_JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
+#: Text of which a part is a table.
+TEXT_WITH_TABLES = (".md", ".markdown", ".org", ".tex")
+#: What marks text in Markdown, and is no part of a cell: bold, code, and the backslash before a mark.
+_MARKS = re.compile(r"\*\*|`|\\(?=[~*_|<>#%-])")
+#: A column of numbers, whose name would begin a comment elsewhere.
+_NUMBERS = re.compile(r"^\s*\|?\s*#\s*(?=\|)")
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The text of a table.
+
+    Parameters
+    ----------
+    frame : DataFrame (n_rows, n_columns)
+        Stripped text.
+    lines : array (n_rows,)
+        The line, or the row of a file without lines, of each row.
+    units : mapping of str to str
+        The units that stood in the cells of a column or in a row below its name.
+    notes : tuple of str
+        What was assumed, or split.
+    skipped : tuple of Skipped
+        Rows that were cut off.
+    first : tuple of str
+        What is said before all else.
+    semicolons : bool
+        Whether semicolons stand between the cells, as where commas are decimal marks.
+    around : sequence of str
+        The lines above and below the table.
+    """
+
+    frame: pd.DataFrame
+    lines: NDArray[np.int64]
+    units: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    first: tuple[str, ...] = ()
+    semicolons: bool = False
+    around: Sequence[str] = ()
+
+
+def looks_like_table(path: Path) -> bool:
+    """Tell whether a file holds a table, by its name and first lines; loosely named text must name a time.
+
+    Examples
+    --------
+    >>> looks_like_table(Path("nothing_there.csv"))
+    False
+    """
+    suffix = plain_suffix(path)
+    if suffix in _JSON_SUFFIXES:
+        return is_rows(path)
+    if suffix in (*_PARQUET_SUFFIXES, *_TEXT_SUFFIXES, *_EXCEL_SUFFIXES):
+        return is_file(path)
+    return suffix in _LOOSE_SUFFIXES and _names_a_time(path)
+
+
+def may_hold_table(path: Path) -> bool:
+    """Tell whether a file may hold a table by its name alone.
+
+    Examples
+    --------
+    >>> may_hold_table(Path("nothing_there.csv"))
+    False
+    """
+    known = (*_PARQUET_SUFFIXES, *_TEXT_SUFFIXES, *_EXCEL_SUFFIXES, *_JSON_SUFFIXES, *_LOOSE_SUFFIXES)
+    return is_file(path) and plain_suffix(path) in (*known, *TEXT_WITH_TABLES)
+
+
+def read_cells(path: Path, sheet: str | None = None) -> Cells | Runs:
+    r"""Return the text of the table in a file; the runs themselves if evenly wrote it.
+
+    Parameters
+    ----------
+    path : Path
+    sheet : str, optional
+        The sheet of a file of Excel; by default, the only one that holds a table.
+
+    Raises
+    ------
+    EvenlyError
+        If it holds no table, or several.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "runs.csv"
+    >>> _ = path.write_text("cores,time_ms\n8,1200\n")
+    >>> read_cells(path).frame.to_dict("list")
+    {'cores': ['8'], 'time_ms': ['1200']}
+    """
+    suffix = plain_suffix(path)
+    if suffix in _PARQUET_SUFFIXES:
+        return _of_parquet(path)
+    if suffix in _EXCEL_SUFFIXES:
+        frame, rows, told = read_sheet(path, sheet)
+        return Cells(frame, rows, first=tuple(told))
+    if suffix in _JSON_SUFFIXES:
+        return Cells(*read_rows(path))
+    if head(path).startswith(_RUNS_HEADER):
+        return _load_runs(path)
+    content = lines(path)
+    table = parse(path, _only_table(path, content) if suffix in TEXT_WITH_TABLES else content)
+    again = f"{table.headers} row{'s' * (table.headers > 1)} with the names of the columns again"
+    notes = [again] if table.headers else []
+    lost: tuple[Skipped, ...] = ()
+    if table.cut:
+        lost = (Skipped(path, f"{table.cut}: that row is left out", line=len(content)),)
+    elif is_unended(content):
+        notes.append(UNENDED)
+    return Cells(
+        table.frame, table.lines, notes=tuple(notes), skipped=lost, semicolons=table.delimiter == ";",
+        around=_around(content, table),
+    )  # fmt: skip
+
+
+def plain_cells(cells: Cells, options: TableOptions) -> Cells:
+    """Return the cells with each unit beside its column, products split into factors, and numbers without doubts.
+
+    Parameters
+    ----------
+    cells : Cells
+    options : TableOptions
+        What the user said: which column is the time, and which aren't split.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"MPI x OMP": ["8x1", "8x4"], "time": ["9 s", "3 s"]}, dtype=object)
+    >>> found = plain_cells(Cells(rows, np.array([2, 3])), TableOptions())
+    >>> list(found.frame), found.notes[0]
+    (['MPI', 'OMP', 'time'], "'MPI x OMP' is read as 'MPI' and 'OMP'")
+    """
+    frame, rows, units = with_units(cells.frame, cells.lines)
+    frame, unit_told = with_unit_column(frame, options.time)
+    given = {*options.parameters, options.solver or ""}
+    frame, split = with_factors(frame, given, options.categories)
+    frame, doubts = without_doubts(frame)
+    frame, in_cells = with_cell_units(frame)
+    told = (f"the numbers in {name!r} are in {unit}" for name, unit in in_cells.items())
+    return Cells(frame, rows, units | in_cells, (*cells.first, *unit_told, *split, *doubts, *told))
+
+
+def _around(content: Sequence[str], table: Delimited) -> list[str]:
+    """Return the lines of a text that are no rows of its table, nor its header."""
+    rows = {table.header, *table.lines.tolist()}
+    return [line for number, line in enumerate(content, start=1) if number not in rows and line.strip()]
+
+
+def _of_parquet(path: Path) -> Cells | Runs:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtraError("reading Parquet", extra="parquet") from None
+    try:
+        check_parquet(path)
+        arrow = pq.read_table(path)
+        if b"evenly" in (arrow.schema.metadata or {}):
+            return _load_runs(path)
+        frame = arrow.to_pandas()
+    except ReadError:
+        raise
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise ReadError(path, f"not a readable Parquet file: {error}") from None
+    if not len(frame):
+        raise ReadError(path, "the table has no rows")
+    if isinstance(frame.index, pd.MultiIndex) or frame.index.name is not None:
+        frame = frame.reset_index()
+    cells = pd.DataFrame({str(name): [_cell(v) for v in frame[name]] for name in frame.columns}, dtype=object)
+    return Cells(cells, np.arange(1, len(cells) + 1, dtype=np.int64))
+
+
+def _names_a_time(path: Path) -> bool:
+    """Tell whether loosely named text starts with a header that names a time, and numbers below it."""
+    try:
+        start = head(path).split("\n")[:12]
+        table = parse(path, start[:-1] if len(start) > 2 else start)
+        times = [table.frame[found.column] for found in time_candidates(table.frame.columns)]
+        return any(
+            np.isfinite(numbers(path, "", cells, table.lines)).any() or any(map(is_duration, cells)) for cells in times
+        )
+    except EvenlyError:
+        return False
+
+
+def _only_table(path: Path, content: list[str]) -> list[str]:
+    """Return the lines of a text with all but its table empty, so that their numbers stay the same."""
+    if plain_suffix(path) == ".tex":
+        content = latex_as_bars(content)
+    if plain_suffix(path) == ".org":
+        content = org_as_bars(content)
+    found = tables_in_text(content)
+    if len(found) > 1:
+        at = " and ".join(str(one.start + 1) for one in found)
+        raise ReadError(path, f"the text holds {len(found)} tables, at the lines {at}: save the one to read as a file")
+    first = next((line for line in content if line.strip()), "")
+    if not found and re.search(r"[,;\t]", first):  # delimited text of another name
+        return content
+    if not found:
+        raise ReadError(
+            path, "the text holds no table (lines with bars), and is in none of the formats that evenly reads"
+        )
+    return [
+        _NUMBERS.sub("| nr ", _MARKS.sub("", line)) if number in found[0] else "" for number, line in enumerate(content)
+    ]
+
+
+def _load_runs(path: Path) -> Runs:
+    try:
+        runs = Runs.load(path)
+    except EvenlyError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ReadError(path, f"the runs file is damaged: {error}") from None
+    if not len(runs):
+        raise ReadError(path, "the runs file holds no runs")
+    return runs
+
+
+def _cell(value: Any) -> str:
+    if value is None or (isinstance(value, float) and np.isnan(value)) or value is pd.NaT or value is pd.NA:
+        return ""
+    if isinstance(value, float | np.floating):
+        return repr(float(value))
+    return str(value)
