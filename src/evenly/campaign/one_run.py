@@ -108,6 +108,7 @@ class Runner:
         return Record(
             next_run.configuration, next_run.repetition, status, quantities, next_run.purpose, outcome.exit_code,
             message, printed, outcome.began, outcome.seconds, outcome.other_load, outcome.host,
+            outcome.details,
         )  # fmt: skip
 
     def _files_before(self, folder: Path, scratch: Path) -> Before:

@@ -77,12 +77,7 @@ class Placement:
         for name in self.options:
             if not _NAME.fullmatch(str(name)):
                 raise InputError(f"options are long names without dashes, as constraint, but got {name!r}")
-            if name in _SETTINGS:
-                raise InputError(f"the option {name} has a setting of its own in [launcher]: {_SETTINGS[name]}")
-            if name in _NOT_ITS_OWN:
-                raise InputError(
-                    f"the option {name} can't be given: evenly makes each run a job of its own, and sees to it"
-                )
+            _check_option(str(name), {**_SETTINGS, **dict.fromkeys(_NOT_ITS_OWN, "")})
         if not isinstance(self.exclusive, bool):
             raise InputError(f"exclusive must be true or false, but got {self.exclusive!r}")
         if self.time_limit is not None and not Template(str(self.time_limit)).names:
@@ -90,6 +85,8 @@ class Placement:
 
     def check(self, launcher: type[Launcher]) -> None:
         """Raise `InputError` if something is given that the launcher has no use for."""
+        for name in self.options:
+            _check_option(str(name), launcher.taken)
         given = {one.name for one in fields(self) if getattr(self, one.name) != _default(one)} - {"concurrent"}
         useless = sorted(name for name in given if name.replace("time_limit", "time_limit_s") not in launcher.uses)
         if useless:
@@ -123,6 +120,14 @@ class Placement:
             setup=tuple(self.setup),
             options={str(name): _option(value, values) for name, value in self.options.items()},
         )  # fmt: skip
+
+
+def _check_option(name: str, taken: Mapping[str, str]) -> None:
+    """Refuse an option that a setting stands for, or that evenly sees to."""
+    if taken.get(name):
+        raise InputError(f"the option {name} has a setting of its own in [launcher]: {taken[name]}")
+    if name in taken:
+        raise InputError(f"the option {name} can't be given: evenly makes each run a job of its own, and sees to it")
 
 
 def _default(one: Any) -> Any:
