@@ -18,7 +18,7 @@ from evenly.launch.base import Outcome, Task
 from evenly.launch.registry import launcher_class
 from evenly.writing import replacing
 
-__all__ = ["claimed_by", "job_number", "main", "outcome_in", "plain", "queued_s", "write_task"]
+__all__ = ["claimed_by", "has_begun", "job_number", "main", "outcome_in", "plain", "queued_s", "write_task"]
 
 #: Where schedulers tell a job its number: Slurm, PBS, LSF, Flux.
 _JOB_IDS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID")
@@ -40,6 +40,11 @@ def claimed_by(folder: Path) -> str | None:
         return str(json.loads((folder / _CLAIM).read_text(encoding="utf-8"))["job"]) or None
     except (FileNotFoundError, ValueError):
         return None
+
+
+def has_begun(workspace: Path) -> bool:
+    """Return whether a job of a task has begun, whose folders lie in its workspace."""
+    return any(workspace.glob(f"**/{_CLAIM}"))
 
 
 def outcome_in(folder: Path) -> Outcome | None:
