@@ -1,8 +1,8 @@
 """Durations as people, schedulers and programs write them, read as seconds; and seconds written as ``HH:MM:SS``.
 
 ``1-02:03:04`` (Slurm), ``27:03:04`` (PBS), ``03:04.5`` (minutes and seconds), ``PT1H2M3.5S`` (ISO 8601), ``1h 2m 3s``,
-``0m3.5s`` (the shell's ``time``), ``12.5 ms``. Only ``12:30`` may mean two things: minutes and seconds, or hours and
-minutes.
+``0m3.5s`` (the shell's ``time``), ``12.5 ms``, ``4'44"``. Only ``12:30`` may mean two things: minutes and seconds, or
+hours and minutes.
 """
 
 from __future__ import annotations
@@ -29,6 +29,10 @@ _ISO = re.compile(
     r"P(?:(?P<d>\d+)D)?(?:T(?:(?P<h>\d+(?:\.\d+)?)H)?(?:(?P<m>\d+(?:\.\d+)?)M)?(?:(?P<s>\d+(?:[.,]\d+)?)S)?)?"
 )
 _HOURS = re.compile(r"(?P<h>\d+)\s*h\s*(?P<m>[0-5]\d)", re.IGNORECASE)
+#: ``4'44"``, ``1h04'44.5"``: minutes and seconds by their marks.
+_MARKED = re.compile(
+    r"(?:(?P<h>\d+)\s*h\s*)?(?P<m>\d+)\s*['′’](?:\s*(?P<s>[0-5]?\d(?:[.,]\d+)?)\s*(?:\"|″|”|''|′′|’’))?"
+)
 _WORD = re.compile(r"(?P<number>\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?)\s*(?P<unit>[A-Za-zµμ]+)(?:\(s\))?[\s,]*")
 _WORDS = {
     **{word: SECONDS_PER[unit] for unit in ("ns", "us", "µs", "μs", "ms", "s", "min", "h", "d") for word in [unit]},
@@ -49,8 +53,8 @@ def parse(text: str, two_fields: TwoFields | None = None) -> float:
 
     Examples
     --------
-    >>> [parse(text) for text in ("01:02:03", "1-02:03:04", "03:04.5", "PT1H2M3.5S", "1h 2m 3s", "3h40")]
-    [3723.0, 93784.0, 184.5, 3723.5, 3723.0, 13200.0]
+    >>> [parse(text) for text in ("01:02:03", "1-02:03:04", "03:04.5", "PT1H2M3.5S", "1h 2m 3s", "3h40", "4'44''")]
+    [3723.0, 93784.0, 184.5, 3723.5, 3723.0, 13200.0, 284.0]
     >>> parse("12:30"), parse("12:30", "mm:ss"), parse("12:30", "hh:mm"), parse("640")
     (nan, 750.0, 45000.0, nan)
     """
@@ -66,6 +70,9 @@ def parse(text: str, two_fields: TwoFields | None = None) -> float:
         )
     if match := _HOURS.fullmatch(text):  # 3h40
         return 3600.0 * float(match["h"]) + 60.0 * float(match["m"])
+    if match := _MARKED.fullmatch(text):
+        parts = (float((match[part] or "0").replace(",", ".")) for part in ("h", "m", "s"))
+        return round(sum(part * factor for part, factor in zip(parts, (3600.0, 60.0, 1.0), strict=True)), _DIGITS)
     return _in_words(text)
 
 

@@ -50,8 +50,10 @@ def tables_in_text(lines: Sequence[str]) -> list[range]:
     >>> tables_in_text(["Scaling", "", "| cores | time |", "|---|---|", "| 2 | 1.5 |", "", "as measured"])
     [range(2, 5)]
     """
-    found = []
+    found: list[range] = []
     for number, line in enumerate(lines):
+        if found and number < found[-1].stop:  # rules between groups of rows
+            continue
         if number > 0 and _is_row(lines[number - 1]) and _is_row(line) and _RULE.fullmatch(line):
             end = next((n for n in range(number, len(lines)) if not _is_row(lines[n])), len(lines))
             first = next((n + 1 for n in range(number - 1, -1, -1) if not _is_row(lines[n])), 0)

@@ -1,7 +1,7 @@
 """Points in time in two columns, the start and the end of each run, whose difference is its time; or its parts.
 
-Dates with times as ISO 8601 and Slurm write them, with or without time zone, and seconds (also milliseconds,
-microseconds, nanoseconds) since 1970.
+Dates with times as ISO 8601, Slurm and people write them (``14/03/2026 9:15 PM``), with or without time zone, times of
+day, and seconds (also milliseconds, microseconds, nanoseconds) since 1970.
 """
 
 from __future__ import annotations
@@ -13,17 +13,21 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from evenly.errors import InputError
 from evenly.readers.tables.states import name_key
 
 __all__ = ["Between", "between", "in_parts", "is_date"]
 
 _STARTS = ("start", "started", "start_time", "starttime", "started_at", "start_date", "begin", "begin_time", "began",
-           "start_ts", "t_start", "beginn", "startzeit", "début", "debut")  # fmt: skip
+           "start_ts", "t_start", "job_start", "run_start", "time_start", "beginn", "startzeit", "anfang", "début",
+           "debut", "inicio", "início", "inizio")  # fmt: skip
 _ENDS = (
     "end", "ended", "end_time", "endtime", "ended_at", "end_date", "finish", "finished", "finish_time", "finished_at",
-    "stop", "stopped", "stop_time", "completed_at", "completion_time", "end_ts", "t_end", "ende", "endzeit", "fin",
+    "stop", "stopped", "stop_time", "completed_at", "completion_time", "end_ts", "t_end", "job_end", "run_end",
+    "time_end", "ende", "endzeit", "fin", "fim", "fine", "término",
 )  # fmt: skip
 #: Parts of a time.
 _PARTS = {
@@ -36,6 +40,17 @@ _PARTS = {
 _BEFORE_PARTS = frozenset({"", "time", "wall", "walltime", "elapsed", "runtime", "zeit", "laufzeit", "temps"})
 _STATISTICS = frozenset({"mean", "avg", "average", "median", "max", "std", "stddev", "sd"})
 _DOTTED = re.compile(r"(?P<day>\d\d?)\.(?P<month>\d\d?)\.(?P<year>\d{4})(?P<rest>[ T]\d\d:\d\d.*)?")
+#: A date with its year last, or with a month in words; the time of day may be told with AM and PM.
+_TIME = r"\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?:\s*[ap]\.?m\.?)?"
+_WRITTEN = re.compile(
+    rf"(?P<first>\d{{1,2}})(?P<mark>[/.-])(?P<second>\d{{1,2}})(?P=mark)(?P<year>\d{{4}}|\d\d)(?:,?\s+{_TIME})?", re.I
+)
+_WITH_MONTH = re.compile(
+    rf"(?:[a-z]{{3}},?\s+)?(?:\d{{1,2}}[\s/-][a-z]{{3,9}}|[a-z]{{3,9}}\s+\d{{1,2}})[\s,/-]+(?:\d{{4}}[\s,:]+{_TIME}|{_TIME}\s+\d{{4}})",
+    re.I,
+)
+_TIME_OF_DAY = re.compile(_TIME, re.I)
+_DAY = 86_400.0
 _NOT_YET = frozenset({"", "-", "unknown", "none", "n/a", "na", "null"})
 #: Seconds since 1970 lie between; larger numbers count smaller units.
 _EPOCH = (1e8, 1e11)
@@ -51,33 +66,81 @@ class Between:
         The columns.
     seconds : array (n_rows,)
         NaN where one of them is empty.
-    zoned : bool
-        Whether a time zone or seconds since 1970 make sure that no change of the clock lies in between.
+    said : str
+        What can't be seen in the columns: a change of the clock without a time zone, days without dates.
     """
 
     start: str
     end: str
     seconds: NDArray[np.float64]
-    zoned: bool
+    said: str
 
 
 def between(columns: dict[str, Sequence[str]]) -> Between | None:
     """Return the time between a column of starts and one of ends; None if there are no two such columns.
 
+    Raises
+    ------
+    InputError
+        If ``03/04/2026`` may be a day of March or April, and the time depends on it.
+
     Examples
     --------
-    >>> found = between({"Start": ["2026-11-25T10:00:00"], "End": ["2026-11-25T11:00:30"]})
-    >>> found.seconds.tolist(), found.zoned
-    ([3630.0], False)
+    >>> between({"Start": ["2026-11-25T10:00:00"], "End": ["2026-11-25T11:00:30"]}).seconds.tolist()
+    [3630.0]
+    >>> between({"start": ["3/14/2026 11:50 AM"], "end": ["3/14/2026 12:08 PM"]}).seconds.tolist()
+    [1080.0]
+    >>> between({"start": ["23:50"], "end": ["00:10"]}).seconds.tolist()
+    [1200.0]
     """
     starts = [name for name in columns if name_key(name) in _STARTS]
     ends = [name for name in columns if name_key(name) in _ENDS]
     if len(starts) != 1 or len(ends) != 1:
         return None
-    points = [_points(columns[name]) for name in (starts[0], ends[0])]
-    if points[0] is None or points[1] is None or points[0][1] != points[1][1]:
+    start, end = starts[0], ends[0]
+    points = [_points(columns[name]) for name in (start, end)]
+    if points[0] is not None and points[1] is not None and points[0][1] == points[1][1]:
+        zone = "no time zone is told: a change of the clock in between would be missed"
+        return Between(start, end, points[1][0] - points[0][0], zone * (points[0][1] == "local"))
+    return _of_day(start, end, columns) or _as_written(start, end, columns)
+
+
+def _of_day(start: str, end: str, columns: Mapping[str, Sequence[str]]) -> Between | None:
+    """Return the time between times of day; an end before its start is on the next day."""
+    cells = [[cell.strip() for cell in columns[name]] for name in (start, end)]
+    if not all(_TIME_OF_DAY.fullmatch(cell) for column in cells for cell in column):
         return None
-    return Between(starts[0], ends[0], points[1][0] - points[0][0], points[0][1] != "local")
+    first, last = (_parsed(column, day_first=False) for column in cells)
+    said = "no dates are told: an end before its start is on the next day, and a run of more than a day would be missed"
+    return Between(start, end, (last - first) % _DAY, said)
+
+
+def _as_written(start: str, end: str, columns: Mapping[str, Sequence[str]]) -> Between | None:
+    """Return the time between dates with the year last, whose order of day and month is told by one above 12."""
+    cells = [columns[name] for name in (start, end)]
+    there = [cell.strip() for column in cells for cell in column if cell.lower() not in _NOT_YET]
+    matches = [_WRITTEN.fullmatch(cell) for cell in there]
+    if not there or not all(match or _WITH_MONTH.fullmatch(cell) for match, cell in zip(matches, there, strict=True)):
+        return None
+    numbers = [(int(match["first"]), int(match["second"])) for match in matches if match]
+    orders = [day_first for day_first in (True, False) if all(pair[day_first] <= 12 for pair in numbers)]
+    found = [_parsed(cells[1], day_first=order) - _parsed(cells[0], day_first=order) for order in orders]
+    if not found:
+        return None
+    if len(found) > 1 and not np.array_equal(found[0], found[1], equal_nan=True):
+        example = next(match[0] for match in matches if match)
+        raise InputError(
+            f"{example!r} may have the day or the month first, and the times from {start!r} to {end!r} depend on it: "
+            "write dates as 2026-12-31"
+        )
+    return Between(start, end, found[0], "no time zone is told: a change of the clock in between would be missed")
+
+
+def _parsed(cells: Sequence[str], *, day_first: bool) -> NDArray[np.float64]:
+    """Return the seconds of dates and times; NaN for those that aren't known yet."""
+    texts = [None if cell.lower() in _NOT_YET else cell for cell in cells]
+    moments = pd.to_datetime(pd.Series(texts, dtype=object), format="mixed", dayfirst=day_first, errors="coerce")
+    return np.asarray((moments - pd.Timestamp(1970, 1, 1)) / pd.Timedelta(seconds=1), dtype=np.float64)
 
 
 def in_parts(columns: Mapping[str, Sequence[str]]) -> tuple[tuple[str, ...], NDArray[np.float64]] | None:
@@ -122,7 +185,14 @@ def is_date(cell: str) -> bool:
     --------
     >>> is_date("2026-11-25"), is_date("2026-11-25T10:00:00Z"), is_date("20261125"), is_date("25")
     (True, True, False, False)
+    >>> is_date("11/25/2026"), is_date("25 Nov 2026 10:00"), is_date("16/32/64")
+    (True, True, False)
     """
+    if (written := _WRITTEN.fullmatch(cell)) is not None:
+        numbers = int(written["first"]), int(written["second"])
+        return len(written["year"]) == 4 and min(numbers) <= 12 and max(numbers) <= 31
+    if _WITH_MONTH.fullmatch(cell) is not None:
+        return True
     return ("-" in cell[4:8] or _DOTTED.fullmatch(cell) is not None) and _moment(cell) is not None
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.tables.columns import measured, unit_of_time
+from evenly.readers.tables.delimited import number as number_in
 from evenly.readers.tables.wide import Narrowed
 from evenly.runs.count_names import kind_of
 
@@ -61,7 +62,8 @@ def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], patter
     """Return a table with one row for each of the times in columns that a pattern names, as ``"* cores"``.
 
     What stands for the ``*`` is a number of cores, nodes, … if the pattern says so, or of what it names before an
-    equals sign, as ``"N=*"``; else the times are repeated runs.
+    equals sign, as ``"N=*"``, or of its only word, as ``"mesh *"``, if the times differ by more than those of repeated
+    runs; else the times are repeated runs.
 
     Parameters
     ----------
@@ -91,14 +93,16 @@ def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], patter
     if len(found) < 2 or "*" in after:
         said = f"{len(found)} of the columns {', '.join(map(repr, cells.columns))}"
         raise ReadError(path, f"time= (--time) with one * must fit several columns, but {pattern!r} fits {said}")
-    numbers = all(re.fullmatch(r"[1-9]\d*", part) for part in found.values())
+    numbers = all(re.fullmatch(r"[1-9]\d*[kKMG]?", part) for part in found.values())
     named = re.search(r"(\w+)\s*=\s*$", before)  # t(N=1000) [s]
     beside = [*re.findall(r"([^\W\d_]+)[\W\d_]*$", before), *re.findall(r"^[\W\d_]*([^\W\d_]+)", after)]
     count = next((word for word in beside if kind_of(word)), "")
     count = named[1] if named else count
     alike = _alike(cells[list(found)])
-    if not numbers or (alike and sorted(map(int, found.values())) == list(range(1, len(found) + 1))):
+    if not numbers or (alike and sorted(map(number_in, found.values())) == list(range(1, len(found) + 1))):
         count = ""  # runs 1, 2 and 3, whatever was counted in them
+    elif not (count or alike) and len(beside) == 1 and _names_a_parameter(beside[0]):
+        count = beside[0]  # mesh 1000
     elif not (count or alike):
         raise ReadError(
             path,
@@ -111,6 +115,10 @@ def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], patter
     if taken := sorted(others & {time, count}):
         raise ReadError(path, f"{taken[0]!r} is a column of its own beside {', '.join(map(repr, found))}: rename it")
     return _stack(cells, lines, found, time, count)
+
+
+def _names_a_parameter(word: str) -> bool:
+    return len(word) > 2 and word.lower() not in _RUNS and measured(word) is None
 
 
 def pattern_in(columns: Iterable[str]) -> str:
@@ -137,7 +145,9 @@ def _stack(cells: pd.DataFrame, lines: NDArray[np.int64], columns: dict[str, str
     whole = whole[(whole[time].str.strip() != "").to_numpy()]
     names = list(columns)
     told = f"{names[0]!r} to {names[-1]!r}" if len(names) > 2 else " and ".join(map(repr, names))
-    what = f"the times of so many {count}" if count else "repeated runs of each row's configuration"
+    what = (
+        f"the times at the values of {count!r} in their names" if count else "repeated runs of each row's configuration"
+    )
     order = whole.index.to_numpy(dtype=np.int64)
     return Narrowed(whole.reset_index(drop=True), lines[order], None, time, (f"{told} are taken for {what}",))
 

@@ -157,7 +157,7 @@ def stopped_at_limit(values: Values, seconds: NDArray[np.float64], time: str, un
         return None
     for column in map(str, values.cells.columns):
         named = bounds_time(column)
-        own = values.units.get(column) or unit_of_time(column)
+        own = values.units.get(column, "") or unit_of_time(column)
         if not own and _OTHER_UNIT.search(column):  # a limit of power, say
             continue
         if column == time or not (named or own in SECONDS_PER or values.are_durations(column)):

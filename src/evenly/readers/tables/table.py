@@ -25,13 +25,14 @@ from evenly.readers.files import UNENDED, head, is_file, is_unended, lines, plai
 from evenly.readers.registry import Skipped, name_list
 from evenly.readers.tables.bordered import tables_in_text
 from evenly.readers.tables.columns import time_candidates
-from evenly.readers.tables.delimited import Decimal, numbers, parse
+from evenly.readers.tables.delimited import Decimal, Delimited, numbers, parse
 from evenly.readers.tables.doubts import without_doubts
 from evenly.readers.tables.excel import read_sheet
 from evenly.readers.tables.interpretation import Interpretation
 from evenly.readers.tables.json_rows import is_rows, read_rows
 from evenly.readers.tables.latex import latex_as_bars
 from evenly.readers.tables.options import TableOptions
+from evenly.readers.tables.org import org_as_bars
 from evenly.readers.tables.products import with_factors
 from evenly.readers.tables.roles import Column
 from evenly.readers.tables.side_by_side import stacked, stacked_by
@@ -40,6 +41,7 @@ from evenly.readers.tables.wide import narrowed
 from evenly.runs.durations import is_duration
 from evenly.runs.files import check_parquet
 from evenly.runs.runs import Runs
+from evenly.runs.units import base_unit
 
 __all__ = ["TableReader"]
 
@@ -151,14 +153,20 @@ class TableReader(Reader):
             if plain_suffix(path) in _PARQUET_SUFFIXES:
                 return self._read_parquet(path)
             if plain_suffix(path) in _EXCEL_SUFFIXES:
-                return self._interpret(path, *read_sheet(path, self._options.sheet))
+                cells, rows, told = read_sheet(path, self._options.sheet)
+                runs = self._interpret(path, cells, rows)
+                self.notes = [*told, *self.notes]
+                return runs
             if plain_suffix(path) in _JSON_SUFFIXES:
                 return self._interpret(path, *read_rows(path))
             if head(path).startswith(_RUNS_HEADER):
                 return {"": _load_runs(path)}
             content = lines(path)
             table = parse(path, _only_table(path, content) if plain_suffix(path) in _TEXT_WITH_TABLES else content)
-            runs = self._interpret(path, table.frame, table.lines)
+            around = _around(content, table)
+            runs = self._interpret(path, table.frame, table.lines, semicolons=table.delimiter == ";", around=around)
+            if table.headers:
+                self.notes.append(f"{table.headers} row{'s' * (table.headers > 1)} with the names of the columns again")
             if table.cut:
                 self.skipped = [Skipped(path, f"{table.cut}: that row is left out", line=len(content))]
             elif is_unended(content):
@@ -193,18 +201,28 @@ class TableReader(Reader):
         rows = np.arange(1, len(cells) + 1, dtype=np.int64)
         return self._interpret(path, cells, rows)
 
-    def _interpret(self, path: Path, cells: pd.DataFrame, rows: NDArray[np.int64]) -> dict[str, Runs]:
-        options = self._options
-        cells, rows = with_units(cells, rows)
-        cells, unit_told = with_unit_column(cells)
-        cells, split = with_factors(cells, {*options.parameters, options.solver or ""}, options.categories)
+    def _interpret(
+        self,
+        path: Path,
+        cells: pd.DataFrame,
+        rows: NDArray[np.int64],
+        *,
+        semicolons: bool = False,
+        around: Sequence[str] = (),
+    ) -> dict[str, Runs]:
+        cells, rows, units = with_units(cells, rows)
+        cells, unit_told = with_unit_column(cells, self._options.time)
+        given = {*self._options.parameters, self._options.solver or ""}
+        cells, split = with_factors(cells, given, self._options.categories)
         cells, doubts = without_doubts(cells)
-        cells, units = with_cell_units(cells)
+        cells, in_cells = with_cell_units(cells)
+        units |= in_cells
+        options = _renamed(self._options, units, cells)
         told = (
             *unit_told,
             *split,
             *doubts,
-            *(f"the numbers in {name!r} are in {unit}" for name, unit in units.items()),
+            *(f"the numbers in {name!r} are in {unit}" for name, unit in in_cells.items()),
         )
         why_time = ""
         free = not (options.time or options.solver or options.parameters or options.quantities)
@@ -217,8 +235,11 @@ class TableReader(Reader):
             why_time = "its name, beside that of each solver" if wide.solver else "repeated runs side by side"
             if pattern:
                 why_time = "named in time= (--time)"
+            units |= _shared_unit(path, units, {*map(str, cells)} - {*map(str, wide.cells)}, wide.time)
             cells, rows, told = wide.cells, wide.lines, (*told, *wide.notes)
-        meaning = Interpretation(options, path, cells, rows, units)
+            cells, unit_told = with_unit_column(cells, wide.time)
+            told = (*told, *unit_told)
+        meaning = Interpretation(options, path, cells, rows, units, semicolons=semicolons, around=around)
         runs = meaning.runs()
         self.notes, self.columns = (
             [*told, *meaning.notes],
@@ -228,6 +249,35 @@ class TableReader(Reader):
             ],
         )
         return runs
+
+
+def _around(content: Sequence[str], table: Delimited) -> list[str]:
+    """Return the lines of a text that are no rows of its table, nor its header."""
+    rows = {table.header, *table.lines.tolist()}
+    return [line for number, line in enumerate(content, start=1) if number not in rows and line.strip()]
+
+
+def _renamed(options: TableOptions, units: Mapping[str, str], cells: pd.DataFrame) -> TableOptions:
+    """Return the options with the columns named as the cells have them: ``wall [s]`` where a row tells ``s``."""
+    names = {name.removesuffix(f" [{unit}]"): name for name, unit in units.items()}
+    names = {old: new for old, new in names.items() if old not in cells}
+    return dataclasses.replace(
+        options,
+        time=names.get(options.time or "", options.time),
+        quantities={names.get(name, name): unit for name, unit in options.quantities.items()},
+        parameters=tuple(names.get(name, name) for name in options.parameters),
+    )
+
+
+def _shared_unit(path: Path, units: Mapping[str, str], columns: set[str], time: str) -> dict[str, str]:
+    """Return the unit of a column of times that several columns became; nothing if none of them had one."""
+    told = {units[name] for name in columns if name in units and base_unit(units[name]) == "s"}
+    if len(told) > 1:
+        raise ReadError(
+            path,
+            f"the times side by side are in several units, {', '.join(sorted(told))}: give them in one unit",
+        )
+    return dict.fromkeys([time], told.pop()) if told else {}
 
 
 def _looks_like_table(path: Path) -> bool:
@@ -247,6 +297,8 @@ def _only_table(path: Path, content: list[str]) -> list[str]:
     """Return the lines of a text with all but its table empty, so that their numbers stay the same."""
     if plain_suffix(path) == ".tex":
         content = latex_as_bars(content)
+    if plain_suffix(path) == ".org":
+        content = org_as_bars(content)
     found = tables_in_text(content)
     if len(found) > 1:
         at = " and ".join(str(one.start + 1) for one in found)

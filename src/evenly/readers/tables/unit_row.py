@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.readers.tables.columns import NO_TIME, canonical_unit, measured, time_candidates
+from evenly.readers.tables.columns import NO_TIME, canonical_unit, measured, time_candidates, unit_of_time
+from evenly.runs.durations import is_duration
 from evenly.runs.units import SECONDS_PER, base_unit, to_base
 
-__all__ = ["with_cell_units", "with_unit_column", "with_units"]
+__all__ = ["unit_in_text", "with_cell_units", "with_unit_column", "with_units"]
 
 _UNIT_COLUMNS = frozenset({"unit", "units", "time_unit", "time unit", "einheit", "unité"})
+_OTHER_UNITS = frozenset({
+    "#", "%", "count", "counts", "number", "cores", "nodes", "ranks", "tasks", "threads", "gpus", "processes", "cells",
+    "points", "elements", "dofs", "dof", "particles", "atoms", "steps", "bytes", "m", "mm", "km", "°c", "k", "ghz",
+    "mhz", "w", "kw", "gflop/s", "gflops", "tflop/s", "gb/s", "mb/s", "x", "string", "int",
+    "float", "eur", "€", "usd", "$",
+})  # fmt: skip
 _NONE = frozenset({"", "-", "--", "1", "none", "n/a"})
 
 #: A number and its unit, of memory, energy or time.
@@ -71,10 +78,17 @@ def _in_unit(cell: str, unit: str) -> str:
     return match["number"] if own == unit else f"{(to_base(number, own) / to_base(np.ones(1), unit))[0]:.12g}"
 
 
-def with_unit_column(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+def with_unit_column(cells: pd.DataFrame, time: str | None = None) -> tuple[pd.DataFrame, list[str]]:
     """Return a table with the units of a column ``unit`` in the cells of the time, and a note.
 
-    Nothing changes where another column may be the time, too, or the cells hold other units.
+    Nothing changes where it isn't plain which column is the time, or the cells hold other units.
+
+    Parameters
+    ----------
+    cells : DataFrame (n_rows, n_columns)
+        Text.
+    time : str, optional
+        The column of the time, where it is known.
 
     Examples
     --------
@@ -83,40 +97,76 @@ def with_unit_column(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     (['2 h', '58 min'], ["'unit' holds the unit of 'time'"])
     """
     named = [name for name in cells if str(name).strip().lower() in _UNIT_COLUMNS]
-    times = time_candidates([str(name) for name in cells if name not in named])
-    if len(named) != 1 or len(times) != 1 or times[0].unit:
+    times = [one.column for one in time_candidates([str(name) for name in cells if name not in named])]
+    times = [time] if time is not None and time in cells else times
+    if len(named) != 1 or len(times) != 1 or unit_of_time(times[0]):
         return cells, []
     units = [canonical_unit(cell) for cell in cells[named[0]]]
     if not all(unit in SECONDS_PER for unit in units):
         return cells, []
-    joined = [f"{cell} {unit}" if cell else cell for cell, unit in zip(cells[times[0].column], units, strict=True)]
-    changed = cells.assign(**{times[0].column: joined}).drop(columns=named)
-    return changed, [f"{named[0]!r} holds the unit of {times[0].column!r}"]
+    joined = [
+        cell if not cell or is_duration(cell) else f"{cell} {unit}"
+        for cell, unit in zip(cells[times[0]], units, strict=True)
+    ]
+    return cells.assign(**{times[0]: joined}).drop(columns=named), [f"{named[0]!r} holds the unit of {times[0]!r}"]
 
 
-def with_units(cells: pd.DataFrame, lines: NDArray[np.int64]) -> tuple[pd.DataFrame, NDArray[np.int64]]:
-    """Return a table with the units of its first row in the names of its columns, if that row holds units.
+def with_units(cells: pd.DataFrame, lines: NDArray[np.int64]) -> tuple[pd.DataFrame, NDArray[np.int64], dict[str, str]]:
+    """Return a table without a first row of units, and the unit of each column that it names.
+
+    What is measured, by its name, has its unit in the name then.
 
     Examples
     --------
-    >>> cells, lines = with_units(pd.DataFrame({"cores": ["-", "8"], "time": ["[ms]", "640"]}), np.array([2, 3]))
-    >>> cells.to_dict("list"), lines.tolist()
-    ({'cores': ['8'], 'time [ms]': ['640']}, [3])
+    >>> cells = pd.DataFrame({"cores": ["-", "8"], "time": ["[ms]", "640"], "dt": ["s", "2"]})
+    >>> cells, lines, units = with_units(cells, np.array([2, 3]))
+    >>> cells.to_dict("list"), lines.tolist(), units
+    ({'cores': ['8'], 'time [ms]': ['640'], 'dt': ['2']}, [3], {'time [ms]': 'ms', 'dt': 's'})
     """
     if len(cells) < 2:
-        return cells, lines
+        return cells, lines, {}
     row = [str(cell).strip("[]() ") for cell in cells.iloc[0]]
     units = [canonical_unit(text) for text in row]
     told = [unit for unit, text in zip(units, row, strict=True) if text.lower() not in _NONE]
     times = [unit for unit in told if unit in SECONDS_PER or unit.lower() in ("sypd", "sdpd")]
     if not times or not all(_is_unit(unit) for unit in told):
-        return cells, lines
+        return cells, lines, {}
+    by_column = {
+        str(name): unit for name, unit, text in zip(cells.columns, units, row, strict=True) if text.lower() not in _NONE
+    }
     names = {
         name: f"{name} [{unit}]"
-        for name, unit, text in zip(cells.columns, units, row, strict=True)
-        if text.lower() not in _NONE and unit not in str(name) and measured(f"{name} [{unit}]") is not None
+        for name, unit in by_column.items()
+        if unit not in name and measured(f"{name} [{unit}]") is not None
     }
-    return cells.iloc[1:].rename(columns=names).reset_index(drop=True), lines[1:]
+    rest = cells.iloc[1:].rename(columns=names).reset_index(drop=True)
+    return rest, lines[1:], {names.get(name, name): unit for name, unit in by_column.items()}
+
+
+#: A time and its unit in the text around a table: ``times in ms``, ``run times [min]``, ``Zeiten in Sekunden``.
+_SAID = re.compile(
+    r"\b(?:\w*times?|timings?|runtimes?|durations?|\w*zeit(?:en)?|temps|durées?|tiempos?|tempos?|tempi)\b"
+    r"(?:\s+(?:are|is|sind|ist|sont|measured|given|given as|all|gemessen))*\s*(?:in|en|em|[\[(:,])\s*"
+    r"(?P<unit>[^\W\d_]+)\b",
+    re.IGNORECASE,
+)
+
+
+def unit_in_text(lines: Iterable[str]) -> tuple[str, str]:
+    """Return the unit of time that text around a table tells, and the words that do; nothing if none or several do.
+
+    Examples
+    --------
+    >>> unit_in_text(["# run times in ms"]), unit_in_text(["Table 1: times in minutes, and a time in s"])
+    (('ms', 'run times in ms'), ('', ''))
+    """
+    found = {}
+    for line in lines:
+        for match in _SAID.finditer(line):
+            unit = canonical_unit(match["unit"])
+            if unit in SECONDS_PER:
+                found[unit] = match[0]
+    return next(iter(found.items())) if len(found) == 1 else ("", "")
 
 
 def _is_unit(text: str) -> bool:
@@ -124,5 +174,5 @@ def _is_unit(text: str) -> bool:
     try:
         base_unit(text)
     except ValueError:
-        return text.lower() in ("#", "%", "count", "cores", "nodes", "gflop/s", "gflops", "gb/s", "mb/s", "x", "ranks")
+        return text.lower() in _OTHER_UNITS
     return True

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.tables import columns as words
-from evenly.readers.tables.delimited import has_decimal_commas, has_suffix, numbers
+from evenly.readers.tables.delimited import has_decimal_commas, has_decimal_points, has_suffix, numbers
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.repetitions import are_whole
 from evenly.readers.tables.roles import is_result
 from evenly.readers.tables.states import name_key
 from evenly.runs.count_names import kind_of
 from evenly.runs.durations import TWO_FIELDS, has_two_fields, is_duration, parse, two_fields_of
-from evenly.runs.units import to_base
+from evenly.runs.units import base_unit, to_base
 from evenly.space.expressions import quoted
 
 __all__ = ["Values"]
@@ -53,7 +53,9 @@ class Values:
     lines : array (n_rows,)
         The line of each row.
     units : mapping of str to str, optional
-        The units that stood in the cells of a column.
+        The units that stood in the cells of a column, or in a row below its name.
+    semicolons : bool
+        Whether semicolons stand between the cells, as where commas are decimal marks.
 
     Examples
     --------
@@ -70,19 +72,28 @@ class Values:
         cells: pd.DataFrame,
         lines: NDArray[np.int64],
         units: Mapping[str, str] = MappingProxyType({}),
+        *,
+        semicolons: bool = False,
     ) -> None:
         self.options: Final = options
         self.path: Final = path
         self.cells = cells
         self.lines = lines
         self.units: Final = units
-        self._commas: Final = options.decimal == "auto" and has_decimal_commas(cells)
+        auto = options.decimal == "auto"
+        self._commas: Final = auto and has_decimal_commas(cells)
+        self._may_have_commas: Final = self._commas or (auto and semicolons and not has_decimal_points(cells))
         self._known: dict[str, NDArray[np.float64]] = {}
 
     def keep(self, mask: NDArray[np.bool_]) -> None:
         """Keep some of the rows, bool of shape (n_rows,)."""
         self.cells, self.lines = self.cells[mask].reset_index(drop=True), self.lines[mask]
         self._known = {}
+
+    def unit_of_time(self, name: str) -> str:
+        """Return the unit of time that stood in the cells of a column or in a row below its name; else nothing."""
+        unit = self.units.get(name, "")
+        return unit if unit and base_unit(unit) == "s" else ""
 
     def texts(self, name: str) -> list[str]:
         """Return the cells of a column, (n_rows,)."""
@@ -96,7 +107,7 @@ class Values:
             decimal = "," if self._commas and is_result(name) else self.options.decimal
             self._known[name] = numbers(
                 self.path, name, self.cells[name], self.lines, decimal=decimal,
-                whole=bool(kind_of(name)), commas=self._commas,
+                whole=bool(kind_of(name)), commas=self._may_have_commas,
             )  # fmt: skip
         return self._known[name]
 

@@ -1,0 +1,124 @@
+"""Units in a row or a column of their own, dates and times of day, tables of Org, and times side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenly.errors import ReadError
+from evenly.readers.scanning import Measurements, scan
+from tests.readers.tables.test_excel import book
+
+
+def _read(folder: Path, text: str, name: str = "runs.csv", **options: str) -> Measurements:
+    path = folder / name
+    path.write_text(text)
+    return scan(path, **options)
+
+
+@pytest.mark.parametrize("options", [{}, {"time": "try *"}])
+def test_a_row_of_units_holds_for_times_side_by_side(tmp_path: Path, options: dict[str, str]) -> None:
+    text = "cores,try 1,try 2\n-,ms,ms\n16,102,101\n32,52,53\n64,27,28\n"
+    assert _read(tmp_path, text, **options).runs[""].values.max() == pytest.approx(0.102)
+
+
+def test_units_side_by_side_that_differ_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="several units, ms, s"):
+        _read(tmp_path, "cores,try 1,try 2\n-,ms,s\n16,102,101\n32,52,53\n64,27,28\n", time="try *")
+
+
+def test_a_row_of_units_holds_for_the_time_that_is_named(tmp_path: Path) -> None:
+    text = "cores,value,comm\n-,ms,ms\n16,102,10\n32,52,9\n64,27,8\n"
+    assert _read(tmp_path, text, time="value").runs[""].values.tolist() == pytest.approx([0.102, 0.052, 0.027])
+    with pytest.raises(ReadError, match="'comm \\[ms\\]' and 'value' may each be the time"):
+        _read(tmp_path, text)
+    named = "cores,time,comm time\n-,ms,ms\n16,102,10\n32,52,9\n64,27,8\n"
+    assert _read(tmp_path, named, time="time").runs[""].values.tolist() == pytest.approx([0.102, 0.052, 0.027])
+
+
+def test_a_column_of_units_holds_for_times_side_by_side_and_for_the_named_time(tmp_path: Path) -> None:
+    assert _read(tmp_path, "cores,unit,try 1,try 2\n16,ms,9,8\n32,ms,5,6\n64,ms,3,4\n").runs[
+        ""
+    ].values.max() == pytest.approx(0.009)
+    found = _read(tmp_path, "cores,unit,X\n16,ms,9\n32,ms,5\n64,ms,3\n", time="X")
+    assert found.runs[""].values.max() == pytest.approx(0.009)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "seconds"),
+    [
+        ("03/14/2026 11:50:00 AM", "03/14/2026 12:08:00 PM", 1080),
+        ("14/03/2026 23:50", "15/03/2026 00:10", 1200),
+        ("14.3.2026 9:50", "14.3.2026 10:10", 1200),
+        ("03/04/2026 09:00", "03/04/2026 09:10", 600),  # the day, whichever it is, is the same
+        ("14 Mar 2026 09:00:00", "14 Mar 2026 09:10:00", 600),
+        ("Sat Mar 14 09:00:00 2026", "Sat Mar 14 09:10:00 2026", 600),
+        ("23:57:00", "00:03:00", 360),
+        ("9:50 AM", "1:10 PM", 12_000),
+    ],
+)
+def test_dates_and_times_as_people_write_them(tmp_path: Path, start: str, end: str, seconds: float) -> None:
+    found = _read(tmp_path, f"cores,start,end\n8,{start},{end}\n16,{start},{end}\n", parameters="cores")
+    assert found.runs[""].values.tolist() == [seconds, seconds]
+    assert any("would be missed" in note for note in found.notes)
+
+
+def test_a_date_that_may_have_the_day_or_the_month_first_is_asked_about(tmp_path: Path) -> None:
+    text = "cores,start,end\n8,03/04/2026 23:50,04/04/2026 00:10\n16,03/05/2026 08:00,03/05/2026 08:10\n"
+    with pytest.raises(ReadError, match="the day or the month first"):
+        _read(tmp_path, text)
+    settled = text + "32,13/05/2026 08:00,13/05/2026 08:05\n"  # no month is the 13th
+    assert _read(tmp_path, settled).runs[""].values.tolist() == [1200, 600, 300]
+
+
+def test_dates_are_no_parameters(tmp_path: Path) -> None:
+    text = "date,cores,time_s\n11/25/2026,8,90\n11/26/2026,16,50\n11/27/2026,32,30\n"
+    assert _read(tmp_path, text).runs[""].parameters == ["cores"]
+
+
+def test_benchmarks_of_snakemake_hold_seconds(tmp_path: Path) -> None:
+    head = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\tthreads\n"
+    rows = "".join(f"{1600 / p}\t0:01:00\t{p}\t{p}\t{p}\t{p}\t1.{p}\t2.{p}\t97.{p}\t{p}\t{p}\n" for p in (16, 32, 64))
+    runs = _read(tmp_path, head + rows, name="runs.tsv").runs[""]
+    assert (runs.parameters, runs.values.tolist()) == (["threads"], [100, 50, 25])
+
+
+def test_minutes_and_seconds_by_their_marks(tmp_path: Path) -> None:
+    assert _read(tmp_path, "cores,time\n16,4'44\"\n32,2'24\"\n64,1h01'14\"\n").runs[""].values.tolist() == [
+        284, 144, 3674,
+    ]  # fmt: skip
+
+
+def test_a_quoted_cell_over_two_lines_is_one(tmp_path: Path) -> None:
+    text = 'cores,note,time_s\n16,"first\nrun",90\n32,"second\nrun",50\n'
+    assert _read(tmp_path, text, parameters="cores").runs[""].values.tolist() == [90, 50]
+
+
+def test_rows_that_speak_to_org(tmp_path: Path) -> None:
+    marked = "|---+---+---|\n|   | <r> | <r> |\n|---+---+---|\n| ! | ranks | time (s) |\n|---+---+---|\n"
+    rows = "| # | 16 | 102.1 |\n| # | 32 | 52.2 |\n|---+---+---|\n"
+    assert _read(tmp_path, marked + rows, name="a.org").runs[""].values.tolist() == [102.1, 52.2]
+    plain = "| ranks | time (s) |\n| <r> | <r> |\n| / | <> |\n|---+---|\n| 16 | 102.1 |\n|---+---|\n| 32 | 52.2 |\n"
+    assert _read(tmp_path, plain, name="b.org").runs[""].values.tolist() == [102.1, 52.2]
+
+
+def test_an_upper_header_of_one_merged_cell_is_no_title(tmp_path: Path) -> None:
+    rows: list[list[Any]] = [
+        ["", "time [min]", "", ""],
+        ["cores", "run 1", "run 2", "run 3"],
+        [16, 10, 11, 10],
+        [32, 6, 5, 6],
+    ]
+    assert scan(book(tmp_path / "a.xlsx", Runs=rows)).runs[""].values.max() == 660
+    titled: list[list[Any]] = [["", "Results of the cluster"], ["", "cores", "time [min]"], ["", 16, 10], ["", 32, 6]]
+    assert scan(book(tmp_path / "b.xlsx", Runs=titled)).runs[""].values.tolist() == [600, 360]
+
+
+def test_the_word_before_a_number_names_a_parameter(tmp_path: Path) -> None:
+    text = "núcleos,malla 1000,malla 2000\n16,10.1,40.3\n32,5.2,20.4\n64,2.7,10.4\n"
+    found = _read(tmp_path, text, time="malla *").runs[""]
+    assert found.parameters == ["núcleos", "malla"]
+    with pytest.raises(ReadError, match="differ by more than repeated runs do"):
+        _read(tmp_path, text.replace("malla", "run"), time="run *")
