@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.table import Table
 
-from evenly.report.formatting import common_prefix, compact, interval, percent, plain, quantity
+from evenly.report.formatting import common_prefix, compact, in_unit, interval, percent, plain, quantity
 from evenly.report.tables.run import add_numbers, add_row, add_texts, new_table
 
 if TYPE_CHECKING:
@@ -60,14 +60,14 @@ def plan_table(plan: Plan, *, title: str = "") -> Table:
     factor, prefix = common_prefix([*plan.times.values(), plan.seconds])
     for name, cores in plan.cores.items():
         between = [alike.get(name, "")] if alike else []
-        time = f"{compact(plan.times[name] / factor)} {prefix}"
+        time = f"{in_unit(plan.times[name], factor)} {prefix}"
         add_row(table, name, str(cores), *between, time, percent(plan.waiting[name], 2))
     table.add_section()
     steps = {"step": plan.seconds}
     if plan.jitter is not None:
         steps = {f"{_steady(plan)} step": plan.seconds, "mean step": plan.expected_seconds}
     for name, seconds in steps.items():
-        add_row(table, name, str(plan.used), *([""] if alike else []), f"{compact(seconds / factor)} {prefix}", "")
+        add_row(table, name, str(plan.used), *([""] if alike else []), f"{in_unit(seconds, factor)} {prefix}", "")
     return table
 
 
@@ -140,7 +140,7 @@ def comparison_table(plan: Plan, *, title: str = "") -> Table:
     runner_up = plan.runner_up
     seconds = [plan.seconds, *(other.seconds for _, other in others), *([runner_up.seconds] if runner_up else [])]
     factor, prefix = common_prefix(seconds)
-    written = [f"{compact(value / factor)} {prefix}" for value in seconds]
+    written = [f"{in_unit(value, factor)} {prefix}" for value in seconds]
     add_row(table, "this plan", _listed(plan.cores), written[0], "")
     for (label, other), text in zip(others, written[1:], strict=False):
         add_row(
@@ -221,7 +221,7 @@ def curve_table(plan: Plan, totals: Iterable[int], *, title: str = "") -> Table:
     for row in rows:
         shares = [str(n) for n in row["cores"].values()] if apart else [_listed(row["cores"])]
         between = [_between(row["interval_seconds"]) if row["interval_seconds"] else "–"] if known else []
-        time = f"{compact(row['seconds'] / factor)} {prefix}"
+        time = f"{in_unit(row['seconds'], factor)} {prefix}"
         saved = "" if row["saved"] is None else percent(row["saved"], 2)
         cost = [saved, compact(row["core_hours"], 3), percent(row["efficiency"], 2)]
         add_row(table, str(row["total_cores"]), *shares, time, *between, *cost)
