@@ -23,7 +23,7 @@ from pathlib import Path
 from evenly import Integer, Space
 from evenly.campaign import Campaign
 from evenly.campaign.placement import Placement
-from evenly.campaign.record import Record
+from evenly.campaign.record import Record, row_of
 from evenly.campaign.store import Store
 from evenly.campaign.study import Plan, Program, Repetitions, Study
 
@@ -49,7 +49,7 @@ def store_of_many(folder: Path, runs: int) -> None:
         numbers = list(campaign.store.configurations())
     with Store(path) as store, store._changed() as rows:
         for number in numbers:
-            values = tuple((vars(Record(number, 0, "ok", {}, took=1.0)) | {"quantities": '{"seconds": 1.0}'}).values())
+            values = row_of(Record(number, 0, "ok", {"seconds": 1.0}, took=1.0))
             rows["records"][values[:2]] = values
     began = time.perf_counter()
     with Campaign(study, path) as campaign:

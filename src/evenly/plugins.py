@@ -47,7 +47,8 @@ def load(group: str, name: str, kind: str, others: Iterable[str] = ()) -> Any:
     --------
     >>> load("evenly.launchers", "cloud", "launcher")
     Traceback (most recent call last):
-    evenly.errors.InputError: launcher must be one of local, mpi, slurm, srun, but got 'cloud'
+    evenly.errors.InputError: launcher must be one of flux, local, lsf, mpi, pbs, slurm, srun,
+    but got 'cloud'
     """
     found = installed(group)
     if name not in found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import sqlite3
 import warnings
@@ -14,7 +15,7 @@ import pytest
 from evenly.campaign import Campaign, Study
 from evenly.campaign.checking import check
 from evenly.campaign.record import Record
-from evenly.campaign.rows import write
+from evenly.campaign.rows import checksum, write
 from evenly.campaign.store import Store
 from evenly.errors import EvenlyWarning, InputError, ReadError
 
@@ -224,12 +225,14 @@ def old(measured: Path) -> Path:
     """The same file as an older evenly would have written it."""
     new = measured.with_name("as-written-now.db")
     shutil.move(measured, new)
+    with Store(new) as store:  # it kept no details
+        store.put([dataclasses.replace(record, details={}) for record in store.records()])
     with closing(sqlite3.connect(new)) as source, closing(sqlite3.connect(measured)) as target, target:
         target.executescript(OLD)
         for table in ("about", "configurations", "records"):
             for row in source.execute(f"SELECT * FROM {table}"):  # noqa: S608
                 if row[0] != "rows":
-                    values = ("version", "1") if row[0] == "version" else row[:-1]
+                    values = ("version", "1") if row[0] == "version" else row[: 12 if table == "records" else 2]
                     target.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values))})", values)  # noqa: S608
     return measured
 
@@ -244,6 +247,39 @@ def test_an_old_file_is_taken_over_and_says_so_once(old: Path, study: Study) -> 
         assert records(old) == records(old.with_name("as-written-now.db"))
         assert len(Campaign(study).runs()) == 12
     assert check(old).has_checksums
+
+
+def second_version(path: Path) -> None:
+    """Write a file as the second version of evenly's files was: without details of runs."""
+    with closing(sqlite3.connect(path)) as database, database:
+        for rowid, *row in database.execute("SELECT rowid, * FROM records").fetchall():
+            database.execute("UPDATE records SET checksum = ? WHERE rowid = ?", (checksum("records", row[:-2]), rowid))
+        database.execute("ALTER TABLE records DROP COLUMN details")
+        told = ("version", "2")
+        database.execute(
+            "UPDATE about SET value = ?, checksum = ? WHERE key = ?", ("2", checksum("about", told), "version")
+        )
+
+
+def test_a_file_of_the_second_version_is_read_and_taken_over(measured: Path, study: Study) -> None:
+    made = [dataclasses.replace(record, details={}) for record in records(measured)]
+    second_version(measured)
+    before = measured.read_bytes()
+    found = check(measured)
+    assert (found.runs, found.damages, found.has_checksums) == (12, [], True)
+    assert measured.read_bytes() == before
+    with pytest.warns(EvenlyWarning, match="from now on, older versions of evenly can't open the file"):
+        Campaign(study).store.close()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert records(measured) == made
+
+
+def test_the_good_rows_of_a_damaged_file_of_the_second_version_are_salvaged(measured: Path, tmp_path: Path) -> None:
+    second_version(measured)
+    alter(measured, "UPDATE records SET took = 7 WHERE rowid = 2")
+    assert check(measured, salvage=tmp_path / "new.db").runs == 11
+    assert len(records(tmp_path / "new.db")) == 11
 
 
 @pytest.mark.parametrize(

@@ -245,6 +245,33 @@ def test_a_killed_driver_loses_nothing_and_makes_nothing_twice(cluster: Cluster,
     assert not (tmp_path / JOBS).exists()
 
 
+def test_limits_from_a_model(cluster: Cluster, tmp_path: Path) -> None:
+    study = tmp_path / "s.toml"
+    write(study, values="[1, 2, 4, 5, 6, 7, 8, 9, 10, 11]", least=1)
+    text = study.read_text().replace("[program]", "[program]\ntimeout_s = 1200")
+    study.write_text(text.replace("concurrent = 4", "concurrent = 1\ntime_limit = 'model'"))
+    words = [sys.executable, "-m", "evenly", "measure", str(study)]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "time limits by the model: 10 jobs asked for" in done.stderr
+    with Campaign(Study.load(study), times=lambda *_: None) as campaign:
+        limits = [record.details.get("limit_s") for record in campaign.store.records()]
+        found = campaign.store.records()
+    assert limits[:6] == [None] * 6
+    assert any(limit == 120.0 for limit in limits[6:])
+    assert all({"job", "queued_s", "peak_memory", "cpu"} <= record.details.keys() for record in found)
+
+
+def test_a_search(cluster: Cluster, tmp_path: Path) -> None:
+    study = tmp_path / "s.toml"
+    code = "import sys, time; n = int(sys.argv[1]); time.sleep(0.2 + 0.1 * abs(n - 5)); print('took', 1 + abs(n - 5))"
+    write(study, values="{ low = 1, high = 9 }", code=code, least=1)
+    study.write_text(study.read_text() + "[time]\npattern = 'took (.*)'\n")
+    words = [sys.executable, "-m", "evenly", "tune", str(study), "--runs", "9", "--json", "--quiet"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["best"] == {"n": 5}, done.stdout
+    assert cluster.jobs() == []
+
+
 def test_a_controller_that_restarts(cluster: Cluster, tmp_path: Path) -> None:
     study = tmp_path / "s.toml"
     write(study, values="[1, 2, 4, 5]")

@@ -93,7 +93,7 @@ def test_ranks() -> None:
 
 
 def test_unknown_launchers_are_refused() -> None:
-    with pytest.raises(InputError, match="must be one of local, mpi"):
+    with pytest.raises(InputError, match="must be one of flux, local, lsf, mpi"):
         launcher_class("cloud")
 
 

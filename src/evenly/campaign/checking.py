@@ -30,6 +30,7 @@ from evenly.campaign.rows import (
     load,
     name_of,
     new_rows,
+    padded,
 )
 from evenly.errors import InputError, ReadError
 from evenly.processes import scratch_folder
@@ -142,10 +143,11 @@ def _rows_in_pages(path: Path, damages: list[Damage]) -> Rows:
     several = set[tuple[str, Any]]()
     for _, row in sorted(rows_of_pages(path), key=lambda found: found[0]):
         for table, columns in COLUMNS.items():
-            if len(row) == len(columns) + 1 and is_intact(table, row):
-                values = row[:-1]
-                if rows[table].setdefault(key_of(table, values), values) != values:
-                    several.add((table, key_of(table, values)))
+            values = padded(table, row[:-1])
+            if len(values) != len(columns) or not is_intact(table, row):
+                continue
+            if rows[table].setdefault(key_of(table, values), values) != values:
+                several.add((table, key_of(table, values)))
     for table, key in several:
         damages.append(Damage(name_of(table, rows[table][key], rows), "it is there with different values"))
         del rows[table][key]

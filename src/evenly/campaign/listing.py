@@ -20,8 +20,10 @@ from evenly.campaign.checking import load_copy
 from evenly.campaign.lock import is_in_use
 from evenly.campaign.record import Record, record_of
 from evenly.campaign.rows import Loaded, check_version
-from evenly.campaign.store import whys
+from evenly.campaign.store import jobs_beside, whys
 from evenly.errors import ReadError
+from evenly.launch import launcher_class
+from evenly.launch.job import has_begun
 from evenly.space.expressions import Expression
 
 __all__ = ["Listing", "check_is_store", "holds", "loaded_of", "runs_in", "table_of"]
@@ -40,10 +42,13 @@ class Listing:
     table : DataFrame
         A row per run, in the order in which they ended: parameters, ``repetition``, ``purpose``, ``status``, measured
         quantities in base units, ``exit_code``, ``message``, ``last_words`` (the last line of output of a run that
-        failed), ``took`` (wall seconds), ``machine``, ``started`` (UTC); ``why`` they were chosen, if a search did.
+        failed), ``took`` (wall seconds), ``machine``, those of `evenly.campaign.record.DETAILS` that are known,
+        ``started`` (UTC); ``why`` they were chosen, if a search did.
     parameters : list of str
     under_way : list of dict
         The configurations of the runs that were started and have not ended.
+    queued : int
+        How many of these are jobs that have not begun.
     is_in_use : bool
         Whether a campaign is at work. If not, runs under way are those of one that was killed.
     """
@@ -52,6 +57,7 @@ class Listing:
     table: pd.DataFrame
     parameters: list[str]
     under_way: list[dict[str, Any]]
+    queued: int = 0
     is_in_use: bool = True
 
     @property
@@ -127,7 +133,9 @@ def runs_in(path: Path | str, where: str | None = None) -> Listing:
     table = table_of(records, known, whys(loaded.rows))
     if where is not None:
         table = table[holds(table, where)]
-    return Listing(path, table.reset_index(drop=True), _parameters(known), under_way, is_in_use(path))
+    jobs = [mark for mark, launcher, _ in loaded.rows["running"].values() if launcher_class(launcher).outlives]
+    queued = sum(not has_begun(jobs_beside(path) / mark) for mark in jobs)
+    return Listing(path, table.reset_index(drop=True), _parameters(known), under_way, queued, is_in_use(path))
 
 
 def _parameters(known: Mapping[int, Mapping[str, Any]]) -> list[str]:
@@ -147,7 +155,7 @@ def table_of(
         {
             **known[one.configuration], "repetition": one.repetition, "purpose": one.purpose, "status": one.status,
             **one.quantities, "exit_code": one.exit_code, "message": one.message,
-            "last_words": one.last_words, "took": one.took, "machine": one.machine,
+            "last_words": one.last_words, "took": one.took, "machine": one.machine, **one.details,
             "started": pd.Timestamp(one.started, unit="s").floor("s").isoformat() + "Z",
             **({"why": chosen.get((one.configuration, one.repetition), "")} if chosen else {}),
         }

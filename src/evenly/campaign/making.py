@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from evenly.campaign.crew import Cores, Crew
 from evenly.campaign.fastest import Fastest
+from evenly.campaign.limits import Limits
 from evenly.campaign.one_run import Runner
 from evenly.campaign.planning import NextRun
 from evenly.campaign.record import Record
@@ -24,6 +25,7 @@ from evenly.campaign.store import Store, jobs_beside
 from evenly.campaign.study import Study
 from evenly.errors import EvenlyError, EvenlyWarning, InputError
 from evenly.launch import check_mark
+from evenly.launch.job import has_begun
 
 __all__ = ["Making", "Run"]
 
@@ -71,10 +73,11 @@ class Making:
     study : Study
     store : Store
     runner : Runner
+    limits : Limits
     """
 
-    def __init__(self, study: Study, store: Store, runner: Runner) -> None:
-        self._study, self._store, self._runner = study, store, runner
+    def __init__(self, study: Study, store: Store, runner: Runner, limits: Limits) -> None:
+        self._study, self._store, self._runner, self._limits = study, store, runner, limits
         self._crew = Crew[Run](study.program.placement.concurrent)
         self._checked: set[int] = set()
 
@@ -103,6 +106,13 @@ class Making:
         return self._crew.under_way
 
     @property
+    def queued(self) -> int:
+        """How many of the runs under way are jobs that have not begun."""
+        if not self._runner.launcher.outlives:
+            return 0
+        return sum(not has_begun(self._near / run.mark) for run in self.under_way)
+
+    @property
     def has_room(self) -> bool:
         """Whether another run may be started."""
         return self._crew.has_room
@@ -116,8 +126,11 @@ class Making:
         run = dataclasses.replace(run, cores=cores)
         pinned = cores if self._runner.launcher.pins else ()
         limit_s = self._limit_s(run, configuration)
+        job_s = self._limits.limit_s(configuration)
         self._store.begin(run.mark, self._study.program.launcher, run.next.configuration)
-        self._crew.start(run, lambda: self._runner.run(run.next, configuration, run.mark, limit_s, pinned, self._near))
+        self._crew.start(
+            run, lambda: self._runner.run(run.next, configuration, run.mark, limit_s, pinned, self._near, job_s)
+        )
         return True
 
     def cores_for(self, number: int) -> int:

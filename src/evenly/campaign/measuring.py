@@ -8,18 +8,28 @@ from __future__ import annotations
 
 import platform
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import pandas as pd
 
 from evenly.arguments import explained
+from evenly.campaign.counts import Counts, counts_of
 from evenly.campaign.interruptions import interruptions
+from evenly.campaign.limits import Learn, Limits, Saved, saved
 from evenly.campaign.making import Making, Run
 from evenly.campaign.noise import Drift, drift_of
 from evenly.campaign.one_run import Runner
-from evenly.campaign.planning import Advisor, NextRun, Progress, Schedule, first_configurations, removed, rows_of
+from evenly.campaign.planning import (
+    Advisor,
+    NextRun,
+    Progress,
+    Schedule,
+    first_configurations,
+    removed,
+    rows_of,
+)
 from evenly.campaign.record import Record
 from evenly.campaign.same_study import check_same, note_place, tell_place
 from evenly.campaign.store import Store, inside
@@ -47,6 +57,7 @@ def measure(
     advisor: Advisor | None = None,
     progress: Callable[[Record, Progress], None] | None = None,
     keep_going: bool = False,
+    times: Learn | None = None,
 ) -> Runs:
     """Make the runs of a study that are still missing, and return all its runs.
 
@@ -63,6 +74,9 @@ def measure(
         Called after each run, with the run's record and the campaign's progress.
     keep_going : bool
         Whether to make the other runs too if two in a row fail at once and alike before any succeeds.
+    times : callable, optional
+        Learns how long runs take (`evenly.time_limits.by_model.learn_times`); needed where jobs ask for limits from a
+        model.
 
     Returns
     -------
@@ -77,7 +91,7 @@ def measure(
     """
     loaded = study if isinstance(study, Study) else Study.load(study)
     bar = notebook_bar("measuring") if progress is None else None
-    with Campaign(loaded, store, advisor=advisor, keep_going=keep_going) as campaign:
+    with Campaign(loaded, store, advisor=advisor, keep_going=keep_going, times=times) as campaign:
         try:
             campaign.run(progress if bar is None else _shown_in(bar))
         finally:
@@ -112,6 +126,8 @@ class Campaign:
         See `measure`.
     keep_going : bool
         See `measure`.
+    times : callable, optional
+        See `measure`.
 
     Raises
     ------
@@ -139,6 +155,7 @@ class Campaign:
         *,
         advisor: Advisor | None = None,
         keep_going: bool = False,
+        times: Learn | None = None,
     ) -> None:
         if study.plan.is_advised and advisor is None:
             remedy = "`evenly tune` does that" if study.plan.design == "tune" else "evenly.tuning.advisor has one"
@@ -147,7 +164,12 @@ class Campaign:
         self._runner = Runner(study)
         self._waiting: Run | None = None
         self.store = Store(place_of(study) if store is None else Path(store))
-        self._making = Making(study, self.store, self._runner)
+        try:
+            self._limits = Limits(study, self.store, times)
+        except BaseException:
+            self.store.close()
+            raise
+        self._making = Making(study, self.store, self._runner, self._limits)
         if (attach := getattr(advisor, "attach", None)) is not None:
             attach(self.store)
         try:
@@ -374,6 +396,19 @@ class Campaign:
         if why and chosen is not None:
             self.store.note_why(chosen.configuration, chosen.repetition, why)
         return chosen
+
+    @property
+    def counts(self) -> Counts:
+        """How many runs are queued, under way, done and failed, and the core-hours spent and left."""
+        return counts_of(self.study, self.store, self._runner, self._making, self.progress.seconds_left)
+
+    def times(self, configurations: Sequence[Mapping[str, Any]]) -> list[tuple[float, float] | None]:
+        """Return the expected wall seconds and the upper bound of a run of each configuration; None if not known."""
+        return self._limits.times(configurations)
+
+    def saved(self) -> Saved | None:
+        """Return what limits from a model saved against a fixed one; None if there are no such limits."""
+        return saved(self.study, self._runner, self.store.configurations(), self.store.records())
 
     # ---- results ----------------------------------------------------------------------------------------------
 

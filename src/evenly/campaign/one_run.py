@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shlex
 import signal
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from evenly.errors import InputError, RunFailed
 from evenly.launch import Outcome, Task, launcher_class
 from evenly.launch.call import CONFIGURATION, RESULT
 from evenly.runs.columns import Status
+from evenly.writing import replacing
 
 __all__ = ["Runner"]
 
@@ -68,6 +71,7 @@ class Runner:
         limit_s: float | None = None,
         cores: tuple[int, ...] = (),
         near: Path | None = None,
+        job_limit_s: float | None = None,
     ) -> Record:
         """Run a configuration once.
 
@@ -84,6 +88,9 @@ class Runner:
             The cores of this machine that the run may use; all if there are none.
         near : Path, optional
             The folder for files of runs that go on without this process; by default that of the study.
+        job_limit_s : float, optional
+            What the run's job asks for, if that is less than the study's fixed limit. A run that reaches it is made
+            once more with the fixed one.
 
         Raises
         ------
@@ -102,21 +109,28 @@ class Runner:
                 self._study.program.placement.resources(values),
             )  # fmt: skip
             before = self._files_before(folder, scratch)
-            outcome = self._outcome(task)
+            limit_s = _kept(scratch / "limit.json", job_limit_s)
+            outcome = self._outcome(_limited(task, limit_s))
+            more = {} if limit_s is None else {"limit_s": limit_s}
+            if limit_s is not None and outcome.status == "timed out" and outcome.seconds < (until_s or math.inf):
+                more["cut_s"] = outcome.seconds
+                again = scratch / "again"
+                again.mkdir(exist_ok=True)
+                before = self._files_before(folder, again)
+                outcome = self._outcome(replace(task, workspace=again))
             status, quantities, message = self._measured(outcome, folder, result, before, until_s)
         printed = "" if status == "ok" else (outcome.output + outcome.errors)[-_KEPT:]
         return Record(
             next_run.configuration, next_run.repetition, status, quantities, next_run.purpose, outcome.exit_code,
             message, printed, outcome.began, outcome.seconds, outcome.other_load, outcome.host,
+            {**outcome.details, **more},
         )  # fmt: skip
 
     def _files_before(self, folder: Path, scratch: Path) -> Before:
         """Return what tells the files of earlier runs; that of a run which an earlier process started was kept."""
-        kept = scratch / "before.json"
-        if not kept.exists():
-            found = self._study.timing.files_before(folder)
-            kept.write_text(json.dumps([[str(path), told] for path, told in found.items()]), encoding="utf-8")
-        return {Path(path): tuple(told) for path, told in json.loads(kept.read_text(encoding="utf-8"))}
+        found = self._study.timing.files_before(folder)
+        kept = _kept(scratch / "before.json", [[str(path), told] for path, told in found.items()])
+        return {Path(path): tuple(told) for path, told in kept}
 
     @property
     def asks_for_cores(self) -> bool:
@@ -182,6 +196,18 @@ class Runner:
         except RunFailed as error:
             return "failed", {}, str(error)
         return "ok", {**returned, **found, "cpu_seconds": outcome.cpu_seconds}, ""
+
+
+def _kept(path: Path, value: Any) -> Any:
+    """Return what an earlier process wrote to a file; it is written if there is none."""
+    if not path.exists():
+        with replacing(path) as new:
+            new.write_text(json.dumps(value), encoding="utf-8")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _limited(task: Task, limit_s: float | None) -> Task:
+    return task if limit_s is None else replace(task, resources=replace(task.resources, time_limit_s=limit_s))
 
 
 def _reason(result: Path) -> str:

@@ -31,8 +31,8 @@ def opened(path: Path, named: Path) -> tuple[sqlite3.Connection, Rows]:
             database.execute("PRAGMA synchronous = FULL")
             # And each is moved from the log into the file at once: SQLite ignores a damaged log without a word.
             database.execute("PRAGMA wal_autocheckpoint = 1")
-            if not loaded.has_checksums:
-                _add_checksums(database, loaded.rows, named)
+            if not loaded.is_current:
+                _rewrite(database, loaded, named)
         except sqlite3.Error as error:
             raise _damaged(named, [Damage("the file", str(error))]) from None
         on_failure.pop_all()
@@ -61,13 +61,15 @@ def _damaged(path: Path, damages: Sequence[Damage], *, rows: Rows | None = None)
     )
 
 
-def _add_checksums(database: sqlite3.Connection, rows: Rows, named: Path) -> None:
+def _rewrite(database: sqlite3.Connection, loaded: Loaded, named: Path) -> None:
+    """Write a file of an older evenly as files are written now."""
+    rows = loaded.rows
     rows["about"] |= new_rows()["about"]
     write_all(database, rows)
-    warnings.warn(
-        EvenlyWarning(
-            f"an older evenly wrote {named}, without checksums: its {len(rows['records'])} runs are believed as they "
-            "are; from now on they have checksums, and older versions of evenly can't open the file"
-        ),
-        stacklevel=5,
-    )
+    said = f"an older evenly wrote {named}"
+    if not loaded.has_checksums:
+        said += (
+            f", without checksums: its {len(rows['records'])} runs are believed as they are; from now on they have "
+            "checksums"
+        )
+    warnings.warn(EvenlyWarning(f"{said}; from now on, older versions of evenly can't open the file"), stacklevel=5)

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from evenly.campaign.templates import Template
-from evenly.errors import InputError
+from evenly.errors import InputError, check_keys
 from evenly.launch import Launcher, Resources
 from evenly.runs.durations import parse
 
-__all__ = ["Placement"]
+__all__ = ["ByModel", "Placement"]
 
 _COUNTS = ("nodes", "ranks_per_node", "cores_per_rank")
 _WORDS = ("memory", "partition", "account")
@@ -29,6 +29,14 @@ _NOT_ITS_OWN = ("array", "chdir", "error", "job-name", "output", "parsable", "re
 
 
 @dataclass(frozen=True)
+class ByModel:
+    """Limits from a model: the upper bound of what a run is predicted to take, times `factor`, at least `floor_s`."""
+
+    factor: float = 1.5
+    floor_s: float = 60.0
+
+
+@dataclass(frozen=True)
 class Placement:
     """How many runs are made at once, and what each asks a scheduler for. All but `setup` may contain placeholders.
 
@@ -40,8 +48,10 @@ class Placement:
         Whole numbers: ``"{ranks / 32}"``.
     memory : str
         Memory of a node, as the scheduler writes it: ``"4G"``.
-    time_limit : str, optional
-        Longest time of a job, as ``"1:30:00"``; by default the study's `timeout_s` and a minute.
+    time_limit : str or mapping, optional
+        Longest time of a job, as ``"1:30:00"``; by default the study's `timeout_s` and a minute. ``"model"``: what the
+        run is predicted to take at most (`evenly.campaign.limits`); ``{ factor = 2, floor = "10min" }`` is the same
+        with another factor (else 1.5) and another least limit (else a minute).
     partition, account : str
     exclusive : bool
     setup : sequence of str
@@ -60,7 +70,7 @@ class Placement:
     ranks_per_node: str | int | None = None
     cores_per_rank: str | int | None = None
     memory: str = ""
-    time_limit: str | None = None
+    time_limit: str | Mapping[str, Any] | None = None
     partition: str = ""
     account: str = ""
     exclusive: bool = False
@@ -77,19 +87,28 @@ class Placement:
         for name in self.options:
             if not _NAME.fullmatch(str(name)):
                 raise InputError(f"options are long names without dashes, as constraint, but got {name!r}")
-            if name in _SETTINGS:
-                raise InputError(f"the option {name} has a setting of its own in [launcher]: {_SETTINGS[name]}")
-            if name in _NOT_ITS_OWN:
-                raise InputError(
-                    f"the option {name} can't be given: evenly makes each run a job of its own, and sees to it"
-                )
+            _check_option(str(name), {**_SETTINGS, **dict.fromkeys(_NOT_ITS_OWN, "")})
         if not isinstance(self.exclusive, bool):
             raise InputError(f"exclusive must be true or false, but got {self.exclusive!r}")
-        if self.time_limit is not None and not Template(str(self.time_limit)).names:
+        if self.by_model is None and self.time_limit is not None and not Template(str(self.time_limit)).names:
             _seconds(str(self.time_limit))
+
+    @property
+    def by_model(self) -> ByModel | None:
+        """How limits follow from what runs are predicted to take; None if they don't."""
+        if self.time_limit != "model" and not isinstance(self.time_limit, Mapping):
+            return None
+        given = {} if isinstance(self.time_limit, str) else dict(self.time_limit)
+        check_keys("time_limit", given, ["factor", "floor"])
+        factor = given.get("factor", ByModel.factor)
+        if isinstance(factor, bool) or not isinstance(factor, int | float) or not 1 <= factor < math.inf:
+            raise InputError(f"factor must be a number of at least 1, but got {factor!r}")
+        return ByModel(float(factor), _seconds(str(given["floor"])) if "floor" in given else ByModel.floor_s)
 
     def check(self, launcher: type[Launcher]) -> None:
         """Raise `InputError` if something is given that the launcher has no use for."""
+        for name in self.options:
+            _check_option(str(name), launcher.taken)
         given = {one.name for one in fields(self) if getattr(self, one.name) != _default(one)} - {"concurrent"}
         useless = sorted(name for name in given if name.replace("time_limit", "time_limit_s") not in launcher.uses)
         if useless:
@@ -102,7 +121,7 @@ class Placement:
 
     def templates(self) -> Iterator[Template]:
         """Yield all texts that may contain placeholders."""
-        texts = [getattr(self, name) for name in (*_COUNTS, "time_limit")]
+        texts = [getattr(self, name) for name in _COUNTS] + ([] if self.by_model else [self.time_limit])
         yield from (Template(str(text)) for text in texts if text is not None)
         others = (self.memory, self.partition, self.account, *self.options.values())
         yield from (Template(str(text)) for text in others)
@@ -117,12 +136,21 @@ class Placement:
         """
         counts: dict[str, Any] = {name: _count(name, getattr(self, name), values) for name in _COUNTS}
         words: dict[str, Any] = {name: Template(str(getattr(self, name))).fill(values) for name in _WORDS}
-        limit = None if self.time_limit is None else _seconds(Template(str(self.time_limit)).fill(values))
+        fixed = None if self.by_model else self.time_limit
+        limit = None if fixed is None else _seconds(Template(str(fixed)).fill(values))
         return Resources(
             **counts, **words, time_limit_s=limit, exclusive=self.exclusive,
             setup=tuple(self.setup),
             options={str(name): _option(value, values) for name, value in self.options.items()},
         )  # fmt: skip
+
+
+def _check_option(name: str, taken: Mapping[str, str]) -> None:
+    """Refuse an option that a setting stands for, or that evenly sees to."""
+    if taken.get(name):
+        raise InputError(f"the option {name} has a setting of its own in [launcher]: {taken[name]}")
+    if name in taken:
+        raise InputError(f"the option {name} can't be given: evenly makes each run a job of its own, and sees to it")
 
 
 def _default(one: Any) -> Any:

@@ -33,7 +33,8 @@ class Program:
         Instead of a command, a Python function ``"module:function"``. It takes a configuration (dict) and returns
         seconds.
     launcher : str
-        ``"local"``, ``"mpi"``, ``"slurm"``, or the name of a launcher from another package.
+        ``"local"``, ``"mpi"``, ``"slurm"``, ``"pbs"``, ``"lsf"``, ``"flux"``, ``"srun"``, or the name of a launcher
+        from another package.
     ranks : str or int
         Number of MPI ranks, for a launcher that starts ranks; may contain placeholders.
     placement : Placement
@@ -67,6 +68,11 @@ class Program:
         kind = launcher_class(self.launcher)
         if self.launcher == "local" and self.ranks is not None:
             raise InputError("ranks are started by the launcher 'mpi' or a scheduler: name one in [launcher]")
+        if self.placement.by_model is not None and self.timeout_s is None:
+            raise InputError(
+                'time_limit = "model" needs timeout_s in [program]: jobs ask for that while little is known, never for '
+                "more, and a job that reached a smaller limit is made once more with it"
+            )
         if kind.needs_ranks and self.ranks is None:
             raise InputError(f"the launcher {self.launcher!r} needs to know how many: give ranks, as '{{ranks}}'")
 

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from evenly.runs.columns import Status
 
-__all__ = ["Record", "record_of", "row_of"]
+__all__ = ["DETAILS", "Record", "record_of", "row_of"]
+
+#: What may be told of a run beside its times, in bytes and seconds: its largest process, the model of its processor,
+#: its job's number, how long it waited in the queue, the limit that its job had where a model chose it, and the wall
+#: time of a first job that reached this limit and was made again.
+DETAILS = ("peak_memory", "cpu", "job", "queued_s", "limit_s", "cut_s")
+#: Fields that are stored as JSON.
+_MAPPINGS = ("quantities", "details")
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,8 @@ class Record:
     other_load : float or None
         Mean number of cores that other processes kept busy during the run; None where the system doesn't report it.
     machine : str
+    details : mapping of str to str or float
+        What else is known: some of `DETAILS`.
     """
 
     configuration: int
@@ -51,6 +60,7 @@ class Record:
     took: float = 0.0
     other_load: float | None = None
     machine: str = ""
+    details: Mapping[str, str | float] = field(default_factory=dict)
 
     @property
     def last_words(self) -> str:
@@ -63,12 +73,16 @@ class Record:
         return self.configuration, self.machine, self.started, self.took
 
 
+_FIELDS = tuple(Record.__dataclass_fields__)
+
+
 def record_of(values: Sequence[Any]) -> Record:
     """Return the run of a row of the table of records."""
-    number, repetition, status, found, *rest = values
-    return Record(number, repetition, status, json.loads(found), *rest)
+    given = dict(zip(_FIELDS, values, strict=True))
+    return Record(**given | {name: json.loads(given[name]) for name in _MAPPINGS})
 
 
 def row_of(record: Record) -> tuple[Any, ...]:
     """Return the row of a run. The columns of the table are the fields of a record, in the same order."""
-    return tuple((vars(record) | {"quantities": json.dumps(dict(record.quantities))}).values())
+    told = {name: json.dumps(dict(getattr(record, name))) for name in _MAPPINGS}
+    return tuple((vars(record) | told).values())

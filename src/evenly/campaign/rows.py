@@ -22,20 +22,23 @@ from evenly.writing import replacing
 
 __all__ = [
     "COLUMNS", "FORMAT_VERSION", "LOGS", "TALLY", "Changes", "Damage", "Loaded", "Rows", "check_version", "checksum",
-    "connect", "contradictions", "create", "is_intact", "key_of", "load", "name_of", "new_rows", "write", "write_all",
+    "connect", "contradictions", "create", "is_intact", "key_of", "load", "name_of", "new_rows", "padded", "write",
+    "write_all",
 ]  # fmt: skip
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 #: The columns of each table, before the one with the row's checksum. Those of "records" are the fields of a `Record`.
 COLUMNS = {
     "about": ("key", "value"),
     "configurations": ("id", "parameters"),
     "records": (
         "configuration", "repetition", "status", "quantities", "purpose", "exit_code", "message", "output", "started",
-        "took", "other_load", "machine",
+        "took", "other_load", "machine", "details",
     ),
     "running": ("mark", "launcher", "configuration"),
 }  # fmt: skip
+#: What the last columns hold where an older evenly, which didn't have them, wrote the file.
+_ADDED = {"records": ("{}",)}
 #: Ends of the names of the files in which SQLite keeps what it hasn't moved into the file itself.
 LOGS = ("-wal", "-journal")
 #: The rows of each table by their keys, in the order in which they were stored.
@@ -64,24 +67,38 @@ class Damage:
 class Loaded:
     """The good rows of a file, and what is damaged.
 
-    Files of older versions of evenly have no checksums; `has_checksums` is False then.
+    Files of the oldest versions of evenly have no checksums; `has_checksums` is False then. `is_current` is False
+    for all files of older versions.
     """
 
     rows: Rows
     damages: list[Damage]
     has_checksums: bool
+    is_current: bool = True
 
 
 def check_version(path: Path, loaded: Loaded) -> None:
     """Raise `ReadError` if a file has a format of a newer evenly, in which other rows and columns are right."""
     version = json.loads(loaded.rows.get("about", {}).get("version", ("version", "null"))[1])
-    if version not in (None, FORMAT_VERSION if loaded.has_checksums else 1):
+    if version not in (None, *(range(2, FORMAT_VERSION + 1) if loaded.has_checksums else [1])):
         raise ReadError(path, f"format version {version} is not known: use a newer evenly, or give another file")
 
 
 def key_of(table: str, values: tuple[Any, ...]) -> Any:
     """Return what tells a row from all others of its table."""
     return values[:2] if table == "records" else values[0]
+
+
+def padded(table: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a row with the columns that an older evenly didn't have.
+
+    Examples
+    --------
+    >>> len(padded("records", (1, 0, "ok", "{}", "plan", 0, "", "", 0.0, 1.0, None, "host"))) == len(COLUMNS["records"])
+    True
+    """
+    added = _ADDED.get(table, ())
+    return values + added if len(values) == len(COLUMNS[table]) - len(added) else values
 
 
 def checksum(table: str, values: Iterable[Any]) -> str:
@@ -250,8 +267,10 @@ def load(database: sqlite3.Connection) -> Loaded:
     damages = [Damage("the file", told) for told in _integrity(database)]
     counts: dict[str, int] = {}
     for table, columns in COLUMNS.items():
-        expected = (*columns, "checksum") if has_checksums else columns
-        if found[table] == expected:
+        end = ("checksum",) if has_checksums else ()
+        expected = (*columns, *end)
+        before = (*columns[: len(columns) - len(_ADDED.get(table, ()))], *end)
+        if found[table] in (expected, before):
             counts[table] = _load_table(database, table, rows, damages, has_checksums=has_checksums)
         else:
             damages.append(Damage(f"the table {table}", _wrong_columns(found[table], expected)))
@@ -259,7 +278,8 @@ def load(database: sqlite3.Connection) -> Loaded:
         damages += _miscounted(rows, counts)
     if "version" not in rows["about"]:
         damages.append(Damage(name_of("about", ("version", ""), rows), "it is missing"))
-    return Loaded(rows, damages + [damage for *_, damage in contradictions(rows)], has_checksums)
+    is_current = has_checksums and "details" in found["records"]
+    return Loaded(rows, damages + [damage for *_, damage in contradictions(rows)], has_checksums, is_current)
 
 
 def _wrong_columns(found: Sequence[str], expected: Sequence[str]) -> str:
@@ -284,7 +304,7 @@ def _load_table(
     number = 0
     try:
         for number, row in enumerate(database.execute(f"SELECT * FROM {table} ORDER BY rowid"), 1):  # noqa: B007, S608
-            values = row[: len(COLUMNS[table])]
+            values = padded(table, row[:-1] if has_checksums else row)
             if not (is_intact(table, row) if has_checksums else is_plausible(table, row)):
                 damages.append(Damage(name_of(table, values, rows), "its values are not those that evenly stored"))
             elif key_of(table, values) in rows[table]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -26,6 +27,8 @@ __all__ = ["Where", "table_of_runs", "watched"]
 
 #: Rows of the table that is shown while runs are made.
 _SHOWN = 12
+#: Seconds between two lines with the counts of runs, in a pipe.
+_COUNTED_S = 60.0
 
 
 _where = panel("Where runs go")
@@ -38,9 +41,9 @@ class Where:
     machine: Annotated[
         str | None, _where("--machine", help="A machine file, whose launcher table says how runs are started there.")
     ] = None
-    launcher: Annotated[str | None, _where("--launcher", help="local, mpi, slurm, … instead of the study's own.")] = (
-        None
-    )
+    launcher: Annotated[
+        str | None, _where("--launcher", help="local, mpi, slurm, pbs, … instead of the study's own.")
+    ] = None
     concurrent: Annotated[int | None, _where("--concurrent", min=1, help="Most runs at once.")] = None
 
     def placed(self, study: Study) -> Study:
@@ -117,13 +120,18 @@ def _shown(campaign: Campaign) -> Iterator[Callable[[Record, Progress], None]]:
     from evenly.report.tables.campaign import campaign_table
 
     with live(f"measuring {campaign.study.name}") as update:
+        told = time.monotonic()
 
         def show(record: Record, progress: Progress) -> None:
+            nonlocal told
             if update is None:
                 note(_line(campaign, record, progress))
+                if time.monotonic() - told > _COUNTED_S:
+                    told = time.monotonic()
+                    note(str(campaign.counts))
                 return
             known = campaign.configurations
-            table = campaign_table(known, campaign.store.records(), most=_SHOWN)
+            table = campaign_table(known, campaign.store.records(), most=_SHOWN, title=str(campaign.counts))
             update(table, progress.done, progress.done + progress.left, progress.seconds_left)
 
         yield show

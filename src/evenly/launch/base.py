@@ -125,6 +125,8 @@ class Outcome:
         Mean number of cores that other processes kept busy meanwhile; None where that isn't known.
     reason : str
         Why it ended, if the program itself didn't end it.
+    details : mapping of str to str or float
+        What else is known, as far as it is: `evenly.campaign.record.DETAILS` lists the names.
     """
 
     status: Status
@@ -137,6 +139,7 @@ class Outcome:
     host: str = ""
     other_load: float | None = None
     reason: str = ""
+    details: Mapping[str, str | float] = field(default_factory=dict)
 
 
 class Launcher(ABC):
@@ -160,6 +163,8 @@ class Launcher(ABC):
     outlives: ClassVar[bool] = False
     #: The fields of `Resources` that it uses.
     uses: ClassVar[frozenset[str]] = frozenset()
+    #: Options that can't be given, and the setting that stands for each; "" where evenly itself sees to it.
+    taken: ClassVar[Mapping[str, str]] = {}
 
     def workspace(self, mark: str, near: Path) -> AbstractContextManager[Path]:  # noqa: ARG002 - needed elsewhere
         """Return a private folder for a task; in `near`, until `clean`, if its task goes on without this process."""

@@ -18,8 +18,10 @@ from evenly.launch.base import Outcome, Task
 from evenly.launch.registry import launcher_class
 from evenly.writing import replacing
 
-__all__ = ["claimed_by", "main", "outcome_in", "write_task"]
+__all__ = ["claimed_by", "has_begun", "job_number", "main", "outcome_in", "plain", "queued_s", "write_task"]
 
+#: Where schedulers tell a job its number: Slurm, PBS, LSF, Flux.
+_JOB_IDS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID")
 _TASK, _CLAIM, _OUTCOME = "task.json", "began.json", "outcome.json"
 
 
@@ -35,9 +37,14 @@ def write_task(task: Task, folder: Path) -> None:
 def claimed_by(folder: Path) -> str | None:
     """Return the number of the job that has begun; None if none has."""
     try:
-        return str(json.loads((folder / _CLAIM).read_text(encoding="utf-8"))["job"])
+        return str(json.loads((folder / _CLAIM).read_text(encoding="utf-8"))["job"]) or None
     except (FileNotFoundError, ValueError):
         return None
+
+
+def has_begun(workspace: Path) -> bool:
+    """Return whether a job of a task has begun, whose folders lie in its workspace."""
+    return any(workspace.glob(f"**/{_CLAIM}"))
 
 
 def outcome_in(folder: Path) -> Outcome | None:
@@ -55,6 +62,30 @@ def outcome_in(folder: Path) -> Outcome | None:
     if "error" in told:
         raise OSError(*told["error"])
     return Outcome(**told)
+
+
+def queued_s(submitted: Path, started: Path) -> float | None:
+    """Return how long a job waited, by the times of two files, both of the file system's clock; None if unknown."""
+    try:
+        return max(0.0, started.stat().st_mtime - submitted.stat().st_mtime)
+    except OSError:
+        return None
+
+
+def job_number() -> str:
+    """Return the number of the scheduler's job that this process runs in, as its commands write it; "" if in none."""
+    return plain(next((os.environ[name] for name in _JOB_IDS if os.environ.get(name)), ""))
+
+
+def plain(number: str) -> str:
+    """Return a job's number in ASCII: Flux writes ƒ where the terminal can show it.
+
+    Examples
+    --------
+    >>> plain("ƒ3ETxsR9H"), plain("77")
+    ('f3ETxsR9H', '77')
+    """
+    return number.replace("ƒ", "f")
 
 
 def main(folder: Path) -> int:
@@ -84,7 +115,7 @@ def _claimed(path: Path) -> bool:
     except FileExistsError:
         return False
     with os.fdopen(number, "w", encoding="utf-8") as file:
-        json.dump({"host": platform.node(), "pid": os.getpid(), "job": os.environ.get("SLURM_JOB_ID")}, file)
+        json.dump({"host": platform.node(), "pid": os.getpid(), "job": job_number()}, file)
     return True
 
 

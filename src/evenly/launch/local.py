@@ -7,6 +7,7 @@ r"""Programs on this machine, started as they are.
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import signal
@@ -16,8 +17,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, final
 
-from evenly.fdtd.ranks.watching import end_job, follow
+from evenly.fdtd.ranks.watching import Job, end_job, follow
 from evenly.launch.base import Launcher, Outcome, Task
+from evenly.launch.job import job_number
 
 if TYPE_CHECKING:
     from evenly.runs.columns import Status
@@ -59,8 +61,26 @@ def watched(task: Task, command: Sequence[str], more: Mapping[str, str] | None =
     # Beside tasks on other cores, these tasks would count as others.
     others = None if task.cores else _others(busy, time.monotonic() - clock)
     return Outcome(
-        status, job.status, job.output, job.errors, job.seconds, job.cpu_seconds, began, platform.node(), others
-    )
+        status, job.status, job.output, job.errors, job.seconds, job.cpu_seconds, began, platform.node(), others,
+        details=_details(job),
+    )  # fmt: skip
+
+
+def _details(job: Job) -> dict[str, str | float]:
+    """Return what else is known of a job: its memory, the processor, and the scheduler's job that it was a part of."""
+    found: dict[str, str | float] = {"peak_memory": job.peak_memory, "cpu": _cpu_model(), "job": job_number()}
+    return {name: value for name, value in found.items() if value}
+
+
+@functools.cache
+def _cpu_model() -> str:
+    """Return the model of this machine's processor; "" if it isn't known."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return platform.processor()
+    told = (line.partition(":")[2].strip() for line in lines if line.startswith(("model name", "cpu model", "cpu\t")))
+    return " ".join(next(told, "").split())
 
 
 def own_cores() -> frozenset[int]:

@@ -16,7 +16,7 @@ def launcher_names() -> list[str]:
     Examples
     --------
     >>> launcher_names()[:2]
-    ['local', 'mpi']
+    ['flux', 'local']
     """
     return sorted(installed(_GROUP))
 

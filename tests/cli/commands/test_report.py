@@ -8,6 +8,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from evenly.campaign import Study
+from evenly.campaign.store import Store
+from evenly.cli.commands.report import _as_made
+from evenly.errors import InputError
 from tests.cli.conftest import Evenly
 
 LAW = ("--method", "power-law")
@@ -194,3 +198,19 @@ def test_a_goal_that_nothing_meets_is_exit_status_1(evenly: Evenly, scaling: str
     assert shown.code == 1
     assert "no number of cores meets the goal" in shown.err
     assert "ends within" in Path("page.md").read_text()
+
+
+@pytest.mark.parametrize("machine", [None, "cluster.toml", "other.toml"])
+def test_a_study_whose_runs_were_made_on_a_cluster_needs_its_machine_file(tmp_path: Path, machine: str | None) -> None:
+    study, place = tmp_path / "s.toml", tmp_path / "s.db"
+    study.write_text("[program]\ncommand = 'echo {n}'\n[parameters]\nn = [1, 2]\n")
+    for name, launcher in (("cluster.toml", "slurm"), ("other.toml", "pbs")):
+        (tmp_path / name).write_text(f"name = 'x'\n[launcher]\nname = '{launcher}'\n")
+    with Store(place) as store:
+        store.note("measured_as", {"launcher": "slurm"})
+    given = None if machine is None else str(tmp_path / machine)
+    if machine == "cluster.toml":
+        assert _as_made(Study.load(study), study, place, given).program.launcher == "slurm"
+    else:
+        with pytest.raises(InputError, match=r"the launcher 'slurm' made.*give --machine"):
+            _as_made(Study.load(study), study, place, given)

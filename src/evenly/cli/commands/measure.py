@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +16,7 @@ from evenly.cli.live_study import Where, table_of_runs, watched
 
 if TYPE_CHECKING:
     from evenly.campaign import Campaign, Study
+    from evenly.campaign.limits import Learn
 
 
 def measure(
@@ -42,7 +44,7 @@ def measure(
         _show_plan(study, place, json=json)
         return
     target = table_of_runs(save, place)
-    with Campaign(study, place, advisor=_advisor(study), keep_going=keep_going) as campaign:
+    with Campaign(study, place, advisor=_advisor(study), keep_going=keep_going, times=_times_of(study)) as campaign:
         if retry:
             note(f"made again, in place of the old ones: {campaign.retry()} runs that failed or were marked as bad")
         _run(campaign, target)
@@ -60,6 +62,15 @@ def _advisor(study: Study) -> Callable[..., Any] | None:
     return next_runs
 
 
+def _times_of(study: Study, *, asked: bool = False) -> Learn | None:
+    """Return what learns how long runs take, if the study's limits need it, or it is asked for."""
+    if study.program.placement.by_model is None and not asked:
+        return None
+    from evenly.time_limits.by_model import learn_times
+
+    return learn_times
+
+
 def _run(campaign: Campaign, target: Path) -> None:
     with watched(campaign, target) as show:
         campaign.run(show)
@@ -68,26 +79,35 @@ def _run(campaign: Campaign, target: Path) -> None:
         note(f"the study's budget_s is used up, about {left} runs were not made: raise it and start again")
 
 
-def _missing(study: Study, place: Path) -> list[dict[str, Any]]:
-    """Configurations that are still to be run; all where nothing was."""
+def _missing(study: Study, place: Path) -> tuple[list[dict[str, Any]], list[tuple[float, float] | None]]:
+    """Configurations that are still to be run, all where nothing was; and what a run of each is predicted to take."""
     from evenly.campaign import Campaign
     from evenly.campaign.planning import first_configurations
 
     if not place.exists():
-        return first_configurations(study)
-    with Campaign(study, place, advisor=_advisor(study)) as campaign:
-        return [campaign.configurations[number] for number, runs in campaign.missing.items() if runs]
+        first = first_configurations(study)
+        return first, [None] * len(first)
+    with Campaign(study, place, advisor=_advisor(study), times=_times_of(study, asked=True)) as campaign:
+        left = [campaign.configurations[number] for number, runs in campaign.missing.items() if runs]
+        return left, campaign.times(left)
 
 
 def _show_plan(study: Study, place: Path, *, json: bool) -> None:
     from evenly.campaign.one_run import Runner
     from evenly.report.tables.run import add_row, new_table
 
-    configurations = _missing(study, place)
+    configurations, times = _missing(study, place)
     runner = Runner(study)
     commands = [runner.command(one) for one in configurations]
+    hours = [
+        None if found is None else found[0] * runner.cores_needed(one) / 3600
+        for one, found in zip(configurations, times, strict=True)
+    ]
     if json:
-        print_json([{"configuration": c, "command": text} for c, text in zip(configurations, commands, strict=True)])
+        print_json([
+            {"configuration": c, "command": text, "core_hours": each}
+            for c, text, each in zip(configurations, commands, hours, strict=True)
+        ])  # fmt: skip
         return
     if not configurations:
         out.print("nothing: all has been run")
@@ -98,12 +118,29 @@ def _show_plan(study: Study, place: Path, *, json: bool) -> None:
     least, most_often = repetitions.least, repetitions.most
     often = f"each {least} to {most_often} times" if least < most_often else f"each {_times(least)}"
     out.print(f"{len(configurations)} configurations, {often}{more}")
+    out.print(_cost(study, [runner.cores_needed(one) for one in configurations], hours), soft_wrap=True)
+    is_known = any(each is not None for each in hours)
     table = new_table()
-    for name in [*study.space.names, "command"]:
+    for name in [*study.space.names, *(["core-hours"] if is_known else []), "command"]:
         table.add_column(name)
-    for one, text in zip(configurations, commands, strict=True):
-        add_row(table, *map(str, one.values()), text)
+    for one, text, each in zip(configurations, commands, hours, strict=True):
+        told = ["?" if each is None else f"{each:.3g}"] if is_known else []
+        add_row(table, *map(str, one.values()), *told, text)
     out.print(table)
+
+
+def _cost(study: Study, cores: list[int], hours: list[float | None]) -> str:
+    """Return what one run of each configuration is predicted to take, and at most takes."""
+    known = [each for each in hours if each is not None]
+    told = []
+    if known:
+        of = "" if len(known) == len(hours) else f" for {len(known)} of them"
+        told.append(f"predicted core-hours of one run of each: {sum(known):.3g}{of}")
+    else:
+        told.append("core-hours can't be predicted: fewer than six configurations near these were measured")
+    if (most := study.program.timeout_s) is not None:
+        told.append(f"at most {sum(cores) * most / 3600:.3g}, by timeout_s")
+    return "; ".join(told)
 
 
 def _times(number: int) -> str:
@@ -125,5 +162,11 @@ def _tell(campaign: Campaign, *, json: bool) -> None:
         out.print(failed_table(known, failed, title=f"{len(failed)} of {len(records)} runs failed"))
         note("failed runs are not made again: --retry does")
     note(str(drift))
+    processors = Counter(str(r.details.get("cpu", "")) for r in records if r.status == "ok" and r.details.get("cpu"))
+    if len(processors) > 1:
+        each = ", ".join(f"{name} ({count} runs)" for name, count in processors.most_common())
+        note(f"runs were made on different processors, so their times may differ: {each}")
+    if (saved := campaign.saved()) is not None:
+        note(str(saved))
     if others is not None and others > 0.1:
         note(f"other programs kept {others:.1f} cores busy meanwhile, in the mean: times may be too long")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,12 +14,13 @@ from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note, print_json, silence
 from evenly.cli.core_counts_input import Counts, looked_at
+from evenly.cli.live_study import Where
 from evenly.cli.run_input import Learned, check_parameters, known_values, learn, learn_from, measurements, tell_about
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.writing import replacing
 
 if TYPE_CHECKING:
-    from evenly.campaign import Campaign
+    from evenly.campaign import Campaign, Study
     from evenly.report.html_page import Page
     from evenly.runs.runs import Runs
 
@@ -63,7 +65,7 @@ def report(
     silence(ExtrapolationWarning)  # the page says it
     studies = [thing for thing in things if thing.suffix == ".toml"]
     notes: list[str] = []
-    with _opened(studies) as campaigns:
+    with _opened(studies, counts.machine) as campaigns:
         learned = _learned([thing for thing in things if thing not in studies], campaigns, reading, learning, notes)
         check_parameters(fixed, learned)
         fixed = known_values(fixed, learned)
@@ -105,8 +107,8 @@ def _write(page: Page, path: Path) -> None:
 
 
 @contextmanager
-def _opened(studies: list[Path]) -> Iterator[list[Campaign]]:
-    """Open the campaigns of studies that have runs."""
+def _opened(studies: list[Path], machine: str | None) -> Iterator[list[Campaign]]:
+    """Open the campaigns of studies that have runs, as they were made on a machine."""
     from contextlib import ExitStack
 
     from evenly.campaign import Campaign, Study
@@ -122,8 +124,29 @@ def _opened(studies: list[Path]) -> Iterator[list[Campaign]]:
             there = {place: one for place, one in places.items() if place.exists()}
             if not there:
                 raise InputError(f"{path} has no runs yet: `evenly measure {path}` makes them")
-            found += [stack.enter_context(Campaign(one, place, advisor=_no_advice)) for place, one in there.items()]
+            for place, one in there.items():
+                as_made = _as_made(one, path, place, machine)
+                found.append(stack.enter_context(Campaign(as_made, place, advisor=_no_advice, times=_no_times)))
         yield found
+
+
+def _as_made(study: Study, path: Path, place: Path, machine: str | None) -> Study:
+    """Return a study with the launcher that its stored runs were made with: its own, or that of the machine."""
+    from evenly.campaign.listing import loaded_of
+    from evenly.machine.machine import Machine
+
+    noted = loaded_of(place).rows["about"].get("measured_as")
+    launcher = study.program.launcher if noted is None else loads(noted[1]).get("launcher")
+    if launcher == study.program.launcher:
+        return study
+    if machine is not None and (Machine.load(machine).launcher or {}).get("name") == launcher:
+        return Where(machine=machine).placed(study)
+    if launcher in ("local", "mpi"):
+        return Where(launcher=launcher).placed(study)
+    raise InputError(
+        f"{place} holds runs that the launcher {launcher!r} made, which {path} doesn't name: give --machine with the "
+        "machine file that `evenly measure` had"
+    )
 
 
 def _result(campaign: Campaign) -> Any:
@@ -135,6 +158,10 @@ def _result(campaign: Campaign) -> Any:
     proposer = Proposer(campaign.study)
     proposer.attach(campaign.store)
     return Result.of(proposer.search(), "these are the runs so far")
+
+
+def _no_times(*_: Any) -> None:
+    """Learn nothing about how long further runs take: there are none."""
 
 
 def _no_advice(*_: Any) -> Any:

@@ -76,6 +76,7 @@ def list_runs(
             {
                 "counts": found.counts,
                 "under_way": found.under_way,
+                "queued": found.queued,
                 "in_use": found.is_in_use,
                 "runs": plain(found.table.to_dict("records")),
             }

@@ -131,6 +131,7 @@ def tune(
     """Find the fastest configuration of a program in few runs; the same command goes on after an interruption."""
     from evenly.campaign import Campaign, Study
     from evenly.report.tables.tuning import result_as_dict
+    from evenly.time_limits.by_model import learn_times
     from evenly.tuning.study_search import Proposer, searched, tune_study
 
     if replaying.table is not None and path is None:
@@ -147,7 +148,8 @@ def tune(
     pictures.check()
     before = None if known is None else _loaded(known, study.space.names, reading)
     proposer = Proposer(study, strategy=search.strategy, first=search.first, surrogate=search.surrogate, known=before)
-    with Campaign(study, place, advisor=proposer, keep_going=keep_going) as campaign:
+    times = learn_times if study.program.placement.by_model is not None else None
+    with Campaign(study, place, advisor=proposer, keep_going=keep_going, times=times) as campaign:
         if retry:
             note(f"made again, in place of the old ones: {campaign.retry()} runs that failed or were marked as bad")
         with watched(campaign, target) as show:

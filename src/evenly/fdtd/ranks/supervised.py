@@ -52,6 +52,9 @@ class Supervised:
         Its status; -n after signal n; None while it runs.
     cpu_seconds : float
         CPU time of all its processes, known after `close`.
+    peak_memory : int
+        Largest memory of one of its processes, in bytes, known after `close`; a program smaller than the supervisor
+        (some 10 MB) counts as large as that.
 
     Raises
     ------
@@ -66,7 +69,7 @@ class Supervised:
     ) -> None:
         self.returncode: int | None = None
         self.end = math.inf
-        self.cpu_seconds = 0.0
+        self.cpu_seconds, self.peak_memory = 0.0, 0
         self._told, self._is_certain = b"", False
         order = marshal.dumps((
             [os.fsencode(word) for word in command],
@@ -109,8 +112,8 @@ class Supervised:
         match line:
             case ["ended", status, when]:
                 self.returncode, self.end = int(status), float(when)
-            case ["gone", seconds, certain]:
-                self.cpu_seconds, self._is_certain = float(seconds), certain == "1"
+            case ["gone", seconds, certain, peak]:
+                self.cpu_seconds, self._is_certain, self.peak_memory = float(seconds), certain == "1", int(peak)
             case [] if self.returncode is None:
                 self.returncode, self.end = -signal.SIGKILL, time.monotonic()
 

@@ -10,8 +10,8 @@ job's first process gets. A byte 0 means that nothing is to be left; so does the
 is gone then.
 
 The file descriptor in the first argument takes lines: ``started TIME`` or ``refused ERRNO WHERE TEXT``, then
-``ended STATUS TIME``, then ``gone CPU_SECONDS CERTAIN``, with 1 where certainly nothing is left. Times are those of the
-monotonic clock.
+``ended STATUS TIME``, then ``gone CPU_SECONDS CERTAIN PEAK``, with 1 where certainly nothing is left, and the largest
+memory of one process (bytes). Times are those of the monotonic clock.
 """
 
 import marshal
@@ -32,13 +32,15 @@ NOTHING_LEFT = 0
 _CHECK_S = 1.0
 _SET_PARENT_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36
 _ON_LINUX = sys.platform == "linux"
+# Bytes of the unit in which the system tells how large a process was.
+_MEMORY_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class _Job:
     """The job's processes, and the pipe that wakes this process when one of them ends."""
 
     def __init__(self, report: int) -> None:
-        self.report, self.child, self.ended, self.cpu_s = report, 0, False, 0.0
+        self.report, self.child, self.ended, self.cpu_s, self.peak = report, 0, False, 0.0, 0
         os.set_inheritable(report, False)
         self.wake, woken = os.pipe()
         os.set_blocking(woken, False)
@@ -114,6 +116,7 @@ class _Job:
             if pid == 0:
                 return True
             self.cpu_s += used.ru_utime + used.ru_stime
+            self.peak = max(self.peak, used.ru_maxrss * _MEMORY_UNIT)
             if pid == self.child:
                 self.ended = True
                 self.tell(f"ended {os.waitstatus_to_exitcode(status)} {now!r}")
@@ -128,7 +131,7 @@ class _Job:
             for kill, pid in [(os.kill, pid) for pid in _descendants()] if _ON_LINUX else [(os.killpg, self.child)]:
                 _send(kill, pid, signal.SIGKILL)
             poll.poll(20)
-        self.tell(f"gone {self.cpu_s!r} {int(_ON_LINUX and not self.reap())}")
+        self.tell(f"gone {self.cpu_s!r} {int(_ON_LINUX and not self.reap())} {self.peak}")
 
 
 def _read(length: int) -> bytes:

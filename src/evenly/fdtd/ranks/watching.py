@@ -48,6 +48,8 @@ class Job:
         Duration from start to end.
     cpu_seconds : float
         CPU time of all its processes.
+    peak_memory : int
+        Largest memory of one of its processes, in bytes.
     timed_out : bool
         Whether the job was ended because of the time limit.
     signal : int or None
@@ -67,6 +69,7 @@ class Job:
     signal: int | None = None
     remarks: str = ""
     began: bool = False
+    peak_memory: int = 0
 
 
 def follow(
@@ -159,6 +162,7 @@ class _Watch:
         return Job(
             status, output.text(), errors.text(), seconds, self.process.cpu_seconds, self.timed_out, self.signal,
             remarks="\n".join(self.death.remarks), began=self.death.began,
+            peak_memory=self.process.peak_memory,
         )  # fmt: skip
 
     def _status(self) -> int:

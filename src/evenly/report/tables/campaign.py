@@ -92,7 +92,8 @@ def listing_line(found: Listing) -> str:
     shown = "; ".join(", ".join(f"{name} = {value}" for name, value in one.items()) for one in found.under_way[:5])
     shown += " …" if len(found.under_way) > 5 else ""
     if found.is_in_use:
-        return f"{told}; under way: {len(found.under_way)} ({shown})"
+        queued = f", {found.queued} of them queued" if found.queued else ""
+        return f"{told}; under way: {len(found.under_way)}{queued} ({shown})"
     return (
         f"{told}; under way when the campaign was killed: {len(found.under_way)} ({shown}): the same command again "
         "collects them if they are jobs, and else makes them anew"
@@ -106,8 +107,9 @@ def listing_table(found: Listing, *, most: int) -> Table:
     for name in found.parameters:
         table.add_column(name, justify="right")
     why = ["why"] if "why" in shown else []
-    for column in ("seconds", "status", "took", "machine", "started", *why):
-        table.add_column(column, justify="right" if column in ("seconds", "took") else "left")
+    waited = [name for name in ("queued_s",) if name in shown]
+    for column in ("seconds", "status", "took", "machine", *waited, "started", *why):
+        table.add_column(column, justify="right" if column in ("seconds", "took", *waited) else "left")
     for row in shown.to_dict("records"):
         values = [row[name] for name in found.parameters]
         seconds = row.get("seconds")
@@ -115,7 +117,8 @@ def listing_table(found: Listing, *, most: int) -> Table:
         add_row(
             table, *(compact(v) if _is_number(v) else str(v) for v in values),
             compact(seconds) if seconds is not None and np.isfinite(seconds) else "", told, compact(row["took"]),
-            *(str(row[name]) for name in ("machine", "started", *why)),
+            str(row["machine"]), *(compact(row[name]) if np.isfinite(row[name]) else "" for name in waited),
+            *(str(row[name]) for name in ("started", *why)),
         )  # fmt: skip
     return table
 
@@ -127,6 +130,7 @@ def campaign_as_dict(configurations: Configurations, records: Sequence[Record]) 
             "configuration": dict(configurations[r.configuration]), "repetition": r.repetition, "status": r.status,
             "purpose": r.purpose, **dict(r.quantities), "exit_code": r.exit_code, "message": r.message,
             "output": r.output, "started": r.started, "took": r.took, "other_load": r.other_load,
+            "machine": r.machine, **r.details,
         }
         for r in records
     ]  # fmt: skip

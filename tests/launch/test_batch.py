@@ -1,0 +1,197 @@
+"""Launchers of PBS, LSF and Flux: the contract, against commands that behave as the manuals say (no real scheduler)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from evenly.campaign import Campaign, Study
+from evenly.campaign.placement import Placement
+from evenly.errors import InputError
+from evenly.launch import Launcher, Resources, Task, launcher_class
+from tests.launch.fake_schedulers import install
+
+
+@pytest.fixture(params=["pbs", "lsf", "flux"])
+def launcher(request: pytest.FixtureRequest, place: Path) -> Launcher:
+    return launcher_class(request.param)()
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the schedulers' jobs; their commands are found first."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "jobs").mkdir()
+    install(tmp_path / "bin")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
+    monkeypatch.setenv("FAKE_SCHEDULER", str(tmp_path / "jobs"))
+    return tmp_path / "jobs"
+
+
+def task(base: Path, code: str, *words: str, **options: object) -> Task:
+    work = base / "work"
+    work.mkdir(exist_ok=True)
+    return Task((sys.executable, "-c", code, *words), uuid.uuid4().hex, workspace=work, **options)  # type: ignore[arg-type]
+
+
+def wait_for(condition: object) -> None:
+    until = time.monotonic() + 60
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < until, "waited for too long"
+        time.sleep(0.02)
+
+
+def test_output_status_folder_environment_and_what_else_is_known(launcher: Launcher, tmp_path: Path) -> None:
+    code = "import os, sys; print(os.getcwd(), os.environ['COLOUR']); print('err', file=sys.stderr); sys.exit(3)"
+    outcome = launcher.run(task(tmp_path, code, folder=tmp_path, environment={"COLOUR": "red"}))
+    assert (outcome.status, outcome.exit_code) == ("failed", 3)
+    assert outcome.output.split() == [str(tmp_path), "red"]
+    assert "err" in outcome.errors
+    assert {"job", "queued_s", "peak_memory"} <= outcome.details.keys()
+    assert 0 <= float(outcome.details["queued_s"]) < 60
+
+
+def test_each_argument_reaches_the_program_as_it_is(launcher: Launcher, tmp_path: Path) -> None:
+    words = ["a b", "", "'", '"', "$(touch x)", "`touch x`", "; touch x", "a\nb", "\\", "*", "$HOME", "-", "é", "#"]
+    code = "import json, sys; print(json.dumps(sys.argv[1:]))"
+    assert json.loads(launcher.run(task(tmp_path, code, *words)).output) == words
+    assert not list(tmp_path.rglob("x"))
+
+
+def test_setup_runs_before_and_its_failure_is_told(launcher: Launcher, tmp_path: Path) -> None:
+    code = "import os; print(os.environ['COLOUR'])"
+    good = task(tmp_path, code, resources=Resources(setup=("export COLOUR='dark red'",)))
+    assert launcher.run(good).output == "dark red\n"
+    bad = task(tmp_path / "bin", code, resources=Resources(setup=("module-load nothing",)))
+    failed = launcher.run(bad)
+    assert failed.status == "failed"
+    assert "setup failed: module-load nothing" in failed.errors
+
+
+def test_time_out(launcher: Launcher, tmp_path: Path) -> None:
+    assert launcher.run(task(tmp_path, "import time; time.sleep(600)", timeout_s=1.0)).status == "timed out"
+
+
+@pytest.mark.parametrize("began", [True, False])
+def test_a_job_that_is_cancelled(launcher: Launcher, tmp_path: Path, place: Path, began: bool) -> None:
+    if not began:
+        (place / "hold").touch()
+    one = task(tmp_path, "import time; time.sleep(600)")
+    work = tmp_path / "work" / "1"
+
+    def cancel() -> None:
+        wait_for((work / ("began.json" if began else "job-id")).exists)
+        launcher.end(one.mark)
+
+    thread = threading.Thread(target=cancel)
+    thread.start()
+    outcome = launcher.run(one)
+    thread.join()
+    assert (outcome.status, outcome.reason) == ("failed", "its job was cancelled")
+
+
+@pytest.mark.parametrize(("why", "reason"), [("time", "ended at its time limit"), ("memory", "ran out of memory")])
+def test_limits_that_the_scheduler_enforces(
+    launcher: Launcher, tmp_path: Path, place: Path, why: str, reason: str
+) -> None:
+    if launcher.name == "flux" and why == "memory":
+        pytest.skip("Flux has no limits of memory")
+    # The program ends its whole job, as the scheduler would.
+    code = (
+        "import os, pathlib, signal, sys\nfolder = pathlib.Path(sys.argv[1])\n"
+        "(job,) = [p for p in folder.iterdir() if (p / 'pid').exists()]\n"
+        f"(job / 'why').write_text({why!r})\n"
+        "os.killpg(int((job / 'pid').read_text()), signal.SIGKILL)"
+    )
+    outcome = launcher.run(task(tmp_path, code, str(place)))
+    assert outcome.status == ("timed out" if why == "time" else "failed")
+    assert reason in outcome.reason
+
+
+def test_a_job_whose_node_failed_is_submitted_again(place: Path, tmp_path: Path) -> None:
+    code = (
+        "import os, pathlib, signal, sys\nfolder = pathlib.Path(sys.argv[1])\njobs = sorted(folder.iterdir())\n"
+        "if len(jobs) == 1:\n    (jobs[0] / 'why').write_text('node')\n"
+        "    os.killpg(int((jobs[0] / 'pid').read_text()), signal.SIGKILL)\nprint('done')"
+    )
+    outcome = launcher_class("lsf")().run(task(tmp_path, code, str(place)))
+    assert outcome.output == "done\n"
+    assert len(list(place.iterdir())) == 2
+
+
+def test_what_the_scheduler_does_not_take_is_told(launcher: Launcher, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"doesn't take the job.*nowhere"):
+        launcher.run(task(tmp_path, "", resources=Resources(partition="nowhere")))
+
+
+def test_a_job_that_was_submitted_and_not_noted_is_found_by_its_name(
+    launcher: Launcher, tmp_path: Path, place: Path
+) -> None:
+    one = task(tmp_path, "import time; time.sleep(2); print('once')")
+    first = threading.Thread(target=launcher.run, args=(one,), daemon=True)
+    first.start()
+    noted = tmp_path / "work" / "1" / "job-id"
+    wait_for(lambda: (tmp_path / "work" / "1" / "began.json").exists())
+    noted.unlink()
+    assert type(launcher)().run(one).output == "once\n"
+    first.join()
+    assert len(list(place.iterdir())) == 1
+
+
+def asked(place: Path) -> list[str]:
+    (job,) = place.iterdir()
+    found: list[str] = json.loads((job / "asked").read_text())[1:]
+    return found
+
+
+ASKED = Resources(
+    nodes=2, ranks_per_node=4, cores_per_rank=2, memory="4gb", time_limit_s=5400, partition="fast", account="physics",
+    exclusive=True,
+)  # fmt: skip
+COMMANDS = {
+    "pbs": "-r n -V -l select=2:ncpus=8:mpiprocs=4:mem=4gb -l walltime=01:30:00 -l place=scatter:excl "
+    "-q fast -A physics",
+    "lsf": "-rn -n 16 -R span[ptile=8] -W 90 -M 4gb -R rusage[mem=4gb] -q fast -P physics -x",
+    "flux": "batch --nslots=8 --cores-per-slot=2 --nodes=2 --time-limit=90m --queue=fast --bank=physics --exclusive",
+}
+
+
+def test_what_a_job_asks_for(launcher: Launcher, tmp_path: Path) -> None:
+    shown = launcher.shown(Task(("solve",), "m", ranks=8, resources=ASKED))
+    assert shown[1:] == COMMANDS[launcher.name].split()
+
+
+def test_options_pass_through_and_those_with_a_setting_are_refused(launcher: Launcher) -> None:
+    own, setting = {"pbs": ("W", "q"), "lsf": ("R", "W"), "flux": ("setattr", "queue")}[launcher.name]
+    Placement(options={own: "x"}).check(type(launcher))
+    with pytest.raises(InputError, match="has a setting of its own"):
+        Placement(options={setting: "x"}).check(type(launcher))
+
+
+def test_a_campaign_whose_driver_is_killed(launcher: Launcher, tmp_path: Path, place: Path) -> None:
+    study = tmp_path / "s.toml"
+    code = "import sys, time; open('log', 'a').write(sys.argv[1] + ' '); time.sleep(1)"
+    (tmp_path / "program.py").write_text(code)
+    study.write_text(
+        f"[program]\ncommand = ['{sys.executable}', 'program.py', '{{n}}']\n[parameters]\nn = [1, 2, 3, 4]\n"
+        f"[launcher]\nname = '{launcher.name}'\nconcurrent = 2\n[repetitions]\nleast = 1\nmost = 1\n"
+    )
+    words = [sys.executable, "-m", "evenly", "measure", str(study), "--quiet"]
+    driver = subprocess.Popen(words, cwd=tmp_path)
+    wait_for(lambda: (tmp_path / "log").exists())
+    driver.kill()
+    driver.wait()
+    subprocess.run(words, cwd=tmp_path, check=True, timeout=120)
+    assert Counter((tmp_path / "log").read_text().split()) == dict.fromkeys("1234", 1)
+    with Campaign(Study.load(study)) as campaign:
+        assert Counter(r.status for r in campaign.store.records()) == {"ok": 4}
+    assert len(list(place.iterdir())) == 4
+    assert not (tmp_path / "s.jobs").exists()
