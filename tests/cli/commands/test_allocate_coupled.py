@@ -201,3 +201,24 @@ def test_one_rank_may_have_more_threads(evenly: Evenly) -> None:
     script = evenly(*asked, "--program", "fluid=./f", "--program", "solid=./s").out
     assert "--ntasks=1 --cpus-per-task=6" in script
     assert "--ntasks=1 --cpus-per-task=3" in script
+
+
+def test_whole_runs_alone_tell_curves_and_say_of_whom(evenly: Evenly) -> None:
+    counts = [(16, 16, 512), (16, 256, 512), (256, 16, 512), (32, 64, 600), (64, 32, 700)]  # nobody waits for ocn
+    rows = [f"{i},{a},{o},{86_400 / (3e5 / i**0.9 + 6e5 / a**0.9)}" for i, a, o in counts]
+    table("runs.csv", "ice_cores,atm_cores,ocn_cores,SYPD", rows)
+    asked = ("allocate", "--coupled", "runs.csv", "--cores", "500")
+    layout = ("--layout", "max(ice + atm, ocn)")
+    found = evenly(*asked, *layout, "--in", "SYPD")
+    assert (found.code, "curves are learned from 5 whole runs alone" in found.err) == (0, True)
+    assert "these runs don't tell the times of ocn apart" in found.err
+    assert "curves from 5 whole runs are right up to these factors: ice 1.00" in " ".join(found.out.split())
+    told = evenly(*asked, *layout, "--allowed", "ice=300", "--allowed", "atm=300", "--json").json
+    assert told["solver_seconds"]["atm"] == pytest.approx(6e5 / 300**0.9, rel=0.1)
+    for words, reason in (
+        (asked, "name the solvers with --layout"),
+        (("allocate", "--cores", "500", *layout), "PATH is missing"),
+        ((*asked, *layout, "--at", "level=8"), "need the times of each solver: give PATH"),
+    ):
+        refused = evenly(*words)
+        assert (refused.code, reason in refused.err) == (2, True)

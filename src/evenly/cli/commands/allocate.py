@@ -18,6 +18,7 @@ from evenly.cli.run_input import Learned, check_parameters, known_values, learn
 from evenly.cli.search_options import SearchOptions
 from evenly.cli.step_input import check_steps, steps_in
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
+from evenly.runs.units import YEAR_DAYS
 
 if TYPE_CHECKING:
     from evenly.allocation.plan import Plan
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def allocate(
-    path: opt.Paths,
+    path: opt.OptionalPaths = None,
     cores: Annotated[
         str | None,
         typer.Option("--cores", "-P", help="Numbers of cores: 560, or several: 280,336 or 280:560:56 or 1..512."),
@@ -58,7 +59,8 @@ def allocate(
 ) -> None:
     """Find how many cores each coupled solver gets, and how long a step will take.
 
-    PATH holds measured run times of the solvers (log files, tables) or models saved by `evenly fit`.
+    PATH holds measured run times of the solvers (log files, tables) or models saved by `evenly fit`. Without it, curves
+    are learned from whole runs alone (``--coupled``, ``--layout``).
     """
     from evenly.allocation.allocate import allocate as decide
 
@@ -76,6 +78,10 @@ def allocate(
         check_names(solvers, layout, limits, compare)
         check_steps(steps, solvers)
 
+    if not path:
+        plan = _from_whole_runs(layout, totals, fixed, limits, goal, against, units)
+        _show(plan, totals, start.script(plan, Learned({}), {}, programs), units.show_in, json=json)
+        return
     learned = learn(
         path, reading, learning, lambda runs, known: _asked(runs, known, most, cores_are, fixed) | arguments,
         accept=accept, others=opt.typed(search),
@@ -94,6 +100,30 @@ def allocate(
     _show(plan, totals, start.script(plan, learned, models, programs), units.show_in, json=json)
     if pictures.plot is not None:
         _save_pictures(learned, plan, pictures)
+
+
+def _from_whole_runs(
+    layout: str | None, totals: list[int], fixed: dict[str, Any], limits: LimitOptions, goal: GoalOptions,
+    against: CompareOptions, units: UnitOptions,
+) -> Plan:  # fmt: skip
+    """Return the plan whose curves are learned from whole coupled runs alone."""
+    from evenly.allocation.allocate import allocate as decide
+    from evenly.allocation.problem.noise import Noise
+    from evenly.cli.coupled_input import whole_runs
+
+    if against.coupled is None:
+        raise InputError("PATH is missing: give the times of each solver, or whole coupled runs with --coupled")
+    if fixed or against.jitter or against.steps or limits.memory is not None:
+        raise InputError("--at, --jitter, --step-times and --memory need the times of each solver: give PATH")
+    found, years = whole_runs(against.coupled, against.coupled_time, layout)
+    check_names(list(found.curves), layout, limits, against.compare())
+    learned = Learned(dict(found.curves))  # type: ignore[arg-type]
+    days = YEAR_DAYS if years else units.step_days
+    return decide(
+        found.curves, max(totals, default=None), layout=layout or "parallel", step_days=days,
+        limits=limits.by_solver(learned, {}, {}), objective=goal.objective(days), compare=against.compare(),
+        noise=Noise(level=against.level, inside=found.inside, scatter=0.0), machine=limits.spent(),
+    )  # fmt: skip
 
 
 def _check_totals(totals: list[int], goal: GoalOptions, against: CompareOptions) -> None:

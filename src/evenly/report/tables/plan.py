@@ -95,6 +95,11 @@ def _inside(plan: Plan) -> str:
     for name, factor in inside.factors.items():
         low, high = inside.interval(name, z)
         each.append(f"{name} {factor:.2f} ({low:.2f} … {high:.2f})")
+    if set(inside.factors.values()) == {1.0}:  # the curves themselves are those of the runs
+        return (
+            f"curves from {inside.runs} whole runs are right up to these factors: {', '.join(each)}; runs scatter by "
+            f"{percent(inside.scatter)} around them"
+        )
     return (
         f"in {inside.runs} coupled run{'s' * (inside.runs != 1)}, solvers take these multiples of their curves: "
         f"{', '.join(each)}; runs scatter by {percent(inside.scatter)} around that"
