@@ -16,7 +16,8 @@ from evenly.cli import parsing
 from evenly.cli.console import loss, note, out, print_json, silence
 from evenly.cli.coupled_input import check_coupled, from_tables, read_coupled
 from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of, step_days_of, threads_of
-from evenly.cli.memory_bounds import MemoryIs, memory_bounds
+from evenly.cli.memory_bounds import MemoryIs, memory_bounds, tell_shared_nodes
+from evenly.cli.net_options import NetOptions
 from evenly.cli.option_groups import panel
 from evenly.cli.run_input import Learned, check_parameters, known_values, learn
 from evenly.cli.step_input import Steps, check_steps, measured_steps, statistics_of, steps_in
@@ -256,6 +257,7 @@ def allocate(
     start: StartOptions = StartOptions(),
     pictures: opt.Pictures = opt.Pictures(),
     learning: opt.Learning = opt.Learning(),
+    net: NetOptions = NetOptions(),
     reading: opt.Reading = opt.Reading(),
     json: opt.Json = False,
 ) -> None:
@@ -279,8 +281,9 @@ def allocate(
         check_steps(steps, solvers)
 
     learned = learn(
-        path, reading, learning, lambda runs, known: _asked(runs, known, most, cores_are, fixed), accept=accept
-    )
+        path, reading, learning, lambda runs, known: _asked(runs, known, most, cores_are, fixed) | net.arguments(),
+        accept=accept, others=opt.typed(net),
+    )  # fmt: skip
     check_coupled(learned, chosen=bool(reading.parameters))
     check_parameters(fixed, learned)
     fixed = known_values(fixed, learned)
@@ -291,6 +294,7 @@ def allocate(
         "step_days": step_days_of(learned), "coupled": against.runs(learned),
     }  # fmt: skip
     plan = decide(models, most, **question)
+    tell_shared_nodes(plan)
     _show(plan, totals, start.script(plan, learned, models, programs), json=json)
     if pictures.plot is not None:
         _save_pictures(learned, plan, pictures)
@@ -328,8 +332,14 @@ def _check_fixed(space: Space, cores: Cores, fixed: dict[str, Any]) -> None:
         listed = " ".join(f"--at {shlex.quote(f'{name}=…')}" for name in left)
         raise InputError(
             f"the measurements vary {', '.join(space.names)}, but an assignment decides only on cores ({cores.text}): "
-            f"give a value for {', '.join(left)}, as in {listed}"
+            f"give a value for {', '.join(left)}, as in {listed}{_maybe_solvers(space, left)}"
         )
+
+
+def _maybe_solvers(space: Space, left: list[str]) -> str:
+    """Propose a column of labels as that of the solvers: it may be called model, code or application."""
+    labels = [name for name in left if space.parameters[name].kind == "categorical"]
+    return f"; or, if {labels[0]} names the coupled solvers: --solver {shlex.quote(labels[0])}" if labels else ""
 
 
 def models_by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, Any]) -> dict[str, Any]:
