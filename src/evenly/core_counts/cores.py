@@ -26,7 +26,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError, did_you_mean
-from evenly.runs.count_names import COUNT_KINDS, kind_of
+from evenly.runs.count_names import COUNT_KINDS, factor_of, kind_of
 from evenly.space.expressions import Expression, quoted
 from evenly.space.parameters import Categorical, Parameter
 from evenly.space.ranges import ends
@@ -171,6 +171,8 @@ def _question(names: Iterable[str], by_kind: Mapping[str, list[str]]) -> str:
     counting = [name for name in names if kind_of(name)]
     names = list(names)
     first = quoted(names[0])
+    if factor_of(names[0]) != 1:  # cores [10^3]
+        first = f"{factor_of(names[0]):g} * {first}"
     if re.match(r"(log_?2?|ld|lb)\b|log2?[\s_(]", names[0], re.IGNORECASE):  # log2(cores)
         first = f"2 ** {first}"
     proposals = _proposals(by_kind) or _grid(names) or [first]

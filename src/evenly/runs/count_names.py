@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["COUNT_KINDS", "kind_of"]
+__all__ = ["COUNT_KINDS", "factor_of", "kind_of"]
 
 #: The kinds of what counts, with their names in lower case and without signs.
 COUNT_KINDS: dict[str, tuple[str, ...]] = {
@@ -41,14 +41,46 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
 _KIND_OF = {name: kind for kind, names in COUNT_KINDS.items() for name in names}
 
 
+#: A factor in a name: ``cores [10^3]``, ``cores (k)``, ``cores x100``, ``cores [thousands]``.
+_FACTOR = re.compile(
+    r"[\[(\s/](?:(?:in\s+)?(?P<word>k|tsd\.?|thousands?|hundreds?)|(?:[x×*]\s*)?10\s*(?:\^|\*\*)\s*(?P<power>\d)"
+    r"|(?:[x×*]\s*)?1e(?P<e>\d)|[x×*]\s*(?P<times>\d+))\s*[\])]?\s*$",
+    re.IGNORECASE,
+)
+
+
+def factor_of(name: str) -> float:
+    """Return the factor that a name says its numbers must be multiplied by; 1 if it says none.
+
+    Examples
+    --------
+    >>> [factor_of(name) for name in ("cores [10^3]", "cores (k)", "cores x100", "kcores", "cores")]
+    [1000.0, 1000.0, 100.0, 1000.0, 1.0]
+    """
+    if name[:1] == "k" and re.sub(r"[^a-z]", "", name[1:].lower()) in _KIND_OF:
+        return 1000.0
+    match = _FACTOR.search(name)
+    if match is None:
+        return 1.0
+    if match["word"]:
+        return 100.0 if match["word"].lower().startswith("hundred") else 1000.0
+    return float(match["times"] or 10 ** int(match["power"] or match["e"]))
+
+
 def kind_of(name: str) -> str:
     """Return what a parameter counts by its name: cores, nodes, ranks, per node, per rank, gpus; "" if unknown.
+
+    A name with a factor counts nothing by itself.
 
     Examples
     --------
     >>> [kind_of(name) for name in ("n_cores", "MPI ranks", "tasks-per-node", "OMP_NUM_THREADS", "grid")]
     ['cores', 'ranks', 'per node', 'per rank', '']
+    >>> kind_of("cores [10^3]")
+    ''
     """
+    if factor_of(name) != 1:
+        return ""
     bare = unicodedata.normalize("NFKD", name.lower().replace("œ", "oe"))  # núcleos: nucleos
     plain = re.sub(r"[^a-z]", "", bare)
     return _KIND_OF.get(plain) or (

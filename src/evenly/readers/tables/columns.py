@@ -31,6 +31,7 @@ __all__ = [
 ALIASES: dict[str, str] = {
     "run": "run", "run_id": "run", "runid": "run", "job": "run", "job_id": "run", "jobid": "run",
     "repetition": "repetition", "rep": "repetition", "repeat": "repetition", "trial": "repetition",
+    "attempt": "repetition",
     "step": "step", "iteration": "step", "timestep": "step", "time_step": "step", "window": "step",
     "machine": "machine", "host": "machine", "hostname": "machine", "cluster": "machine",
     "replicate": "repetition", "lauf": "run", "durchlauf": "run", "wiederholung": "repetition", "messung": "repetition",
@@ -77,6 +78,11 @@ _NOT_MEASURED = frozenset(
         "modelled",
         "modeled",
         "problem",
+        "saved",
+        "estimated",
+        "predicted",
+        "expected",
+        "remaining",
         "physikalische",
         "physique",
         "integration",
@@ -106,6 +112,9 @@ _UNIT_NAMES = {
     "horas": "h", "ore": "h", "uur": "h", "godz": "h", "minutos": "min", "minuti": "min", "segundos": "s",
     "secondi": "s", "seconden": "s", "tagen": "d", "dagen": "d", "días": "d", "giorni": "d",
     "tage": "d", "jours": "d", "sypd": "SYPD", "sdpd": "SDPD",
+    "sn": "s", "saniye": "s", "dk": "min", "dakika": "min", "saat": "h", "秒": "s", "分": "min", "分钟": "min",
+    "時間": "h", "小时": "h", "ミリ秒": "ms", "毫秒": "ms", "초": "s", "분": "min", "с": "s", "сек": "s", "мин": "min",
+    "ч": "h", "мс": "ms", "sekund": "s", "minut": "min", "godzin": "h",
 }  # fmt: skip
 #: Units in brackets only: elsewhere, ``std`` is a deviation.
 _IN_BRACKETS = {"d": "d", "std": "h", "std.": "h", "day": "d", "min.": "min", "sek.": "s", "sec.": "s", "godz.": "h"}

@@ -25,12 +25,23 @@ from evenly.readers.tables.bordered import without_borders
 from evenly.readers.tables.header_rows import joined_header, without_row_numbers
 from evenly.runs.files import FORMULA
 
-__all__ = ["Decimal", "Delimited", "has_decimal_commas", "has_suffix", "number", "numbers", "parse"]
+__all__ = [
+    "Decimal",
+    "Delimited",
+    "has_decimal_commas",
+    "has_decimal_points",
+    "has_suffix",
+    "number",
+    "numbers",
+    "parse",
+]
 
 Decimal = Literal["auto", ".", ","]
 
 #: A quote at the start of a cell.
 _QUOTE = re.compile(r'(?:^|[\t;|,])\s*"')
+#: What databases write below a table.
+_FOOTER = re.compile(r"\(\d+ rows?\)|\d+ rows? in set(?: \(.*\))?", re.IGNORECASE)
 _SEPARATOR_LINE = re.compile(r"sep=(?P<mark>[,;|\t])", re.IGNORECASE)
 _DELIMITERS = ("\t", ";", "|", ",")
 _COMMENTS = ("#", "%", "//")
@@ -74,12 +85,18 @@ class Delimited:
         What separates the cells; a space stands for any run of spaces.
     cut : str
         What the last line lacks if the file seems to be cut off in it; the line is left out of the frame then.
+    headers : int
+        How many rows repeated the header, as in files that were joined; they are left out.
+    header : int
+        The line of the header.
     """
 
     frame: pd.DataFrame
     lines: NDArray[np.int64]
     delimiter: str
     cut: str = ""
+    headers: int = 0
+    header: int = 0
 
 
 def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
@@ -114,6 +131,8 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
         rows = [(line, [cell for at, cell in enumerate(row) if at not in empty]) for line, row in rows]
         header = rows[0][1]
     names = _check_header(path, header, header_line)
+    count, rows = len(rows), _without_headers(path, rows)
+    headers = count - len(rows)
     cut = _cut(text_lines, rows[1:], len(names))
     body = [(line, _fit(path, cells, len(names), line)) for line, cells in (rows[1:-1] if cut else rows[1:])]
     if cut and not body:
@@ -121,7 +140,7 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     if not body:
         raise ReadError(path, "the table has a header but no rows", line=header_line)
     frame = pd.DataFrame([cells for _, cells in body], columns=names, dtype=object)
-    return Delimited(frame, np.array([line for line, _ in body], dtype=np.int64), delimiter, cut)
+    return Delimited(frame, np.array([line for line, _ in body], dtype=np.int64), delimiter, cut, headers, header_line)
 
 
 def numbers(
@@ -211,6 +230,22 @@ def has_decimal_commas(frame: pd.DataFrame) -> bool:
     )
 
 
+def has_decimal_points(frame: pd.DataFrame) -> bool:
+    """Tell whether a column of text surely has decimal points, as ``0.75``.
+
+    Examples
+    --------
+    >>> has_decimal_points(pd.DataFrame({"a": ["0.75"]})), has_decimal_points(pd.DataFrame({"a": ["1.024"]}))
+    (True, False)
+    """
+    return any(
+        not _GROUPED["."].fullmatch(cell) and math.isfinite(_float(cell))
+        for name in frame.columns
+        for cell in frame[name]
+        if "." in cell
+    )
+
+
 def _grouping_mark(texts: Sequence[str], decimal: Decimal, *, whole: bool, commas: bool) -> str:
     """Return the mark between groups of three digits, ``","`` or ``"."``; ``"?"`` if it can't be told."""
     if decimal != "auto":
@@ -273,6 +308,8 @@ def _content(text_lines: Sequence[str]) -> list[tuple[int, str]]:
     comment: tuple[int, str] | None = None
     for number, line in enumerate(text_lines, start=1):
         stripped = line.strip()
+        if _FOOTER.fullmatch(stripped):
+            continue
         if not stripped.strip(",;|") or ("|" in stripped and _RULE.fullmatch(stripped)):
             continue
         if stripped.startswith("|") and stripped.endswith("|"):  # as in Markdown
@@ -325,6 +362,21 @@ def _without_title(rows: list[tuple[int, list[str]]]) -> list[tuple[int, list[st
     titles, wide = rows[:first], len(rows[first][1])
     are_titles = all(len(cells) == wide and not any(cells[1:]) for _, cells in titles)
     return rows[first:] if titles and wide > 1 and are_titles else rows
+
+
+def _without_headers(path: Path, rows: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
+    """Leave out rows that repeat the header; refuse another header, of another table."""
+    (_, header), *body = rows
+    names = [name for name in header if name]
+    for line, cells in body:
+        is_header = cells != header and len(cells) == len(header) and not any(cell[:1].isdigit() for cell in cells)
+        if is_header and len(names) > 1 and any(map(_same_name, cells, header)):
+            raise ReadError(path, "a second table begins here: save it in a file of its own", line=line)
+    return [rows[0], *((line, cells) for line, cells in body if cells != header)]
+
+
+def _same_name(cell: str, name: str) -> bool:
+    return cell == name and cell != ""
 
 
 def _find_delimiter(sample: Sequence[str]) -> str:

@@ -21,11 +21,13 @@ __all__ = ["read_sheet"]
 
 #: Memory that a sheet takes, over its size in the file, unpacked.
 _CELLS_TO_MEMORY = 10.0
+#: Bytes of a file, unpacked, below which it is read whole.
+_MOST_WHOLE = 20e6
 _TYPED = re.compile(r"h{1,2}:mm(;@)?", re.IGNORECASE)
 
 
-def read_sheet(path: Path, sheet: str | None = None) -> tuple[pd.DataFrame, NDArray[np.int64]]:
-    """Return the cells of a table (n_rows, n_columns) as text, and the row of each in its sheet (n_rows,).
+def read_sheet(path: Path, sheet: str | None = None) -> tuple[pd.DataFrame, NDArray[np.int64], list[str]]:
+    """Return the cells of a table (n_rows, n_columns) as text, the row of each in its sheet (n_rows,), and notes.
 
     Rows above the header, as titles, are left out: the header is the first row with several cells, and a row above
     it that names groups of its columns.
@@ -39,7 +41,7 @@ def read_sheet(path: Path, sheet: str | None = None) -> tuple[pd.DataFrame, NDAr
     Raises
     ------
     ReadError
-        If several sheets hold tables, or none; if the file is damaged.
+        If several sheets hold tables, or none; if a row is struck out; if the file is damaged.
     MissingExtraError
         If the package that reads such files isn't installed.
     """
@@ -51,8 +53,11 @@ def read_sheet(path: Path, sheet: str | None = None) -> tuple[pd.DataFrame, NDAr
         with zipfile.ZipFile(path) as packed:
             unpacked = sum(one.file_size for one in packed.infolist())
         check_room(f"reading {path}", _CELLS_TO_MEMORY * unpacked, "save the sheet as CSV")
-        book = load_workbook(path, read_only=True, data_only=True)
+        # Read only, a book takes little memory, but doesn't tell which rows are hidden.
+        whole = unpacked <= _MOST_WHOLE
+        book = load_workbook(path, read_only=not whole, data_only=True)
         tables = {one.title: _table(one.iter_rows()) for one in book.worksheets}
+        unseen = {one.title: _hidden_and_struck(one) for one in book.worksheets if whole}
         book.close()
     except ReadError:
         raise
@@ -67,10 +72,26 @@ def read_sheet(path: Path, sheet: str | None = None) -> tuple[pd.DataFrame, NDAr
         raise ReadError(
             path, f"the sheets {', '.join(found)} hold tables: choose one with sheet= (-O sheet={next(iter(found))})"
         )
-    rows = next(iter(found.values()), [])
+    name, rows = next(iter(found.items()), ("", []))
     if len(rows) < 2:
         raise ReadError(path, "no sheet holds a table: a row of names, and rows below it")
-    return _framed(path, rows)
+    frame, lines = _framed(path, rows)
+    hidden, struck = ([row for row in lines.tolist() if row in these] for these in unseen.get(name, ((), ())))
+    if struck:
+        raise ReadError(path, "this row is struck out: delete it, or take the line away", line=struck[0])
+    told = f"rows that the sheet hides are read as the others: {', '.join(map(str, hidden))}"
+    return frame, lines, [told] if hidden else []
+
+
+def _hidden_and_struck(sheet: Any) -> tuple[set[int], set[int]]:
+    """Return the rows that a sheet hides, as by a filter, and those whose every cell is struck out."""
+    hidden = {number for number, row in sheet.row_dimensions.items() if row.hidden}
+    struck = set()
+    for number, row in enumerate(sheet.iter_rows(), 1):
+        filled = [cell for cell in row if cell.value is not None]
+        if filled and all(cell.font is not None and cell.font.strike for cell in filled):
+            struck.add(number)
+    return hidden, struck
 
 
 def _table(rows: Iterator[Sequence[Any]]) -> list[tuple[int, list[str]]]:

@@ -21,7 +21,13 @@ from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
 from evenly.readers.tables.identifiers import identifies
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.quantities import find_quantities, free_name, measured_in
-from evenly.readers.tables.refusals import refuse_choices, refuse_marks, refuse_remarks, refuse_summaries
+from evenly.readers.tables.refusals import (
+    refuse_choices,
+    refuse_marks,
+    refuse_remarks,
+    refuse_summaries,
+    refuse_totals,
+)
 from evenly.readers.tables.repetitions import NUMBERS, are_whole, is_running_clock
 from evenly.readers.tables.roles import (
     NAMED,
@@ -38,6 +44,7 @@ from evenly.readers.tables.state_column import find_states, stopped_at_limit
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.time_column import find_time
 from evenly.readers.tables.time_relations import follows_response, parts_of
+from evenly.readers.tables.unit_row import unit_in_text
 from evenly.readers.tables.values import Values
 from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
@@ -71,6 +78,10 @@ class Interpretation:
         The line, or the row of a file without lines, of each row.
     units : mapping of str to str, optional
         The units that stood in the cells of a column or in a row below its name, see `with_cell_units`.
+    semicolons : bool
+        Whether semicolons stand between the cells, as where commas are decimal marks.
+    around : sequence of str
+        The lines above and below the table.
 
     Attributes
     ----------
@@ -96,10 +107,14 @@ class Interpretation:
         cells: pd.DataFrame,
         lines: NDArray[np.int64],
         units: Mapping[str, str] | None = None,
+        *,
+        semicolons: bool = False,
+        around: Sequence[str] = (),
     ) -> None:
         self.options = options
         self.path = path
-        self.values = Values(options, path, cells, lines, units or {})
+        self.values = Values(options, path, cells, lines, units or {}, semicolons=semicolons)
+        self._around = around
         self.notes: list[str] = []
         self._roles: dict[str, Column] = {}
         self._settled: set[str] = set()  # columns that `where` left with one value
@@ -133,6 +148,7 @@ class Interpretation:
         stopped = self._stopped(seconds, time, unit)
         failed = stopped if status is None else stopped | (status != "ok")
         refuse_marks(self.values, time, seconds, failed)
+        refuse_totals(self.values)
         quantities = self._quantities(unit)
         solver = self._solver()
         parameters = self._parameters(seconds, seconds / SECONDS_PER.get(unit, 1.0))
@@ -277,6 +293,13 @@ class Interpretation:
             self._require([column], "time")
         taken = (*self.options.parameters, *self.options.quantities)
         found = find_time(self.values, [c for c in self._free() if c not in taken])
+        unit, said = unit_in_text(self._around)
+        if unit and unit != found.unit and self.options.unit is None and not self.values.are_durations(found.name):
+            raise ReadError(
+                self.path,
+                f"{said!r} stands beside the table, but {found.name!r} would be in {found.unit}: pass unit= (--unit), "
+                f"as --unit {unit}",
+            )
         self.notes += found.notes
         for used in found.spans:
             self._take(used, "left out", "the time is taken from it")
@@ -358,7 +381,7 @@ class Interpretation:
         open_ = [
             c
             for c, (role, why) in judged.items()
-            if (role == "parameter" or why.startswith("a function of")) and self.values.is_numeric(c)
+            if (role in ("parameter", "constant") or why.startswith("a function of")) and self.values.is_numeric(c)
         ]
         for part in parts_of({c: self.values.numbers(c) for c in open_}, times):
             judged[part] = ("outcome", "a part of the time")

@@ -72,9 +72,12 @@ def _records(text: str) -> list[Mapping[str, Any]]:
     except ValueError:
         found = [json.loads(line) for line in text.splitlines() if line.strip()]
     if isinstance(found, Mapping):
+        found = _as_pandas_writes(found)
+    if isinstance(found, Mapping):
         lists = [value for value in found.values() if isinstance(value, list)]
         if len(lists) == 1 and all(isinstance(one, Mapping) for one in lists[0]):  # {"machine": …, "runs": [{…}, …]}
-            found = lists[0]
+            shared = {name: value for name, value in found.items() if not isinstance(value, list | Mapping)}
+            found = [{**{name: v for name, v in shared.items() if name not in one}, **one} for one in lists[0]]
         elif lists and len(lists) == len(found) and len({len(value) for value in lists}) == 1:
             found = [dict(zip(found, row, strict=True)) for row in zip(*lists, strict=True)]
     if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
@@ -82,6 +85,24 @@ def _records(text: str) -> list[Mapping[str, Any]]:
     found = [one for record in _flat(found) for one in _repeated(record)]
     plain = all(not isinstance(value, Mapping | list) for one in found for value in one.values())
     return found if plain else []
+
+
+def _as_pandas_writes(found: Mapping[str, Any]) -> Any:
+    """Return the records of an object of columns whose rows are numbered, or that has names and rows apart.
+
+    Examples
+    --------
+    >>> _as_pandas_writes({"n": {"0": 8, "1": 16}}), _as_pandas_writes({"columns": ["n"], "index": [0], "data": [[8]]})
+    ([{'n': 8}, {'n': 16}], [{'n': 8}])
+    """
+    if found.keys() >= {"columns", "data"} and all(isinstance(row, list) for row in found["data"]):
+        return [dict(zip(found["columns"], row, strict=False)) for row in found["data"]]
+    columns = list(found.values())
+    if not columns or not all(isinstance(one, Mapping) and one and all(map(str.isdigit, one)) for one in columns):
+        return found
+    if any(one.keys() != columns[0].keys() for one in columns):
+        return found
+    return [{name: one[row] for name, one in found.items()} for row in columns[0]]
 
 
 def _flat(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from evenly.readers.tables.states import name_key
 from evenly.readers.tables.values import Values
 from evenly.space.expressions import quoted
 
-__all__ = ["refuse_choices", "refuse_marks", "refuse_remarks", "refuse_summaries"]
+__all__ = ["refuse_choices", "refuse_marks", "refuse_remarks", "refuse_summaries", "refuse_totals"]
 
 #: What a row is called that sums up others, or that warmed up.
 _SUMMARIES = frozenset({
@@ -34,9 +34,10 @@ _ORIGINS = frozenset({"source", "origin", "origine", "quelle", "herkunft", "prov
 #: The column of origins, beside the parameters.
 _ORIGIN = "\x00origin"
 #: A run is off the law of the others if its time is half or twice as long, and on it within a tenth.
-_OFF, _ON = np.log(1.8), np.log(1.1)
-#: A mark of nines is so many times as long as the longest time.
+_OFF, _ON = np.log(1.5), np.log(1.1)
+#: A mark of nines is so many times as long as the longest time; any other mark so many times above or below all others.
 _FAR_ABOVE = 3.0
+_NO_TIME = 1e4
 _NINES = re.compile(r"9{4,}(?:[.,]9*0*)?")
 
 
@@ -60,7 +61,7 @@ def refuse_summaries(values: Values, column: str) -> None:
 
 
 def refuse_marks(values: Values, time: str, seconds: NDArray[np.float64], failed: NDArray[np.bool_]) -> None:
-    """Refuse a time of nothing but nines that is far above all others: so people mark a run that failed.
+    """Refuse a time that is far from all others: so people and programs mark a run that failed, as 9999 or 1e30.
 
     Nothing is asked of rows whose state tells that they `failed`, (n_rows,).
     """
@@ -68,14 +69,50 @@ def refuse_marks(values: Values, time: str, seconds: NDArray[np.float64], failed
         return
     texts = values.texts(time)
     nines = np.array([cell.startswith("9999") and _NINES.fullmatch(cell) is not None for cell in texts], dtype=np.bool_)
-    others = seconds[~nines & ~failed & np.isfinite(seconds)]
-    for row in np.flatnonzero(nines & ~failed):
-        if len(others) and seconds[row] > _FAR_ABOVE * others.max():
-            condition = f"{quoted(time)} != {float(values.numbers(time)[row])!r}"
+    measured = ~failed & np.isfinite(seconds) & (seconds > 0)
+    others = seconds[~nines & measured]
+    marks = nines & ~failed & (seconds > _FAR_ABOVE * others.max(initial=0.0)) & (len(others) > 0)
+    marks |= measured & _apart(seconds, measured)
+    for row in np.flatnonzero(marks):
+        where = "above" if seconds[row] > np.median(seconds[measured]) else "below"
+        condition = f"{quoted(time)} != {float(values.numbers(time)[row])!r}"
+        way = "" if values.are_durations(time) else f" with where= (--where {condition!r})"
+        raise values.at(
+            int(row),
+            f"{texts[row]!r} in column {time!r} may mark a run that failed, far {where} all others: leave it out{way}, "
+            f"or pass time={time!r} (--time) if it is a time",
+        )
+
+
+def _apart(seconds: NDArray[np.float64], measured: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which of the few largest or smallest times nothing connects with the others, (n_rows,)."""
+    ordered = np.unique(seconds[measured])
+    gaps = np.flatnonzero(ordered[1:] > _NO_TIME * ordered[:-1])
+    if not len(gaps):
+        return np.zeros(len(seconds), dtype=np.bool_)
+    above, below = seconds > ordered[gaps[0]], seconds < ordered[gaps[-1] + 1]
+    few = above if (above & measured).sum() < (below & measured).sum() else below
+    return few if 4 * (few & measured).sum() <= measured.sum() else np.zeros(len(seconds), dtype=np.bool_)
+
+
+def refuse_totals(values: Values) -> None:
+    """Refuse a last row that holds the sums or the means of the others in all columns of numbers.
+
+    Raises
+    ------
+    ReadError
+        With its line.
+    """
+    numeric = [c for c in map(str, values.cells.columns) if values.is_numeric(c) and values.cells[c].nunique() > 1]
+    table = np.array([values.numbers(c) for c in numeric])
+    if len(numeric) < 2 or table.shape[1] < 4 or not np.isfinite(table[:, -1]).all():
+        return
+    others = table[:, :-1]
+    for name, statistic in (("sum", np.nansum(others, axis=1)), ("mean", np.nanmean(others, axis=1))):
+        if np.allclose(table[:, -1], statistic, rtol=1e-6):
             raise values.at(
-                int(row),
-                f"{texts[row]!r} in column {time!r} may mark a run that failed, far above all others: leave it out "
-                f"with where= (--where {condition!r}), or pass time={time!r} (--time) if it is a time",
+                table.shape[1] - 1,
+                f"the last row holds the {name} of the others in all columns of numbers: leave it out",
             )
 
 

@@ -39,7 +39,9 @@ _FROM_THEORY = re.compile(
 _WRONG = re.compile(
     r"seg(?:mentation )?fault|\bsegv\b|sigsegv|sigkill|core dumped|\bcrash(?:ed)?\b|\boom\b|out of memory|mpi_abort|"
     r"\babort(?:ed)?\b|\bkilled\b(?!-)|\bfailed\b|\bdie[ds]\b|\bdiverged\b|\boutlier\b|\bincomplete\b|\bhung\b|"
-    r"node (?:went )?(?:down|fail\w*)|stopped early|only half|exit (?:code|status) [1-9]|signal \d|timed? ?out\b|"
+    r"node (?:went )?(?:down|fail\w*)|stopped (?:early|after|at)|(?:only|just) (?:a )?half|"
+    r"half (?:of )?(?:the )?(?:steps|iterations|time|run)|interrupted|unfinished|partial (?:run|output|result)|"
+    r"(?:not|didn'?t) (?:finish|complete|converge)\w*|exit (?:code|status) [1-9]|signal \d|timed? ?out\b|"
     r"wall ?time exceeded|"
     r"abgestürzt|abgebrochen|fehlgeschlagen|ungültig|ausreißer|unvollständig|planté|échou|incomplet|falló|incompleto",
     re.IGNORECASE,

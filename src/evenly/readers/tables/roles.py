@@ -89,8 +89,10 @@ _OUTCOMES = frozenset({
     "speedup", "speedups", "efficiency", "eff", "gflops", "mflops", "tflops", "pflops", "gflop", "mflop", "tflop",
     "flops", "sypd", "sdpd", "asypd", "chsy", "chpsy", "mlups", "glups", "mips", "teps", "gteps", "mteps", "imbalance",
     "utilisation", "utilization", "residual", "residuals", "misses", "loss", "rmse", "accuracy", "percent",
+    "price", "billing", "bill", "billed", "prix", "preis", "przyspieszenie", "rendimiento", "rendement", "wirkungsgrad",
+    "rendimento", "desempenho", "hızlanma", "verim", "co2", "carbon", "faster", "accel", "acceleration",
     "edp", "walltimeratio", "slowdown", "overhead", "gc", "amdahl", "qps", "tps", "iops",
-    "charged", "charge", "billed", "su", "sus", "ipc", "cpi", "relative", "normalized",
+    "charged", "charge", "su", "sus", "ipc", "cpi", "relative", "normalized",
     "normalised",
 })  # fmt: skip
 _OUTCOME_NAMES = frozenset({
@@ -205,11 +207,22 @@ def is_outcome(column: str, values: NDArray[np.float64]) -> str:
         return "numbers of iterations that nobody would choose: they came out of the runs"
     if words & _MEMORY and are_counted(values):
         return "amounts of memory that nobody would choose: they came out of the runs"
-    if words & (_MAYBE_OUTCOMES | _MEMORY) and _look_measured(values):
+    if may_be_outcome(column) and _look_measured(values):
         return "its name is that of a result, and its values look measured"
     if words & _POWER and not words & _CHOSEN and len(np.unique(values)) == len(values) > 2:
         return "its name is that of a result, and it differs in all runs"
     return ""
+
+
+def may_be_outcome(column: str) -> bool:
+    """Tell whether a name is that of results, and sometimes of a parameter.
+
+    Examples
+    --------
+    >>> may_be_outcome("cost [EUR]"), may_be_outcome("mesh")
+    (True, False)
+    """
+    return bool(set(name_key(_UNIT_TAIL.sub("", column)).split("_")) & (_MAYBE_OUTCOMES | _MEMORY))
 
 
 def is_result(column: str) -> bool:

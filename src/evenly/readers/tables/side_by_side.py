@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.tables.columns import measured, unit_of_time
+from evenly.readers.tables.delimited import number as number_in
 from evenly.readers.tables.wide import Narrowed
 from evenly.runs.count_names import kind_of
 
@@ -92,13 +93,13 @@ def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], patter
     if len(found) < 2 or "*" in after:
         said = f"{len(found)} of the columns {', '.join(map(repr, cells.columns))}"
         raise ReadError(path, f"time= (--time) with one * must fit several columns, but {pattern!r} fits {said}")
-    numbers = all(re.fullmatch(r"[1-9]\d*", part) for part in found.values())
+    numbers = all(re.fullmatch(r"[1-9]\d*[kKMG]?", part) for part in found.values())
     named = re.search(r"(\w+)\s*=\s*$", before)  # t(N=1000) [s]
     beside = [*re.findall(r"([^\W\d_]+)[\W\d_]*$", before), *re.findall(r"^[\W\d_]*([^\W\d_]+)", after)]
     count = next((word for word in beside if kind_of(word)), "")
     count = named[1] if named else count
     alike = _alike(cells[list(found)])
-    if not numbers or (alike and sorted(map(int, found.values())) == list(range(1, len(found) + 1))):
+    if not numbers or (alike and sorted(map(number_in, found.values())) == list(range(1, len(found) + 1))):
         count = ""  # runs 1, 2 and 3, whatever was counted in them
     elif not (count or alike) and len(beside) == 1 and _names_a_parameter(beside[0]):
         count = beside[0]  # mesh 1000

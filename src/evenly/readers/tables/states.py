@@ -62,7 +62,8 @@ _EXIT_NAMES = frozenset({
 })  # fmt: skip
 _SUCCESS_NAMES = frozenset({"ok", "success", "succeeded", "successful", "passed", "completed", "finished", "valid",
                             "keep", "kept", "used", "good", "included", "measured", "verwenden", "verwendet",
-                            "done", "use", "usable", "erfolg", "fertig", "gültig", "réussi", "valide"})  # fmt: skip
+                            "done", "use", "usable", "converged", "erfolg", "fertig", "gültig", "réussi",
+                            "valide"})  # fmt: skip
 _TIMEOUT_NAMES = frozenset({"timed_out", "timeout", "timedout"})
 _TRUTH = {
     **dict.fromkeys(("1", "true", "yes", "y", "ja", "j", "oui", "o", "✓", "✔", "wahr", "vrai"), True),

@@ -25,7 +25,7 @@ from evenly.readers.files import UNENDED, head, is_file, is_unended, lines, plai
 from evenly.readers.registry import Skipped, name_list
 from evenly.readers.tables.bordered import tables_in_text
 from evenly.readers.tables.columns import time_candidates
-from evenly.readers.tables.delimited import Decimal, numbers, parse
+from evenly.readers.tables.delimited import Decimal, Delimited, numbers, parse
 from evenly.readers.tables.doubts import without_doubts
 from evenly.readers.tables.excel import read_sheet
 from evenly.readers.tables.interpretation import Interpretation
@@ -153,14 +153,20 @@ class TableReader(Reader):
             if plain_suffix(path) in _PARQUET_SUFFIXES:
                 return self._read_parquet(path)
             if plain_suffix(path) in _EXCEL_SUFFIXES:
-                return self._interpret(path, *read_sheet(path, self._options.sheet))
+                cells, rows, told = read_sheet(path, self._options.sheet)
+                runs = self._interpret(path, cells, rows)
+                self.notes = [*told, *self.notes]
+                return runs
             if plain_suffix(path) in _JSON_SUFFIXES:
                 return self._interpret(path, *read_rows(path))
             if head(path).startswith(_RUNS_HEADER):
                 return {"": _load_runs(path)}
             content = lines(path)
             table = parse(path, _only_table(path, content) if plain_suffix(path) in _TEXT_WITH_TABLES else content)
-            runs = self._interpret(path, table.frame, table.lines)
+            around = _around(content, table)
+            runs = self._interpret(path, table.frame, table.lines, semicolons=table.delimiter == ";", around=around)
+            if table.headers:
+                self.notes.append(f"{table.headers} row{'s' * (table.headers > 1)} with the names of the columns again")
             if table.cut:
                 self.skipped = [Skipped(path, f"{table.cut}: that row is left out", line=len(content))]
             elif is_unended(content):
@@ -195,7 +201,15 @@ class TableReader(Reader):
         rows = np.arange(1, len(cells) + 1, dtype=np.int64)
         return self._interpret(path, cells, rows)
 
-    def _interpret(self, path: Path, cells: pd.DataFrame, rows: NDArray[np.int64]) -> dict[str, Runs]:
+    def _interpret(
+        self,
+        path: Path,
+        cells: pd.DataFrame,
+        rows: NDArray[np.int64],
+        *,
+        semicolons: bool = False,
+        around: Sequence[str] = (),
+    ) -> dict[str, Runs]:
         cells, rows, units = with_units(cells, rows)
         cells, unit_told = with_unit_column(cells, self._options.time)
         given = {*self._options.parameters, self._options.solver or ""}
@@ -225,7 +239,7 @@ class TableReader(Reader):
             cells, rows, told = wide.cells, wide.lines, (*told, *wide.notes)
             cells, unit_told = with_unit_column(cells, wide.time)
             told = (*told, *unit_told)
-        meaning = Interpretation(options, path, cells, rows, units)
+        meaning = Interpretation(options, path, cells, rows, units, semicolons=semicolons, around=around)
         runs = meaning.runs()
         self.notes, self.columns = (
             [*told, *meaning.notes],
@@ -235,6 +249,12 @@ class TableReader(Reader):
             ],
         )
         return runs
+
+
+def _around(content: Sequence[str], table: Delimited) -> list[str]:
+    """Return the lines of a text that are no rows of its table, nor its header."""
+    rows = {table.header, *table.lines.tolist()}
+    return [line for number, line in enumerate(content, start=1) if number not in rows and line.strip()]
 
 
 def _renamed(options: TableOptions, units: Mapping[str, str], cells: pd.DataFrame) -> TableOptions:

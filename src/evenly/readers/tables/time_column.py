@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.tables import columns as words
-from evenly.readers.tables.clock_times import between, in_parts
+from evenly.readers.tables.clock_times import Between, between, in_parts
 from evenly.readers.tables.roles import is_limit, is_result, words_of
 from evenly.readers.tables.side_by_side import pattern_in
 from evenly.readers.tables.states import name_key
@@ -23,8 +23,10 @@ from evenly.runs.units import SECONDS_PER, base_unit
 __all__ = ["TimeColumn", "find_time", "statistics_beside"]
 
 
-#: Columns of Snakemake's benchmarks: the seconds of a run, twice.
+#: Columns of Snakemake's benchmarks, with the seconds of a run twice, and of hyperfine's CSV.
 _SNAKEMAKE = frozenset({"s", "h:m:s"})
+_FORMATS = ("in s as Snakemake writes it", "in s as hyperfine writes it")
+_HYPERFINE = frozenset({"command", "mean", "stddev", "median", "user", "system", "min", "max"})
 #: Words of phases, and of the time on the wall, which contains them.
 _COMPUTING = frozenset({
     "compute", "computation", "computing", "calc", "calculation", "kernel", "rechnen", "rechenzeit", "calcul", "part",
@@ -33,6 +35,7 @@ _OTHER_PHASES = frozenset({
     "comm", "communication", "mpi", "wait", "waiting", "io", "exchange", "halo", "sync", "idle", "wartezeit",
     "kommunikation", "kommunikationszeit", "attente",
 })  # fmt: skip
+_WAITING = frozenset({"idle", "queue", "queued", "queuing", "wait", "waiting", "pending", "wartezeit", "attente"})
 _CLOCKS = frozenset({"wall", "walltime", "wallclock", "elapsed", "total", "real"})
 #: Words of the time of all cores together.
 _SUMMED_UP = frozenset({
@@ -45,12 +48,14 @@ _SUMMED = re.compile(r"((core|node|gpu|cpu)s?[\s_-]*hours?|(core|node|gpu)s?[\s_
 _SCALED = re.compile(
     r"[\[(]\s*(?:[x×*]\s*\d|10\s*(?:\^|\*\*|e)?-?\d|1e-?\d|10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻])[^\])]*[\])]"
     r"|[x×*/]\s*(?:1(?:0+|e-?\d)\b|\d+\s*(?:s|sec|min|h)\b).*|\bin\s+\d+\s*\w+.*"
-    r"|\b10\s*(?:\^|\*\*)\s*-?\d.*|^(?:log|ln|log2|log10)\b.*",
+    r"|\b10\s*(?:\^|\*\*)\s*-?\d.*|^(?:log|ln|log2|log10)\b.*|[\[(]\s*(?-i:Ms)\s*[\])]",
     re.IGNORECASE,
 )
 #: What looks as a unit of time that evenly doesn't know: ``[cs]``, ``(quarter hours)``.
 _OTHER_UNIT = re.compile(
-    r"[\[(][^\]):]*?(?:\b[a-zµ]{1,2}s|\bmn?|(?:second|minute|hour|day|week|fortnight|month)s?)\s*[\])]\s*$",
+    r"[\[(][^\]):]*?(?:\b[a-zµ]{1,2}s|\bmn?|(?:second|minute|hour|day|week|fortnight|month)s?|a\. ?u\.?|arb\.? units?|"
+    r"normali[sz]ed|rel(?:ative|\.)?|(?:core|cpu|node|gpu)[\s-]?h(?:ours?|rs?)?|h+\.mm|m+\.ss|'{1,2}|[^\W\x00-\x7f]+)"
+    r"\s*[\])]\s*$",
     re.IGNORECASE,
 )
 #: Words of a time of a whole run. Others may make it another time: it is said then that it was taken for that.
@@ -123,6 +128,8 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     else:
         column, why, made = _guess(values, free)
     _refuse_other_times(values, column)
+    if made is None and (span := between({c: values.texts(c) for c in values.cells.columns})):
+        _refuse_ends(values, column, span)
     known = words.measured(column)
     told = (known.unit if known else "") or words.unit_of_time(column) or values.unit_of_time(column)
     unit = words.canonical_unit(options.unit or "") or told or "s"
@@ -132,9 +139,10 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     in_cells = values.are_durations(column)
     if not (options.unit or told or in_cells or options.time) and name_key(column) == "median":
         raise ReadError(values.path, f"{column!r} doesn't say in which unit it is: pass unit= (--unit), as s, ms or us")
-    assumed = not (options.unit or told or in_cells)
+    known_format = why.endswith(_FORMATS)
+    assumed = not (options.unit or told or in_cells or known_format)
     guesses = ["pass unit=, --unit, otherwise"] if assumed else []
-    if options.time is None and made is None and not _is_usual(column):
+    if options.time is None and made is None and not (known_format or _is_usual(column)):
         guesses.append("that of a whole run on the wall; pass time=, --time, if it is another")
     hint = f" (assumed: {'; '.join(guesses)})" if guesses else ""
     if made is not None:
@@ -171,6 +179,16 @@ def _is_usual(column: str) -> bool:
     return words_of(re.sub(r"[\[(][^\])]*[\])]\s*$", "", column)) <= _USUAL
 
 
+def _refuse_ends(values: Values, column: str, span: Between) -> None:
+    """Refuse a point in time, as the end of a run beside its start, that would be read as how long it took."""
+    if column in (span.start, span.end):
+        raise ReadError(
+            values.path,
+            f"{column!r} tells when runs began or ended: leave out time= (--time), and the time is that from "
+            f"{span.start!r} to {span.end!r}",
+        )
+
+
 def _refuse_other_times(values: Values, column: str) -> None:
     """Refuse a column that is not the time of a run by its name, or may be another one."""
     if _SUMMED.match(column):
@@ -196,7 +214,8 @@ def _refuse_unclear_units(values: Values, column: str, told: str) -> None:
     if words.is_rate(column):
         work = re.split(r"[\s_]+per[\s_]+|/", column)[0].strip()
         its = m.unit if (m := words.measured(work)) is not None else words.canonical_unit(work)
-        if its in ("s", "min", "h"):  # no ns/day
+        if its in ("s", "min", "h") or work in ("t", "T"):  # no ns/day; t may be a time or tokens
+            its = re.split(r"[\s_]+per[\s_]+|/", column)[-1].strip() if work in ("t", "T") else its
             raise ReadError(
                 values.path,
                 f"{column!r} may be a time or a rate: pass unit={its} (--unit {its}) if more is slower; else the unit "
@@ -221,6 +240,8 @@ def _no_whole_time(column: str, columns: Iterable[str]) -> str:
     its = set(name_key(column).split("_"))
     if its & _SUMMED_UP:
         return f"{column!r} is the time of all cores together by its name"
+    if its & _WAITING and not its & (_CLOCKS - {"wall"}):
+        return f"{column!r} is the time of waiting by its name"
     if its & {"cpu", "cputime", "user", "utime"} and not its & (_CLOCKS - {"total"}):
         return f"{column!r} is CPU time by its name, which may be that of all cores together"
     parts = [name for name in columns if set(name_key(name).split("_")) & _OTHER_PHASES]
@@ -254,7 +275,9 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         column = _add(values, f"{' + '.join(parts[0])} [s]", parts[1])
         return column, f"the sum of {names}", _Made(parts[0], f"{names} are the parts of one time")
     if {c.lower() for c in free} >= _SNAKEMAKE:
-        return next(c for c in free if c.lower() == "s"), "its name, beside h:m:s", None
+        return next(c for c in free if c.lower() == "s"), f"its name, {_FORMATS[0]}", None
+    if set(free) >= _HYPERFINE:
+        return "mean", f"its name, {_FORMATS[1]}", None
     found = [one.column for one in words.time_candidates(c for c in free if not is_limit(c) and not words.is_rate(c))]
     if len(found) == 1 and not _is_usual(found[0]):
         found += [c for c in free if values.unit_of_time(c) and c not in found and not is_limit(c)]

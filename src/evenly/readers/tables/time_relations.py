@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.readers.tables.roles import ENOUGH, are_round, is_count
+from evenly.readers.tables.roles import ENOUGH, are_round, is_count, may_be_outcome
 
 __all__ = ["follows_response", "parts_of"]
 
@@ -21,7 +21,8 @@ def follows_response(
 
     They do if a straight line through them, or through their reciprocals, against the time has R² > 0.999. So do those
     on such a line in logarithms, with a slope of ±1. Costs and efficiencies are the time times, or over, a count. Round
-    numbers and names of counts are choices: perfect scaling makes no outcome of ``cores``.
+    numbers and names of counts are choices: perfect scaling makes no outcome of ``cores``. A name that results have, as
+    ``cost``, needs no more than three values.
 
     Parameters
     ----------
@@ -45,7 +46,9 @@ def follows_response(
     """
     known = np.isfinite(values) & np.isfinite(seconds) & (values > 0) & (seconds > 0)
     v, t = values[known], seconds[known]
-    if is_count(column) or len(np.unique(v)) < ENOUGH or len(np.unique(t)) < ENOUGH or are_round(v):
+    named = may_be_outcome(column)
+    enough = 3 if named else ENOUGH
+    if is_count(column) or min(len(np.unique(v)), len(np.unique(t))) < enough or (are_round(v) and not named):
         return ""
     for x, what in ((v, "it"), (1 / v, "its reciprocal"), (np.log(v), "its logarithm")):
         logs = what == "its logarithm"
@@ -58,7 +61,7 @@ def follows_response(
             continue
         for product, what in ((v / (t * c), f"the time times {name!r}"), (v * t * c, f"a share over time × {name!r}"),
                               (v * t / c, f"{name!r} over the time")):  # fmt: skip
-            if np.ptp(product) < 0.01 * product.mean():
+            if np.ptp(product) < (0.05 if named else 0.01) * product.mean():  # a cost is rounded
                 return what
     return ""
 
@@ -67,6 +70,7 @@ def parts_of(columns: Mapping[str, NDArray[np.float64]], times: NDArray[np.float
     """Return the columns that are parts of the time, as the phases of a program, in the time's own unit.
 
     Nearly all their values differ. In every row, they sum to at least half of the time, and to no more than the time.
+    Columns that sum to the time itself in every row are its parts, whatever their values.
 
     Examples
     --------
@@ -75,6 +79,8 @@ def parts_of(columns: Mapping[str, NDArray[np.float64]], times: NDArray[np.float
     ['fft', 'forces']
     """
     known = np.isfinite(times)
+    if exact := _exact_parts(columns, times):
+        return exact
     measured, times = {name: values[known] for name, values in columns.items()}, times[known]
     found = {
         name: values
@@ -88,6 +94,15 @@ def parts_of(columns: Mapping[str, NDArray[np.float64]], times: NDArray[np.float
         return []
     share = np.sum(list(found.values()), axis=0) / times
     return list(found) if bool(np.all((share > 0.5) & (share < 1.02))) else []
+
+
+def _exact_parts(columns: Mapping[str, NDArray[np.float64]], times: NDArray[np.float64]) -> list[str]:
+    """Return the columns, none of which counts, that sum to the time in every row; none if they don't."""
+    found = {name: values for name, values in columns.items() if not is_count(name) and (values >= 0).all()}
+    if len(found) < 2 or len(np.unique(times)) < 3:
+        return []
+    sums = np.sum(list(found.values()), axis=0)
+    return list(found) if bool(np.allclose(sums, times, rtol=2e-3)) else []
 
 
 def _line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:

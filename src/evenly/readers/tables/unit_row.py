@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,15 @@ from evenly.readers.tables.columns import NO_TIME, canonical_unit, measured, tim
 from evenly.runs.durations import is_duration
 from evenly.runs.units import SECONDS_PER, base_unit, to_base
 
-__all__ = ["with_cell_units", "with_unit_column", "with_units"]
+__all__ = ["unit_in_text", "with_cell_units", "with_unit_column", "with_units"]
 
 _UNIT_COLUMNS = frozenset({"unit", "units", "time_unit", "time unit", "einheit", "unité"})
+_OTHER_UNITS = frozenset({
+    "#", "%", "count", "counts", "number", "cores", "nodes", "ranks", "tasks", "threads", "gpus", "processes", "cells",
+    "points", "elements", "dofs", "dof", "particles", "atoms", "steps", "bytes", "m", "mm", "km", "°c", "k", "ghz",
+    "mhz", "w", "kw", "gflop/s", "gflops", "tflop/s", "gb/s", "mb/s", "x", "string", "int",
+    "float", "eur", "€", "usd", "$",
+})  # fmt: skip
 _NONE = frozenset({"", "-", "--", "1", "none", "n/a"})
 
 #: A number and its unit, of memory, energy or time.
@@ -137,10 +143,36 @@ def with_units(cells: pd.DataFrame, lines: NDArray[np.int64]) -> tuple[pd.DataFr
     return rest, lines[1:], {names.get(name, name): unit for name, unit in by_column.items()}
 
 
+#: A time and its unit in the text around a table: ``times in ms``, ``run times [min]``, ``Zeiten in Sekunden``.
+_SAID = re.compile(
+    r"\b(?:\w*times?|timings?|runtimes?|durations?|\w*zeit(?:en)?|temps|durées?|tiempos?|tempos?|tempi)\b"
+    r"(?:\s+(?:are|is|sind|ist|sont|measured|given|given as|all|gemessen))*\s*(?:in|en|em|[\[(:,])\s*"
+    r"(?P<unit>[^\W\d_]+)\b",
+    re.IGNORECASE,
+)
+
+
+def unit_in_text(lines: Iterable[str]) -> tuple[str, str]:
+    """Return the unit of time that text around a table tells, and the words that do; nothing if none or several do.
+
+    Examples
+    --------
+    >>> unit_in_text(["# run times in ms"]), unit_in_text(["Table 1: times in minutes, and a time in s"])
+    (('ms', 'run times in ms'), ('', ''))
+    """
+    found = {}
+    for line in lines:
+        for match in _SAID.finditer(line):
+            unit = canonical_unit(match["unit"])
+            if unit in SECONDS_PER:
+                found[unit] = match[0]
+    return next(iter(found.items())) if len(found) == 1 else ("", "")
+
+
 def _is_unit(text: str) -> bool:
     """Tell whether a text is a unit that evenly knows, or one of a few others that a table may have."""
     try:
         base_unit(text)
     except ValueError:
-        return text.lower() in ("#", "%", "count", "cores", "nodes", "gflop/s", "gflops", "gb/s", "mb/s", "x", "ranks")
+        return text.lower() in _OTHER_UNITS
     return True

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.tables import columns as words
-from evenly.readers.tables.delimited import has_decimal_commas, has_suffix, numbers
+from evenly.readers.tables.delimited import has_decimal_commas, has_decimal_points, has_suffix, numbers
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.repetitions import are_whole
 from evenly.readers.tables.roles import is_result
@@ -54,6 +54,8 @@ class Values:
         The line of each row.
     units : mapping of str to str, optional
         The units that stood in the cells of a column, or in a row below its name.
+    semicolons : bool
+        Whether semicolons stand between the cells, as where commas are decimal marks.
 
     Examples
     --------
@@ -70,13 +72,17 @@ class Values:
         cells: pd.DataFrame,
         lines: NDArray[np.int64],
         units: Mapping[str, str] = MappingProxyType({}),
+        *,
+        semicolons: bool = False,
     ) -> None:
         self.options: Final = options
         self.path: Final = path
         self.cells = cells
         self.lines = lines
         self.units: Final = units
-        self._commas: Final = options.decimal == "auto" and has_decimal_commas(cells)
+        auto = options.decimal == "auto"
+        self._commas: Final = auto and has_decimal_commas(cells)
+        self._may_have_commas: Final = self._commas or (auto and semicolons and not has_decimal_points(cells))
         self._known: dict[str, NDArray[np.float64]] = {}
 
     def keep(self, mask: NDArray[np.bool_]) -> None:
@@ -101,7 +107,7 @@ class Values:
             decimal = "," if self._commas and is_result(name) else self.options.decimal
             self._known[name] = numbers(
                 self.path, name, self.cells[name], self.lines, decimal=decimal,
-                whole=bool(kind_of(name)), commas=self._commas,
+                whole=bool(kind_of(name)), commas=self._may_have_commas,
             )  # fmt: skip
         return self._known[name]
 

@@ -1,0 +1,152 @@
+"""What stands in a table and isn't seen at once: marks, totals, thousands, hidden rows, units in captions, factors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from openpyxl import Workbook
+from openpyxl.styles import Font
+
+from evenly.core_counts.cores import find_cores
+from evenly.errors import InputError, ReadError
+from evenly.readers.scanning import Measurements, scan
+
+CORES = (1, 2, 4, 8, 16, 32)
+LAW = {p: 10 + 1000 / p for p in CORES}
+ROWS = "".join(f"{p},{LAW[p]}\n" for p in CORES)
+
+
+def _read(folder: Path, text: str, name: str = "runs.csv", **options: str) -> Measurements:
+    path = folder / name
+    path.write_text(text)
+    return scan(path, **options)
+
+
+@pytest.mark.parametrize("mark", ["1e+30", "1e20", "9999999", "0.00001"])
+def test_a_time_far_from_all_others_is_asked_about(tmp_path: Path, mark: str) -> None:
+    rows = "".join(f"{p},{n},{n * LAW[p]}\n" for p in CORES for n in (1, 2)).replace(f"4,1,{LAW[4]}", f"4,1,{mark}")
+    with pytest.raises(ReadError, match="may mark a run that failed") as caught:
+        _read(tmp_path, f"cores,mesh,time_s\n{rows}")
+    condition = str(caught.value).split("--where '")[1].split("'")[0]
+    assert len(_read(tmp_path, f"cores,mesh,time_s\n{rows}", where=condition).runs[""]) == 11
+    assert len(_read(tmp_path, f"cores,mesh,time_s\n{rows}", time="time_s").runs[""]) == 12
+
+
+def test_times_that_grow_without_a_gap_are_no_marks(tmp_path: Path) -> None:
+    rows = "".join(f"{n},{1e-6 * n**2}\n" for n in (10, 100, 1000, 10_000, 100_000))
+    assert len(_read(tmp_path, f"n,time_s\n{rows}").runs[""]) == 5
+
+
+@pytest.mark.parametrize("last", [f"63,{sum(LAW.values())}", f"{63 / 6},{sum(LAW.values()) / 6}"])
+def test_a_total_without_a_word_is_asked_about(tmp_path: Path, last: str) -> None:
+    with pytest.raises(ReadError, match=r"the (sum|mean) of the others"):
+        _read(tmp_path, f"cores,time_s\n{ROWS}{last}\n")
+
+
+def test_thousands_with_points_between_semicolons_are_asked_about(tmp_path: Path) -> None:
+    text = "Kerne;Laufzeit (s)\n1;30.300\n2;15.300\n4;7.800\n8;4.050\n"
+    with pytest.raises(ReadError, match=r"'30.300' .* may be a thousand or a decimal point"):
+        _read(tmp_path, text)
+    assert _read(tmp_path, text, decimal=",").runs[""].values.max() == 30_300
+    assert _read(tmp_path, f"{text}16;0.512\n").runs[""].values.max() == 30.3  # a decimal point, surely
+    assert _read(tmp_path, text.replace(";", ",")).runs[""].values.max() == 30.3
+
+
+@pytest.mark.parametrize("name", ["cores [10^3]", "cores (k)", "kcores", "cores x1000"])
+def test_a_factor_in_the_name_of_the_cores_is_asked_about(tmp_path: Path, name: str) -> None:
+    space = _read(tmp_path, f"{name},time_s\n{ROWS}").runs[""].space
+    with pytest.raises(InputError, match=r"1000 \* "):
+        find_cores(space, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "file"),
+    [
+        (f"# times in ms\ncores,time\n{ROWS}", "a.csv"),
+        (f"cores time_s\n{ROWS.replace(',', ' ')}# run times in ms!\n", "a.dat"),
+        ("Table 1: Run times in ms.\n\n| cores | time |\n|---|---|\n| 1 | 90 |\n| 2 | 50 |\n", "a.md"),
+    ],
+)
+def test_a_unit_beside_the_table_is_asked_about(tmp_path: Path, text: str, file: str) -> None:
+    with pytest.raises(ReadError, match=r"times in ms' stands beside the table, .* --unit ms"):
+        _read(tmp_path, text, name=file)
+    assert _read(tmp_path, text, name=file, unit="ms").runs[""].values.max() < 1.1
+
+
+def test_a_unit_beside_the_table_that_agrees_is_no_question(tmp_path: Path) -> None:
+    assert len(_read(tmp_path, f"# times in s, on nodes of 48 cores\ncores,time\n{ROWS}").runs[""]) == 6
+
+
+def test_rows_of_excel_that_are_hidden_or_struck_out(tmp_path: Path) -> None:
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.append(["cores", "time_s"])
+    for p in CORES:
+        sheet.append([p, LAW[p]])
+    sheet.row_dimensions[4].hidden = True
+    book.save(tmp_path / "a.xlsx")
+    assert "rows that the sheet hides are read as the others: 4" in " ".join(scan(tmp_path / "a.xlsx").notes)
+    for cell in sheet[4]:
+        cell.font = Font(strike=True)
+    book.save(tmp_path / "b.xlsx")
+    with pytest.raises(ReadError, match="line 4: this row is struck out"):
+        scan(tmp_path / "b.xlsx")
+
+
+def test_a_remark_that_a_run_was_stopped(tmp_path: Path) -> None:
+    rows = "".join(f"{p},{LAW[p]},\n" for p in CORES).replace(f"4,{LAW[4]},", "4,150,stopped after half the steps")
+    with pytest.raises(ReadError, match="says that this is no run to learn from"):
+        _read(tmp_path, f"cores,time_s,note\n{rows}")
+
+
+def test_runs_that_did_not_converge_failed(tmp_path: Path) -> None:
+    rows = "".join(f"{p},{LAW[p]},{'no' if p == 4 else 'yes'}\n" for p in CORES)
+    assert len(_read(tmp_path, f"cores,time_s,converged\n{rows}").runs[""].failed) == 1
+
+
+def test_a_symbol_over_its_unit_may_be_a_time_or_a_rate(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="--unit s"):
+        _read(tmp_path, f"cores,T/s\n{ROWS}", time="T/s")
+    assert _read(tmp_path, f"cores,T/s\n{ROWS}", time="T/s", unit="s").runs[""].values.max() == 1010
+
+
+def test_the_end_of_a_run_is_not_how_long_it_took(tmp_path: Path) -> None:
+    text = "cores,start,end\n1,08:00:00,10:48:20\n2,08:00:00,09:24:10\n"
+    with pytest.raises(ReadError, match="'end' tells when runs began or ended"):
+        _read(tmp_path, text, time="end")
+
+
+def test_second_headers(tmp_path: Path) -> None:
+    found = _read(tmp_path, f"cores,time_s\n{ROWS}cores,time_s\n{ROWS}")
+    assert (len(found.runs[""]), "1 row with the names of the columns again" in " ".join(found.notes)) == (12, True)
+    with pytest.raises(ReadError, match="line 8: a second table begins here"):
+        _read(tmp_path, f"cores,time_s\n{ROWS}cores,time_ms\n{ROWS}")
+
+
+def test_parts_that_sum_to_the_time_and_costs_are_outcomes(tmp_path: Path) -> None:
+    rows = "".join(f"{p},5.0,{1000 / p},5.0,{LAW[p]}\n" for p in CORES)
+    assert _read(tmp_path, f"cores,setup,solve,output,total_s\n{rows}", time="total_s").runs[""].parameters == ["cores"]
+    rows = "".join(f"{p},{LAW[p]},{LAW[p] * p * 8e-6:.4f}\n" for p in CORES)
+    assert _read(tmp_path, f"cores,time_s,cost\n{rows}").runs[""].parameters == ["cores"]
+
+
+def test_a_cost_that_was_chosen_is_a_parameter(tmp_path: Path) -> None:
+    rows = "".join(f"{p},{c},{LAW[p] * c}\n" for p in CORES for c in (1, 2, 5))
+    assert _read(tmp_path, f"cores,cost,time_s\n{rows}").runs[""].parameters == ["cores", "cost"]
+
+
+def test_numbers_with_k_in_the_names_of_times(tmp_path: Path) -> None:
+    rows = "".join(f"{p},{LAW[p]},{2 * LAW[p]}\n" for p in CORES)
+    runs = _read(tmp_path, f"cores,t(N=1k),t(N=2k)\n{rows}", time="t(N=*)").runs[""]
+    assert sorted(set(runs.configurations["N"])) == [1000, 2000]
+
+
+def test_json_as_pandas_writes_it_and_with_a_unit_for_all(tmp_path: Path) -> None:
+    columns = '{"cores": {"0": 8, "1": 16}, "time_s": {"0": 90, "1": 50}}'
+    split = '{"columns": ["cores", "time_s"], "index": [0, 1], "data": [[8, 90], [16, 50]]}'
+    for text in (columns, split):
+        assert _read(tmp_path, text, name="a.json").runs[""].values.tolist() == [90, 50]
+    shared = '{"unit": "ms", "results": [{"cores": 8, "time": 90}, {"cores": 16, "time": 50}]}'
+    assert _read(tmp_path, shared, name="b.json").runs[""].values.max() == pytest.approx(0.09)
