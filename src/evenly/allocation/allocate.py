@@ -29,6 +29,7 @@ from evenly.allocation.scaling import best_total
 from evenly.arguments import explained
 from evenly.core_counts.by_cores import ByCores
 from evenly.core_counts.cores import constants
+from evenly.core_counts.fastest_way import FastestWay
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.machine.machine import Machine
 from evenly.models.base import Model
@@ -121,7 +122,7 @@ def allocate(
         problem = dataclasses.replace(problem, layout=with_factors(problem.layout, inside.factors))
         noise = dataclasses.replace(noise, inside=inside)
     elif noise.scatter is None:
-        alone = len(solvers) > 1 and any(isinstance(one, Model | ByCores) for one in solvers.values())
+        alone = len(solvers) > 1 and any(isinstance(one, Model | ByCores | FastestWay) for one in solvers.values())
         noise = dataclasses.replace(noise, scatter=SCATTER if alone else 0.0)
     chosen = load(_GROUP, balancer, "the balancer")() if isinstance(balancer, str) else balancer
     goal = Objective.of(objective)
@@ -281,7 +282,7 @@ def _constants(source: Any) -> dict[str, Any]:
 
 def _makeable(name: str, source: Any, limits: Limits, total: int) -> Limits:
     """Return the limits without counts that the parameters of a model can't make."""
-    made = source.counts(total) if isinstance(source, ByCores) else None
+    made = source.counts(total) if isinstance(source, ByCores | FastestWay) else None
     if made is None:
         return limits
     wanted = made if limits.allowed is None else np.intersect1d(made, np.asarray(limits.allowed, dtype=np.int64))

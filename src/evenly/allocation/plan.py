@@ -91,6 +91,12 @@ class Plan(Shown):
         return {name: float(found[name]) for name in self.cores}
 
     @cached_property
+    def ways(self) -> dict[str, dict[str, Any]]:
+        """The parameters that make the cores of solvers whose ranks and threads are decided: ranks 8, threads 4."""
+        made = {name: self.problem.curves[name].way(count) for name, count in self.cores.items()}
+        return {name: way for name, way in made.items() if way}
+
+    @cached_property
     def seconds(self) -> float:
         """Predicted seconds of one step."""
         return float(self.problem.layout.seconds(self.times))
@@ -313,6 +319,7 @@ class Plan(Shown):
             "idle_cores": self.idle,
             "idle_reason": self.idle_reason,
             "cores": self.cores,
+            "ways": self.ways,
             "seconds": self.seconds,
             "expected_seconds": self.expected_seconds,
             "interval_seconds": None if self.interval is None else list(self.interval),

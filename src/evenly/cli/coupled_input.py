@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenly.allocation.problem.coupled_runs import CoupledRuns
+    from evenly.allocation.problem.whole_runs import WholeRuns
     from evenly.cli.run_input import Learned
     from evenly.readers import Measurements
     from evenly.readers.tables.values import Values
 
-__all__ = ["check_coupled", "from_tables", "read_coupled"]
+__all__ = ["check_coupled", "from_tables", "read_coupled", "whole_runs"]
 
 #: Suffixes of tables, of which each usually holds a solver.
 _TABLES = frozenset({".csv", ".tsv", ".xlsx", ".parquet"})
@@ -81,6 +82,40 @@ def from_tables(learned: Learned) -> bool:
     if len(learned.models) < 2:
         return False
     return learned.found is None or all(name == "table" for _, name in learned.found.sources)
+
+
+def whole_runs(coupled: Path, time: str | None, layout: str | None) -> tuple[WholeRuns, bool]:
+    """Return what whole coupled runs alone tell of the solvers of a layout, and whether a step is a simulated year.
+
+    Raises
+    ------
+    InputError
+        If the layout doesn't name the solvers, or as `read_coupled`.
+    """
+    from evenly.allocation.problem.layout import parse_layout
+    from evenly.allocation.problem.whole_runs import learn_whole_runs
+
+    if layout is None or layout.strip() in ("parallel", "serial"):
+        raise InputError(
+            "whole coupled runs alone don't tell who waits for whom: name the solvers with --layout, as in --layout "
+            "'max(ice + atm, ocn)', or give PATH, the times of each solver"
+        )
+    tree = parse_layout(layout)
+    solvers = list(tree.names)
+    try:
+        runs, years = read_coupled(coupled, time, solvers, simulated_years=False), False
+    except InputError as error:
+        if "different work" not in str(error) and "is open" not in str(error):
+            raise
+        runs, years = read_coupled(coupled, time, solvers, simulated_years=True), True
+    found = learn_whole_runs(tree, runs)
+    note(f"curves are learned from {len(runs.seconds)} whole runs alone, as a · cores^-b with one b for all solvers")
+    if unsure := [name for name, told in found.told.items() if not told]:
+        note(
+            f"these runs don't tell the times of {', '.join(unsure)} apart from the others': their cores may be far "
+            "from the best. Measure them, or vary their share of the cores"
+        )
+    return found, years
 
 
 def read_coupled(path: Path, time: str | None, solvers: Sequence[str], *, simulated_years: bool) -> CoupledRuns:

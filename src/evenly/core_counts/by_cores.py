@@ -87,6 +87,17 @@ class ByCores:
         """Return the core counts up to `most` that the varied parameter can make; None if it makes all."""
         return None if self.cores.is_one_parameter else np.unique(ways(self.cores, self.varied, self.fixed, most)[1])
 
+    def way(self, cores: int) -> dict[str, Any]:
+        """Return the parameters that make so many cores.
+
+        Raises
+        ------
+        InputError
+            If nothing makes them.
+        """
+        row = self._inner({self.cores_name_: [cores]}).iloc[0]
+        return {name: row[name] if isinstance(row[name], str) else int(row[name]) for name in self.cores.names}
+
     @property
     def cores_per_task(self) -> int:
         """The cores, or threads, of each task.
@@ -96,11 +107,21 @@ class ByCores:
         InputError
             If it isn't known which parameters are the tasks.
         """
-        if self.cores.is_one_parameter:
+        return self.cores_of_task(1)
+
+    def cores_of_task(self, cores: int) -> int:
+        """Return the cores, or threads, of each task where there are so many `cores`; the errors are those above."""
+        kind = kind_of(self.varied)
+        if self.cores.is_one_parameter and kind != "per rank":
             return 1
-        kind, made = kind_of(self.varied), float(self.cores.of({self.varied: 1, **self.fixed}, 1)[0])
-        per_node = math.prod(int(value) for name, value in self.fixed.items() if kind_of(name) == "per node")
-        each = {"ranks": made, "nodes": made / per_node if per_node > 1 else math.nan}.get(kind or "", math.nan)
+        made = float(self.cores.of({self.varied: 1, **self.fixed}, 1)[0])
+        fixed = {kind_of(name): int(value) for name, value in self.fixed.items()}
+        per_node, ranks = fixed.get("per node", 1), fixed.get("ranks", 1)
+        each = {
+            "ranks": made,
+            "nodes": made / per_node if per_node > 1 else math.nan,
+            "per rank": cores / ranks if set(fixed) <= {"ranks"} else math.nan,
+        }.get(kind or "", math.nan)
         if not each.is_integer():
             raise InputError(
                 f"the cores are {self.cores_name_}, which doesn't tell how many tasks (MPI ranks) they have"

@@ -108,3 +108,117 @@ def test_coupled_runs_without_their_cores_are_refused(evenly: Evenly, cores: str
     table("runs.csv", "atm_nproc,ocn_nproc,time_s", ["200,50,20", f"150,{cores},30"])
     refused = evenly("allocate", "a", "--cores", "300", *LAW, "--coupled", "runs.csv")
     assert (refused.code, "line 3: 'ocn_nproc' must be a whole number above zero" in refused.err) == (2, True)
+
+
+def simulated_years() -> None:
+    for name, work in (("atm", 36_000), ("ocn", 16_200)):  # seconds of a simulated year, times cores
+        table(f"a/{name}.csv", "nproc,SYPD", [f"{p},{86_400 * p / work}" for p in COUNTS])
+
+
+def test_answers_are_in_the_units_of_the_field(evenly: Evenly) -> None:
+    simulated_years()
+    asked = ("allocate", "a", "--cores", "290", *LAW, "--current", "atm=145 ocn=145")
+    plain = evenly(*asked)
+    assert (plain.code, "simulated year" in plain.out, "time per simulated year" in plain.out) == (0, True, True)
+    assert "core-hours per step" not in plain.out
+    told = evenly(*asked, "--json").json
+    assert told["cores"] == {"atm": 200, "ocn": 90}  # both take 180 s: 480 years a day
+    rows = [line.split() for line in evenly(*asked, "--in", "SYPD").out.splitlines()]
+    assert ["together", "290", "480"] in rows
+    assert [row[5] for row in rows if row[:1] == ["now"]] == ["348"]  # atm on 145 cores: 248.3 s
+    rows = [line.split() for line in evenly(*asked, "--in", "CHSY").out.splitlines()]
+    assert [row[-3:] for row in rows if row[:1] == ["ocn"]] == [["4.5", "0", "%"]]  # 90 cores for 180 s
+    per_day = evenly(*asked, "--in", "s/day").out
+    assert f"{180 / 365:.4f}" in per_day
+    several = evenly(*asked[:2], "--cores", "145,290", *LAW, "--in", "SYPD")
+    assert [line.split()[3] for line in several.out.splitlines() if line.split()[:1] in (["145"], ["290"])] == [
+        "240",
+        "480",
+    ]
+    enough = evenly(*asked[:6], "--min-sypd", "239.9", "--minimise", "cores", "--json").json
+    assert (sum(enough["cores"].values()), enough["simulated_years_per_day"]) == (145, pytest.approx(240, rel=1e-6))
+
+
+def test_units_of_simulated_time_ask_what_a_step_simulates(evenly: Evenly) -> None:
+    for name, work in (("atm", 200), ("ocn", 90)):
+        table(f"a/{name}.csv", "nproc,time_s", [f"{p},{work / p}" for p in COUNTS])
+    asked = ("allocate", "a", "--cores", "290", *LAW)
+    for words in (("--in", "SYPD"), ("--min-sypd", "3")):
+        refused = evenly(*asked, *words)
+        assert (refused.code, "give" in refused.err, "--step-days" in refused.err) == (2, True, True)
+    told = evenly(*asked, "--step-days", "1", "--json").json
+    assert told["simulated_years_per_day"] == pytest.approx(86_400 / 365)
+    simulated_years()
+    refused = evenly(*asked, "--step-days", "1")
+    assert (refused.code, "--step-days 1 contradicts the measurements" in refused.err) == (2, True)
+    refused = evenly(*asked, "--min-sypd", "3", "--max-seconds", "5")
+    assert (refused.code, "stands instead of --max-seconds" in refused.err) == (2, True)
+
+
+def test_the_search_takes_the_options_of_fit(evenly: Evenly) -> None:
+    for name, work in (("atm", 2000), ("ocn", 900)):
+        table(f"a/{name}.csv", "nproc,time_s", [f"{p},{work / p + 3}" for p in (*COUNTS, 256)])
+    asked = ("allocate", "a", "--cores", "290", "--json", "--one", "--terms", "1", "--search", "full")
+    power = evenly(*asked, "-I", "-1", "-J", "0").json["solver_seconds"]
+    assert power["atm"] == pytest.approx(2000 / 200 + 3, rel=0.02)  # p^-1 + constant
+    other = evenly(*asked, "-I", "-1/2", "-J", "0").json["solver_seconds"]
+    assert other["atm"] != pytest.approx(power["atm"], rel=0.005)
+    saved = evenly("fit", "a", "--save", "m.evenly")
+    assert saved.code == 0, saved.err
+    refused = evenly("allocate", "m.evenly", "--cores", "290", "--terms", "1")
+    assert (refused.code, "--terms can't change them" in refused.err) == (2, True)
+    refused = evenly("allocate", "a", "--cores", "290", *LAW, "--terms", "1")
+    assert (refused.code, "terms" in refused.err) == (2, True)
+
+
+def test_threads_are_decided_with_ranks(evenly: Evenly) -> None:
+    # A rank more costs fluid 0.5 s and a thread more 0.05 s, so that many threads are best; solid is the other way.
+    costs = {"fluid": (640, 0.5, 0.05), "solid": (240, 0.02, 1.0)}
+    counts = [(r, t) for r in (1, 2, 4, 8, 16, 32) for t in (1, 2, 4)]
+    rows = [f"{n},{r},{t},{w / (r * t) + a * r + b * t}" for n, (w, a, b) in costs.items() for r, t in counts]
+    table("a.csv", "solver,ranks,threads,time_s", rows)
+    asked = ("allocate", "a.csv", "--cores", "40", "--cores-are", "ranks * threads", "--method", "log-quadratic")
+    found = evenly(*asked)
+    assert (found.code, "fluid: threads are decided with ranks, among those measured: 1, 2, 4" in found.err) == (
+        0,
+        True,
+    )
+    told = evenly(*asked, "--json").json
+    ways = told["ways"]
+    assert (ways["fluid"]["threads"], ways["solid"]["threads"]) == (4, 1)
+    assert {name: way["ranks"] * way["threads"] for name, way in ways.items()} == told["cores"]
+    assert f"{ways['fluid']['ranks']} × 4" in found.out
+    script = evenly(*asked, "--write", "slurm", "--program", "fluid=./f", "--program", "solid=./s").out
+    assert f"--ntasks={ways['fluid']['ranks']} --cpus-per-task=4" in script
+    kept = evenly(*asked, "--at", "threads=2", "--json").json
+    assert (kept["ways"], kept["cores"]["fluid"] % 2) == ({}, 0)
+
+
+def test_one_rank_may_have_more_threads(evenly: Evenly) -> None:
+    rows = [f"{name},{t},{work / t}" for name, work in (("fluid", 60), ("solid", 30)) for t in (1, 2, 4, 8)]
+    table("a.csv", "solver,threads,time_s", rows)
+    asked = ("allocate", "a.csv", "--cores", "9", "--cores-are", "threads", *LAW, "--write", "slurm")
+    script = evenly(*asked, "--program", "fluid=./f", "--program", "solid=./s").out
+    assert "--ntasks=1 --cpus-per-task=6" in script
+    assert "--ntasks=1 --cpus-per-task=3" in script
+
+
+def test_whole_runs_alone_tell_curves_and_say_of_whom(evenly: Evenly) -> None:
+    counts = [(16, 16, 512), (16, 256, 512), (256, 16, 512), (32, 64, 600), (64, 32, 700)]  # nobody waits for ocn
+    rows = [f"{i},{a},{o},{86_400 / (3e5 / i**0.9 + 6e5 / a**0.9)}" for i, a, o in counts]
+    table("runs.csv", "ice_cores,atm_cores,ocn_cores,SYPD", rows)
+    asked = ("allocate", "--coupled", "runs.csv", "--cores", "500")
+    layout = ("--layout", "max(ice + atm, ocn)")
+    found = evenly(*asked, *layout, "--in", "SYPD")
+    assert (found.code, "curves are learned from 5 whole runs alone" in found.err) == (0, True)
+    assert "these runs don't tell the times of ocn apart" in found.err
+    assert "curves from 5 whole runs are right up to these factors: ice 1.00" in " ".join(found.out.split())
+    told = evenly(*asked, *layout, "--allowed", "ice=300", "--allowed", "atm=300", "--json").json
+    assert told["solver_seconds"]["atm"] == pytest.approx(6e5 / 300**0.9, rel=0.1)
+    for words, reason in (
+        (asked, "name the solvers with --layout"),
+        (("allocate", "--cores", "500", *layout), "PATH is missing"),
+        ((*asked, *layout, "--at", "level=8"), "need the times of each solver: give PATH"),
+    ):
+        refused = evenly(*words)
+        assert (refused.code, reason in refused.err) == (2, True)

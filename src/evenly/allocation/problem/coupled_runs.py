@@ -25,7 +25,7 @@ from evenly.errors import InputError
 if TYPE_CHECKING:
     from evenly.allocation.problem.curves import SolverCurve
 
-__all__ = ["SCATTER", "CoupledRuns", "Inside", "learn_inside", "with_factors"]
+__all__ = ["SCATTER", "CoupledRuns", "Inside", "MostLikely", "learn_inside", "most_likely", "with_factors"]
 
 Floats = NDArray[np.float64]
 
@@ -126,7 +126,7 @@ def learn_inside(layout: Layout, curves: Mapping[str, SolverCurve], runs: Couple
     starts = [np.zeros(d), *(sign * _START * row for row in np.eye(d) for sign in (1, -1))]
     found = []
     for prior, weight in PRIORS.items():
-        each = [_learned(predicted, measured, start, prior) for start in starts]
+        each = [most_likely(predicted, measured, start, prior) for start in starts]
         best = max(each, key=lambda one: one.evidence)
         found.append((np.log(weight) + best.evidence, best))
     highest = max(evidence for evidence, _ in found)
@@ -147,7 +147,7 @@ def learn_inside(layout: Layout, curves: Mapping[str, SolverCurve], runs: Couple
 
 
 @dataclass(frozen=True)
-class _Learned:
+class MostLikely:
     """Logarithms of factors (d,), their precision (d, d), the variance of runs, and the evidence for all this."""
 
     logs: Floats
@@ -156,8 +156,10 @@ class _Learned:
     evidence: float
 
 
-def _learned(predicted: Callable[[Floats], Floats], measured: Floats, start: Floats, prior: float) -> _Learned:
-    """Return the most likely factors under a prior with this standard deviation (Gauss-Newton, Laplace's evidence)."""
+def most_likely(
+    predicted: Callable[[Floats], Floats], measured: Floats, start: Floats, prior: float | Floats
+) -> MostLikely:
+    """Return the most likely factors under priors with these standard deviations (Gauss-Newton, Laplace's evidence)."""
     logs, variance, n, d = start, SCATTER**2, len(measured), len(start)
     for _ in range(_STEPS):
         rest, nudges = measured - predicted(logs), _NUDGE * np.eye(d)
@@ -168,8 +170,9 @@ def _learned(predicted: Callable[[Floats], Floats], measured: Floats, start: Flo
         variance = float((_WEIGHT * SCATTER**2 + rest @ rest) / (_WEIGHT + n))
     rest = measured - predicted(logs)
     evidence = -(rest @ rest + _WEIGHT * SCATTER**2) / (2 * variance) - (n + _WEIGHT) * np.log(variance) / 2
-    evidence -= logs @ logs / (2 * prior**2) + d * np.log(prior) + np.linalg.slogdet(precision)[1] / 2
-    return _Learned(logs, precision, variance, float(evidence))
+    evidence -= np.sum(logs**2 / (2 * prior**2)) + np.sum(np.log(prior * np.ones(d)))
+    evidence -= np.linalg.slogdet(precision)[1] / 2
+    return MostLikely(logs, precision, variance, float(evidence))
 
 
 def with_factors(layout: Layout, factors: Mapping[str, float]) -> Layout:

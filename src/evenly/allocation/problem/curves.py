@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from evenly.allocation.problem.limits import Counts, Limits
 from evenly.core_counts.by_cores import ByCores
 from evenly.core_counts.cores import find_cores
+from evenly.core_counts.fastest_way import FastestWay
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.space.ranges import extent
 
@@ -130,6 +131,10 @@ class SolverCurve:
             warnings.simplefilter("ignore", ExtrapolationWarning)
             lower, upper = self.source.interval(_frame(self.source, np.array([count]), self.at), level)
         return float(lower[0]), float(upper[0])
+
+    def way(self, count: int) -> dict[str, Any]:
+        """Return the parameters that make a count, where they are decided with it; else nothing."""
+        return self.source.way(count, self.at) if isinstance(self.source, FastestWay) else {}
 
     @cached_property
     def certified(self) -> list[tuple[int, int]] | None:
@@ -247,7 +252,7 @@ def cores_of(source: Any) -> str:
     >>> cores_of(lambda cores: 60 / cores)
     'cores'
     """
-    if isinstance(source, ByCores):
+    if isinstance(source, ByCores | FastestWay):
         return source.cores_name_
     space = getattr(source, "space_", None)
     if space is None:

@@ -9,6 +9,7 @@ the cores are, fitted to evenly spread counts. Draws are seeded, so the same inp
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -337,7 +338,7 @@ def _correlation(a: float, b: float) -> float:
     def covariance(x: float, y: float) -> float:
         return 1.0 + 3.0 * x * y + 5.0 * (3.0 * x**2 - 1.0) / 2.0 * (3.0 * y**2 - 1.0) / 2.0
 
-    return min(covariance(a, b) / (covariance(a, a) * covariance(b, b)) ** 0.5, 1.0)
+    return min(covariance(a, b) / math.sqrt(covariance(a, a) * covariance(b, b)), 1.0)
 
 
 def _factors(normal: Floats, width: tuple[float, float] | None) -> Floats:

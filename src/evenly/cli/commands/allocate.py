@@ -2,241 +2,38 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shlex
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import loss, note, out, print_json, silence
-from evenly.cli.coupled_input import check_coupled, from_tables, read_coupled
-from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of, step_days_of, threads_of
-from evenly.cli.memory_bounds import MemoryIs, memory_bounds, tell_shared_nodes
+from evenly.cli.coupled_input import check_coupled
+from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of
+from evenly.cli.memory_bounds import tell_shared_nodes
 from evenly.cli.net_options import NetOptions
-from evenly.cli.option_groups import panel
+from evenly.cli.plan_options import CompareOptions, GoalOptions, LimitOptions, StartOptions, UnitOptions, for_all
 from evenly.cli.run_input import Learned, check_parameters, known_values, learn
-from evenly.cli.step_input import Steps, check_steps, measured_steps, statistics_of, steps_in
+from evenly.cli.search_options import SearchOptions
+from evenly.cli.step_input import check_steps, steps_in
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.runs.units import YEAR_DAYS
 
 if TYPE_CHECKING:
     from evenly.allocation.plan import Plan
-    from evenly.allocation.problem.coupled_runs import CoupledRuns
-    from evenly.allocation.problem.limits import Limits
-    from evenly.allocation.problem.noise import Compare, Noise
-    from evenly.allocation.problem.objective import Objective
-    from evenly.core_counts.by_cores import ByCores
+    from evenly.allocation.problem.noise import Compare
     from evenly.core_counts.cores import Cores
-    from evenly.machine.machine import Machine
+    from evenly.models.base import Model
+    from evenly.report.simulated_time import TimeUnit
     from evenly.runs.runs import Runs
     from evenly.space.space import Space
 
 
-_limits, _goal, _compare, _start = panel("Limits"), panel("Goal"), panel("Comparison and noise"), panel("Start")
-
-
-@dataclass(frozen=True)
-class LimitOptions:
-    """What bounds the core counts: of a solver (``ocn=8``) or of all (``8``)."""
-
-    minimum: Annotated[list[str] | None, _limits("--min", help="Fewest cores: ocn=8.")] = None
-    maximum: Annotated[list[str] | None, _limits("--max", help="Most cores: ocn=512.")] = None
-    multiple: Annotated[
-        list[str] | None, _limits("--multiple", help="Core counts must be multiples of: 28, or ocn=8.")
-    ] = None
-    allowed: Annotated[list[str] | None, _limits("--allowed", help="Allowed core counts: ocn=480,960.")] = None
-    memory: Annotated[
-        str | None, _limits("--memory", help="Memory of a node: 96GiB. --memory-is says what was measured.")
-    ] = None
-    memory_quantity: Annotated[
-        str, _limits("--memory-quantity", help="The measured quantity that holds the memory.")
-    ] = "peak_memory"
-    memory_is: Annotated[
-        MemoryIs, _limits("--memory-is", help="Whose memory was measured: of one rank (core), of one node, or of all.")
-    ] = "per-rank"
-    cores_per_node: Annotated[int | None, _limits("--cores-per-node", min=1, help="Cores of one node.")] = None
-    machine: Annotated[
-        Path | None, _limits("--machine", help="A machine: a file, or a name of `evenly machine list`.")
-    ] = None
-
-    def by_solver(self, learned: Learned, models: dict[str, Any], at: dict[str, Any]) -> dict[str, Limits]:
-        """Return the limits of each solver."""
-        from evenly.allocation.problem.limits import Limits
-
-        fields: dict[str, dict[str, Any]] = {name: {} for name in learned.models}
-        for option, key in (("--min", "minimum"), ("--max", "maximum"), ("--multiple", "multiple")):
-            for name, count in parsing.assignments(_for_all(self.typed(option), fields), option).items():
-                _known(fields, name, option)[key] = count
-        for name, threads in threads_of(learned).items():  # a task's cores can't be divided
-            fields[name].setdefault("multiple", threads)
-        for name, text in parsing.pairs(_for_all(self.typed("--allowed"), fields), "--allowed").items():
-            _known(fields, name, "--allowed")["allowed"] = tuple(parsing.counts(text, f"--allowed {name}"))
-        if self.memory is not None or self._is_memory_known(learned):
-            cores = {name: model.cores_name_ for name, model in models.items()}
-            for name, bound in memory_bounds(
-                learned, self.memory_quantity, self.memory_is, at, self.spent().cores_per_node, cores
-            ).items():
-                fields[name]["bounds"] = bound
-        return {name: Limits(**given) for name, given in fields.items()}
-
-    def _is_memory_known(self, learned: Learned) -> bool:
-        """Tell whether the machine's memory can be compared with what was measured; say it if not."""
-        if self.spent().memory_bytes_per_node is None or self.spent().cores_per_node is None:
-            return False
-        known = bool(learned.runs) and all(self.memory_quantity in runs.quantities for runs in learned.runs.values())
-        if not known:
-            note(f"the memory of {self.machine}'s nodes isn't compared: {self.memory_quantity} was not measured")
-        return known
-
-    def typed(self, option: str) -> list[str]:
-        """Return what was typed for ``--min``, ``--max``, ``--multiple`` or ``--allowed``."""
-        given = {
-            "--min": self.minimum, "--max": self.maximum, "--multiple": self.multiple, "--allowed": self.allowed,
-        }  # fmt: skip
-        return given[option] or []
-
-    def spent(self) -> Machine:
-        """Return the machine: that of the file, with what was typed beside it."""
-        from evenly.machine.machine import Machine
-
-        base = Machine() if self.machine is None else Machine.load(self.machine)
-        told: dict[str, Any] = {} if self.cores_per_node is None else {"cores_per_node": self.cores_per_node}
-        if self.memory is not None:
-            told["memory_bytes_per_node"] = parsing.size_in_bytes(self.memory)
-        return dataclasses.replace(base, **told)
-
-
-@dataclass(frozen=True)
-class GoalOptions:
-    """What to minimise."""
-
-    minimise: Annotated[Literal["time", "cost", "cores"], _goal("--minimise", help="Seconds, core-hours or cores.")] = (
-        "time"
-    )
-    within: Annotated[
-        str | None, _goal("--within", help="Take the cheapest that is at most this much slower than the fastest: 5%.")
-    ] = None
-    max_seconds: Annotated[float | None, _goal("--max-seconds", help="Longest allowed step.")] = None
-
-    def objective(self) -> Objective:
-        """Return the objective; a share means the cheapest within it, unless something else is minimised."""
-        from evenly.allocation.problem.objective import Objective
-
-        share = None if self.within is None else parsing.share(self.within, "--within")
-        minimise: Any = "cost" if share is not None and self.minimise == "time" else self.minimise
-        return Objective(minimise, within=share, max_seconds=self.max_seconds)
-
-    def as_typed(self) -> str:
-        """Return what was typed of these options."""
-        typed = {
-            "--minimise": None if self.minimise == "time" else self.minimise,
-            "--within": self.within,
-            "--max-seconds": None if self.max_seconds is None else f"{self.max_seconds:g}",
-        }
-        return " with ".join(f"{option} {value}" for option, value in typed.items() if value is not None)
-
-
-@dataclass(frozen=True)
-class CompareOptions:
-    """What the answer is compared with, and how sure it is to be."""
-
-    current: Annotated[list[str] | None, _compare("--current", help="The present assignment: inner=140.")] = None
-    degrees_of_freedom: Annotated[list[str] | None, _compare("--dof", help="Sizes of the domains: inner=262144.")] = (
-        None
-    )
-    jitter: Annotated[bool, _compare("--jitter", help="Minimise the mean time of a step, where steps vary.")] = False
-    steps: Annotated[
-        list[Path] | None,
-        _compare(
-            "--step-times", help="Files, or folders, with the times of single steps of each solver at any core count."
-        ),
-    ] = None
-    steps_time: Annotated[
-        str | None, _compare("--step-times-column", help="The column with the time in tables of --step-times.")
-    ] = None
-    coupled: Annotated[
-        Path | None,
-        _compare("--coupled", help="A table of whole coupled runs: the cores of each solver, and the time of a step."),
-    ] = None
-    coupled_time: Annotated[
-        str | None, _compare("--coupled-time", help="The column with the time in the table of --coupled.")
-    ] = None
-    level: opt.Level = 0.9
-
-    def runs(self, learned: Learned) -> CoupledRuns | None:
-        """Return the whole coupled runs, if a table of them is given."""
-        if self.coupled is None:
-            if self.coupled_time is not None:
-                raise InputError("--coupled-time names a column of the table of --coupled: give --coupled too")
-            return None
-        years = step_days_of(learned) == YEAR_DAYS
-        return read_coupled(self.coupled, self.coupled_time, list(learned.models), simulated_years=years)
-
-    def compare(self) -> Compare:
-        """Return the other assignments."""
-        from evenly.allocation.problem.noise import Compare
-
-        dof = parsing.assignments(self.degrees_of_freedom or [], "--dof")
-        sizes = {name: float(count) for name, count in dof.items()}
-        return Compare(parsing.assignments(self.current or [], "--current") or None, sizes or None)
-
-    def noise(self, learned: Learned, steps: Steps | None) -> Noise:
-        """Return the level, and the steps that were measured, if they were of every solver."""
-        from evenly.allocation.problem.noise import Noise
-
-        samples = measured_steps(learned, steps)
-        if self.jitter and not samples:
-            raise InputError(
-                "--jitter needs the times of several steps of every solver, which these measurements lack: "
-                "give files of steps with --step-times"
-            )
-        of = statistics_of(learned, steps)
-        scatter = None if from_tables(learned) else 0.0
-        return Noise(level=self.level, samples=samples or None, statistic=of, scatter=scatter, optimise=self.jitter)
-
-
-@dataclass(frozen=True)
-class StartOptions:
-    """What starts the plan."""
-
-    write: Annotated[
-        Literal["slurm", "mpirun", "precice", "cesm"] | None,
-        _start("--write", help="Print, instead of the plan, what starts it: a job script, a line, or ./xmlchange."),
-    ] = None
-    program: Annotated[
-        list[str] | None, _start("--program", help="The command of a solver, for --write: 'fluid=./fluid case.xml'.")
-    ] = None
-
-    def programs(self, totals: list[int]) -> dict[str, str]:
-        """Return the commands; refuse what doesn't fit together."""
-        if self.program and self.write is None:
-            raise InputError("--program is for --write, which says how the plan is started")
-        if self.write is not None and len(totals) > 1:
-            raise InputError("--write is for one plan: give --cores one number")
-        return parsing.pairs(self.program or [], "--program")
-
-    def script(
-        self, plan: Plan, learned: Learned, models: Mapping[str, ByCores], programs: dict[str, str]
-    ) -> str | None:
-        """Return the text that starts a plan, if it is asked for."""
-        from evenly.allocation.start_script import start_script
-
-        if self.write is None:
-            return None
-        kept = {} if learned.found is None else learned.found.cores_per_task
-        each = {name: kept.get(name) or model.cores_per_task for name, model in models.items()}
-        if learned.found is None:
-            return start_script(plan, self.write, programs, each)
-        return start_script(plan, self.write, programs, each, learned.found.threads)
-
-
 def allocate(
-    path: opt.Paths,
+    path: opt.OptionalPaths = None,
     cores: Annotated[
         str | None,
         typer.Option("--cores", "-P", help="Numbers of cores: 560, or several: 280,336 or 280:560:56 or 1..512."),
@@ -254,21 +51,25 @@ def allocate(
     limits: LimitOptions = LimitOptions(),
     goal: GoalOptions = GoalOptions(),
     against: CompareOptions = CompareOptions(),
+    units: UnitOptions = UnitOptions(),
     start: StartOptions = StartOptions(),
     pictures: opt.Pictures = opt.Pictures(),
     learning: opt.Learning = opt.Learning(),
+    search: SearchOptions = SearchOptions(),
     net: NetOptions = NetOptions(),
     reading: opt.Reading = opt.Reading(),
     json: opt.Json = False,
 ) -> None:
     """Find how many cores each coupled solver gets, and how long a step will take.
 
-    PATH holds measured run times of the solvers (log files, tables) or models saved by `evenly fit`.
+    PATH holds measured run times of the solvers (log files, tables) or models saved by `evenly fit`. Without it, curves
+    are learned from whole runs alone (``--coupled``, ``--layout``).
     """
     from evenly.allocation.allocate import allocate as decide
 
     totals = parsing.counts(cores, "--cores") if cores else []
-    fixed, objective, compare = opt.one_value_each(at), goal.objective(), against.compare()
+    fixed, compare, arguments = opt.one_value_each(at), against.compare(), search.arguments() | net.arguments()
+    goal.check()
     pictures.check()
     programs = start.programs(totals)
     limits.spent()  # what can't be read is refused before anything is learned
@@ -280,29 +81,58 @@ def allocate(
         check_names(solvers, layout, limits, compare)
         check_steps(steps, solvers)
 
+    if not path:
+        plan = _from_whole_runs(layout, totals, fixed, limits, goal, against, units)
+        _show(plan, totals, start.script(plan, Learned({}), {}, programs), units.show_in, json=json)
+        return
     learned = learn(
-        path, reading, learning, lambda runs, known: _asked(runs, known, most, cores_are, fixed) | net.arguments(),
-        accept=accept, others=opt.typed(net),
+        path, reading, learning, lambda runs, known: _asked(runs, known, most, cores_are, fixed) | arguments,
+        accept=accept, others=[*opt.typed(search), *opt.typed(net)],
     )  # fmt: skip
     check_coupled(learned, chosen=bool(reading.parameters))
     check_parameters(fixed, learned)
     fixed = known_values(fixed, learned)
     models = models_by_cores(learned, cores_are, fixed)
+    days = units.days(learned)
     question: dict[str, Any] = {
         "layout": layout_of(layout, learned), "limits": limits.by_solver(learned, models, fixed), "at": fixed,
-        "objective": objective, "compare": compare, "noise": against.noise(learned, steps), "machine": limits.spent(),
-        "step_days": step_days_of(learned), "coupled": against.runs(learned),
+        "objective": goal.objective(days), "compare": compare, "noise": against.noise(learned, steps),
+        "machine": limits.spent(), "step_days": days, "coupled": against.runs(learned),
     }  # fmt: skip
     plan = decide(models, most, **question)
     tell_shared_nodes(plan)
-    _show(plan, totals, start.script(plan, learned, models, programs), json=json)
+    _show(plan, totals, start.script(plan, learned, models, programs), units.show_in, json=json)
     if pictures.plot is not None:
         _save_pictures(learned, plan, pictures)
 
 
+def _from_whole_runs(
+    layout: str | None, totals: list[int], fixed: dict[str, Any], limits: LimitOptions, goal: GoalOptions,
+    against: CompareOptions, units: UnitOptions,
+) -> Plan:  # fmt: skip
+    """Return the plan whose curves are learned from whole coupled runs alone."""
+    from evenly.allocation.allocate import allocate as decide
+    from evenly.allocation.problem.noise import Noise
+    from evenly.cli.coupled_input import whole_runs
+
+    if against.coupled is None:
+        raise InputError("PATH is missing: give the times of each solver, or whole coupled runs with --coupled")
+    if fixed or against.jitter or against.steps or limits.memory is not None:
+        raise InputError("--at, --jitter, --step-times and --memory need the times of each solver: give PATH")
+    found, years = whole_runs(against.coupled, against.coupled_time, layout)
+    check_names(list(found.curves), layout, limits, against.compare())
+    learned = Learned(dict(found.curves))  # type: ignore[arg-type]
+    days = YEAR_DAYS if years else units.step_days
+    return decide(
+        found.curves, max(totals, default=None), layout=layout or "parallel", step_days=days,
+        limits=limits.by_solver(learned, {}, {}), objective=goal.objective(days), compare=against.compare(),
+        noise=Noise(level=against.level, inside=found.inside, scatter=0.0), machine=limits.spent(),
+    )  # fmt: skip
+
+
 def _check_totals(totals: list[int], goal: GoalOptions, against: CompareOptions) -> None:
     """Refuse several numbers of cores where one plan is asked for."""
-    if len(totals) > 1 and not goal.objective().is_fastest:
+    if len(totals) > 1 and not goal.is_fastest:
         raise InputError(
             f"{goal.as_typed()} picks the number of cores itself: give --cores only the most there are, {max(totals)}"
         )
@@ -346,6 +176,7 @@ def models_by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, An
     """Return the models as models of cores, and say what was taken as cores."""
     from evenly.core_counts.by_cores import by_cores
     from evenly.core_counts.cores import find_cores
+    from evenly.core_counts.fastest_way import fastest_way
     from evenly.core_counts.one_size import check_one_size
 
     models: dict[str, Any] = {}
@@ -358,23 +189,39 @@ def models_by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, An
         if cores.said:
             note(f"{name}: {cores.said}")
         factor = kept.get(name, 1)
-        models[name] = by_cores(model, cores.text if factor == 1 else f"{cores.text} * {factor}", at=fixed)
+        text = cores.text if factor == 1 else f"{cores.text} * {factor}"
+        decided = _decided(name, model, cores, runs, fixed)
+        models[name] = fastest_way(model, text, {**fixed, **decided}) if decided else by_cores(model, text, at=fixed)
     return models
 
 
-def _for_all(items: list[str], solvers: Iterable[str]) -> list[str]:
-    """Spell out items without a name, which are for all solvers."""
-    return [word for item in items for word in ([item] if "=" in item else [f"{s}={item}" for s in solvers])]
+def _decided(
+    solver: str, model: Model, cores: Cores, runs: Runs | None, fixed: dict[str, Any]
+) -> dict[str, tuple[int, ...]]:
+    """Return the numbers of threads to choose from, where they vary as the ranks do, and say so.
 
+    Only measured ones are tried: how much longer a rank takes with more of them isn't known.
+    """
+    from evenly.core_counts.cores import constants
+    from evenly.runs.count_names import kind_of
 
-def _known(fields: dict[str, dict[str, Any]], name: str, option: str) -> dict[str, Any]:
-    return fields[parsing.one_of(name, fields, f"the solver that {option} names")]
+    given = {**constants(model.space_), **fixed}
+    left = [name for name in cores.names if name not in given]
+    threads = [name for name in left if kind_of(name) == "per rank"]
+    if runs is None or len(left) != 2 or len(threads) != 1:
+        return {}
+    found = tuple(sorted(int(value) for value in runs.configurations[threads[0]].unique()))
+    note(
+        f"{solver}: {threads[0]} are decided with {next(n for n in left if n != threads[0])}, among those measured: "
+        f"{', '.join(map(str, found))} (--at {threads[0]}={found[0]} keeps one)"
+    )
+    return {threads[0]: found}
 
 
 def check_names(solvers: list[str], layout: str | None, limits: LimitOptions, compare: Compare) -> None:
     """Refuse names that are no solvers, and a layout that leaves solvers out, before anything is learned."""
     given: dict[str, Iterable[str]] = {
-        option: parsing.pairs(_for_all(limits.typed(option), solvers), option)
+        option: parsing.pairs(for_all(limits.typed(option), solvers), option)
         for option in ("--min", "--max", "--multiple", "--allowed")
     }
     given |= {"--current": compare.current or (), "--dof": compare.degrees_of_freedom or ()}
@@ -392,7 +239,7 @@ def check_names(solvers: list[str], layout: str | None, limits: LimitOptions, co
         check_layout(layout, solvers)
 
 
-def _show(plan: Plan, totals: list[int], script: str | None, *, json: bool) -> None:
+def _show(plan: Plan, totals: list[int], script: str | None, unit: TimeUnit | None, *, json: bool) -> None:
     from evenly.report.tables import plan as tables
 
     if script is not None and not json:
@@ -403,13 +250,13 @@ def _show(plan: Plan, totals: list[int], script: str | None, *, json: bool) -> N
         if json:
             print_json(tables.curve_as_dict(plan, enough))
         else:
-            out.print(tables.curve_table(plan, enough))
+            out.print(tables.curve_table(plan, enough, unit=unit))
     elif json:
         print_json(tables.plan_as_dict(plan) | ({} if script is None else {"script": script}))
     else:
-        out.print(tables.plan_table(plan))
+        out.print(tables.plan_table(plan, unit=unit))
         if plan.versus or plan.runner_up:
-            out.print(tables.comparison_table(plan))
+            out.print(tables.comparison_table(plan, unit=unit))
 
 
 def _is_enough(plan: Plan, total: int) -> bool:

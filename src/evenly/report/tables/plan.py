@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.table import Table
 
-from evenly.report.formatting import common_prefix, compact, interval, percent, plain, quantity
+from evenly.report.formatting import compact, percent, plain
+from evenly.report.simulated_time import TimeUnit, Written, step_name, written
 from evenly.report.tables.run import add_numbers, add_row, add_texts, new_table
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ _MEDIAN = (
 _ALIKE = "may be as good: the runs don't tell whether a step is slower with these counts"
 
 
-def plan_table(plan: Plan, *, title: str = "") -> Table:
+def plan_table(plan: Plan, *, title: str = "", unit: TimeUnit | None = None) -> Table:
     """Return a table of the assignment: cores, time and waiting of each solver, and the totals for a step.
 
     Parameters
@@ -41,6 +42,8 @@ def plan_table(plan: Plan, *, title: str = "") -> Table:
         From `evenly.allocate`.
     title : str, optional
         The title above the table.
+    unit : {"SYPD", "CHSY", "s/day"}, optional
+        How times are written, where the plan knows what a step simulates. By default they are times of a step.
 
     Returns
     -------
@@ -54,21 +57,32 @@ def plan_table(plan: Plan, *, title: str = "") -> Table:
     3
     """
     alike = {name: f"{low} … {high}" for name, (low, high) in plan.within_noise.items() if low < high}
-    table = new_table(title, "\n".join([*([_ALIKE] if alike else []), *_notes(plan)]))
+    how = written(unit, plan.step_days, [*plan.times.values(), plan.seconds])
+    table = new_table(title, "\n".join([*([_ALIKE] if alike else []), *_notes(plan, how)]))
     add_texts(table, "solver")
-    add_numbers(table, "cores", *(["may be as good"] if alike else []), "time", "waits")
-    factor, prefix = common_prefix([*plan.times.values(), plan.seconds])
+    made = [name for way in plan.ways.values() for name in way]
+    split = " × ".join(dict.fromkeys(made))
+    add_numbers(
+        table, "cores", *([split] if split else []), *(["may be as good"] if alike else []), how.heading, "waits"
+    )
     for name, cores in plan.cores.items():
-        between = [alike.get(name, "")] if alike else []
-        time = f"{compact(plan.times[name] / factor)} {prefix}"
+        between = [" × ".join(map(str, plan.ways.get(name, {}).values()))] if split else []
+        between += [alike.get(name, "")] if alike else []
+        time = how.text(plan.times[name], cores)
         add_row(table, name, str(cores), *between, time, percent(plan.waiting[name], 2))
     table.add_section()
-    steps = {"step": plan.seconds}
+    step = step_name(plan.step_days) if unit is None else "together"
+    steps = {step: plan.seconds}
     if plan.jitter is not None:
         steps = {f"{_steady(plan)} step": plan.seconds, "mean step": plan.expected_seconds}
     for name, seconds in steps.items():
-        add_row(table, name, str(plan.used), *([""] if alike else []), f"{compact(seconds / factor)} {prefix}", "")
+        add_row(table, name, str(plan.used), *[""] * (bool(split) + bool(alike)), how.text(seconds, _billed(plan)), "")
     return table
+
+
+def _billed(plan: Plan) -> float:
+    """Return the cores that are paid for."""
+    return float(plan.machine.billed(plan.used))
 
 
 def _inside(plan: Plan) -> str:
@@ -81,6 +95,11 @@ def _inside(plan: Plan) -> str:
     for name, factor in inside.factors.items():
         low, high = inside.interval(name, z)
         each.append(f"{name} {factor:.2f} ({low:.2f} … {high:.2f})")
+    if set(inside.factors.values()) == {1.0}:  # the curves themselves are those of the runs
+        return (
+            f"curves from {inside.runs} whole runs are right up to these factors: {', '.join(each)}; runs scatter by "
+            f"{percent(inside.scatter)} around them"
+        )
     return (
         f"in {inside.runs} coupled run{'s' * (inside.runs != 1)}, solvers take these multiples of their curves: "
         f"{', '.join(each)}; runs scatter by {percent(inside.scatter)} around that"
@@ -92,11 +111,11 @@ def _steady(plan: Plan) -> str:
     return "typical" if any(plan.noise.statistic_of(name) == "median" for name in plan.cores) else "steady"
 
 
-def _notes(plan: Plan) -> list[str]:
-    notes = []
+def _notes(plan: Plan, how: Written) -> list[str]:
+    notes, step = [], step_name(plan.step_days)
     if plan.interval is not None:
-        between = _between(plan.interval)
-        which = "a step" if plan.jitter is None else f"a {_steady(plan)} step"
+        between = _between(plan.interval, how, _billed(plan))
+        which = f"a {step}" if plan.jitter is None else f"a {_steady(plan)} step"
         notes.append(f"{percent(plan.noise.level)} interval of {which}: {between}{_remark(plan, between)}")
     if plan.interval is not None and plan.noise.scatter:
         notes.append(
@@ -107,11 +126,13 @@ def _notes(plan: Plan) -> list[str]:
         notes.append(_inside(plan))
     if plan.jitter is not None:
         bounds = plan.expected_interval
-        told = "" if bounds is None else f" ({percent(plan.noise.level)} interval {_between(bounds)})"
-        expected = f"{quantity(plan.expected_seconds)} on average{told}"
+        told = (
+            "" if bounds is None else f" ({percent(plan.noise.level)} interval {_between(bounds, how, _billed(plan))})"
+        )
+        expected = f"{_said(plan.expected_seconds, how, _billed(plan))} on average{told}"
         notes.append(f"with steps that vary: {expected}, {percent(plan.jitter.loss, 2)} lost to waiting")
     balance = "" if plan.imbalance is None else f"imbalance {compact(plan.imbalance, 4)}, "
-    notes.append(f"{balance}{compact(plan.core_hours)} core-hours per step")
+    notes.append(f"{balance}{compact(plan.core_hours)} core-hours per {step}")
     if plan.sypd is not None and plan.chsy is not None:
         notes.append(f"{compact(plan.sypd)} SYPD: simulated years per day, each for {compact(plan.chsy)} core-hours")
     if plan.idle:
@@ -120,8 +141,10 @@ def _notes(plan: Plan) -> list[str]:
     return notes
 
 
-def comparison_table(plan: Plan, *, title: str = "") -> Table:
+def comparison_table(plan: Plan, *, title: str = "", unit: TimeUnit | None = None) -> Table:
     """Return a table of the plan, the assignments that it was compared with, and the runner-up within noise.
+
+    `unit` is that of `plan_table`.
 
     Examples
     --------
@@ -135,14 +158,16 @@ def comparison_table(plan: Plan, *, title: str = "") -> Table:
     unsure = any(other.interval for other in plan.versus.values())
     table = new_table(title, _MEDIAN if unsure else "")
     add_texts(table, "assignment", "cores")
-    add_numbers(table, "time per step", "the plan saves")
     others = [(_OTHERS.get(name, name), other) for name, other in plan.versus.items()]
     runner_up = plan.runner_up
-    seconds = [plan.seconds, *(other.seconds for _, other in others), *([runner_up.seconds] if runner_up else [])]
-    factor, prefix = common_prefix(seconds)
-    written = [f"{compact(value / factor)} {prefix}" for value in seconds]
-    add_row(table, "this plan", _listed(plan.cores), written[0], "")
-    for (label, other), text in zip(others, written[1:], strict=False):
+    rows = [(plan.seconds, plan.cores), *((other.seconds, other.cores) for _, other in others)]
+    rows += [(runner_up.seconds, runner_up.cores)] if runner_up else []
+    how = written(unit, plan.step_days, [seconds for seconds, _ in rows])
+    heading = f"time per {step_name(plan.step_days)}" if unit is None else how.heading
+    add_numbers(table, heading, "the plan saves")
+    texts = [how.text(seconds, float(plan.machine.billed(int(plan.problem.used(cores))))) for seconds, cores in rows]
+    add_row(table, "this plan", _listed(plan.cores), texts[0], "")
+    for (label, other), text in zip(others, texts[1:], strict=False):
         add_row(
             table, label + _too_many(plan, other.cores), _listed(other.cores), text, _saving(other.gain, other.interval)
         )
@@ -152,7 +177,7 @@ def comparison_table(plan: Plan, *, title: str = "") -> Table:
             table,
             "runner-up, within noise",
             _listed({name: runner_up.cores[name] for name in plan.cores}),
-            written[-1],
+            texts[-1],
             _saving(gain, None),
         )
     return table
@@ -163,8 +188,13 @@ def _too_many(plan: Plan, cores: Mapping[str, int]) -> str:
     return f" (needs {used} cores, there are {plan.total})" if used > plan.total else ""
 
 
-def _between(bounds: tuple[float, float]) -> str:
-    return interval(*bounds) if bounds[1] <= _TOO_WIDE * bounds[0] else _UNKNOWN
+def _between(bounds: tuple[float, float], how: Written, cores: float) -> str:
+    return how.between(bounds, cores) if bounds[1] <= _TOO_WIDE * bounds[0] else _UNKNOWN
+
+
+def _said(seconds: float, how: Written, cores: float) -> str:
+    """Return a time with a unit of its own, for a sentence."""
+    return written(how.unit, how.step_days, [seconds]).text(seconds, cores) + (f" {how.unit}" if how.unit else "")
 
 
 def _remark(plan: Plan, between: str) -> str:
@@ -188,7 +218,7 @@ def _saving(gain: float, bounds: tuple[float, float] | None) -> str:
     return f"{percent(gain, 2)} ({low} … {high})"
 
 
-def curve_table(plan: Plan, totals: Iterable[int], *, title: str = "") -> Table:
+def curve_table(plan: Plan, totals: Iterable[int], *, title: str = "", unit: TimeUnit | None = None) -> Table:
     """Return a table of the best assignments for several total numbers of cores.
 
     Parameters
@@ -199,6 +229,8 @@ def curve_table(plan: Plan, totals: Iterable[int], *, title: str = "") -> Table:
         Totals up to the plan's own.
     title : str, optional
         The title above the table.
+    unit : {"SYPD", "CHSY", "s/day"}, optional
+        As in `plan_table`.
 
     Returns
     -------
@@ -215,13 +247,15 @@ def curve_table(plan: Plan, totals: Iterable[int], *, title: str = "") -> Table:
     add_numbers(table, "cores")
     for name in headed.values() if apart else ["solvers"]:
         table.add_column(name, justify="right" if apart else "left", overflow="fold", no_wrap=apart)
-    headings = ["time", *([f"{percent(plan.noise.level)}\ninterval"] if known else []), "saves", "core-h", "efficiency"]
-    add_numbers(table, *headings)
-    factor, prefix = common_prefix([row["seconds"] for row in rows])
+    how = written(unit, plan.step_days, [row["seconds"] for row in rows])
+    headings = [how.heading, *([f"{percent(plan.noise.level)}\ninterval"] if known else []), "saves", "core-h"]
+    add_numbers(table, *headings, "efficiency")
     for row in rows:
         shares = [str(n) for n in row["cores"].values()] if apart else [_listed(row["cores"])]
-        between = [_between(row["interval_seconds"]) if row["interval_seconds"] else "–"] if known else []
-        time = f"{compact(row['seconds'] / factor)} {prefix}"
+        billed = float(plan.machine.billed(row["used_cores"]))
+        bounds = row["interval_seconds"]
+        between = [_between(bounds, how, billed).removesuffix(f" {how.after}") if bounds else "–"] if known else []
+        time = how.text(row["seconds"], billed)
         saved = "" if row["saved"] is None else percent(row["saved"], 2)
         cost = [saved, compact(row["core_hours"], 3), percent(row["efficiency"], 2)]
         add_row(table, str(row["total_cores"]), *shares, time, *between, *cost)
@@ -268,6 +302,8 @@ def _row(plan: Plan, total: int) -> dict[str, Any]:
             "interval_seconds": plan.interval,
             "core_hours": plan.core_hours,
             "imbalance": plan.imbalance,
+            "simulated_years_per_day": plan.sypd,
+            "core_hours_per_simulated_year": plan.chsy,
         }
     )
     return found

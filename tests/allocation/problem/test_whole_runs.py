@@ -1,0 +1,76 @@
+"""Curves of solvers from whole runs: planted curves are found where runs tell them, and said to be unsure elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evenly.allocation.problem.coupled_runs import CoupledRuns
+from evenly.allocation.problem.layout import Layout, parse_layout
+from evenly.allocation.problem.whole_runs import learn_whole_runs
+from evenly.errors import InputError
+
+WORK = {"ice": 300.0, "atm": 600.0, "ocn": 400.0}
+LAYOUT = parse_layout("max(ice + atm, ocn)")
+
+
+def planted(cores: dict[str, np.ndarray], layout: Layout = LAYOUT, noise: float = 0.0) -> CoupledRuns:
+    """Whole runs of solvers whose times are WORK over cores to the power of 0.9."""
+    times = {name: WORK[name] / cores[name] ** 0.9 for name in layout.names}
+    seconds = layout.seconds(times) * np.exp(noise * np.random.default_rng(1).normal(size=len(cores["atm"])))
+    return CoupledRuns(cores, seconds)
+
+
+def test_curves_are_found_where_shares_vary() -> None:
+    # Each solver has few cores in some runs, so that each makes runs long.
+    few, many = 16, 256
+    rows = np.array([(few, many, many), (many, few, many), (many, many, few), (few, many, few), (few, few, many)] * 2)
+    rows[5:] *= 2
+    cores = dict(zip(("ice", "atm", "ocn"), rows.T, strict=True))
+    found = learn_whole_runs(LAYOUT, planted(cores, noise=0.02))
+    assert found.told == {"ice": True, "atm": True, "ocn": True}
+    for name, work in WORK.items():
+        # 2 % of noise in each of ten runs, and an exponent that is 0.9 before any run is seen.
+        assert found.curves[name].predict(pd.DataFrame({"cores": [32]}))[0] == pytest.approx(work / 32**0.9, rel=0.05)
+
+
+def test_a_solver_that_nobody_waited_for_is_not_told() -> None:
+    cores = {"ice": np.array([8, 16, 32, 8]), "atm": np.array([16, 8, 16, 32]), "ocn": np.array([512, 512, 1024, 700])}
+    found = learn_whole_runs(LAYOUT, planted(cores))
+    assert (found.told["ocn"], found.told["ice"], found.told["atm"]) == (False, True, True)
+    low, high = found.inside.interval("ocn", 1.64)
+    assert high / low > 4
+
+
+def test_solvers_whose_shares_never_vary_are_not_told_apart() -> None:
+    counts = np.array([32, 64, 128, 256])
+    layout = parse_layout("ice + atm")
+    found = learn_whole_runs(layout, planted({"ice": counts, "atm": counts}, layout))
+    assert found.told == {"ice": False, "atm": False}
+    # The whole is known all the same: 900 / p^0.9.
+    seconds = sum(float(curve.predict(pd.DataFrame({"cores": [100]}))[0]) for curve in found.curves.values())
+    assert seconds == pytest.approx(900 / 100**0.9, rel=0.03)
+
+
+def test_each_run_may_have_a_layout_of_its_own() -> None:
+    cores = {name: np.array(counts) for name, counts in
+             {"ice": [64, 128, 64, 32], "atm": [64, 128, 32, 64], "ocn": [64, 128, 32, 64]}.items()}  # fmt: skip
+    stacked = parse_layout("ice + atm + ocn")
+    each = [stacked, stacked, LAYOUT, LAYOUT]
+    times = {name: WORK[name] / cores[name] ** 0.9 for name in WORK}
+    seconds = np.array([float(one.seconds({n: times[n][k] for n in times})) for k, one in enumerate(each)])
+    found = learn_whole_runs(each, CoupledRuns(cores, seconds))
+    made = [one.seconds({n: c.predict(pd.DataFrame({"cores": [cores[n][k]]}))[0] for n, c in found.curves.items()})
+            for k, one in enumerate(each)]  # fmt: skip
+    assert made == pytest.approx(seconds, rel=0.05)
+
+
+def test_what_cannot_be_learned_from_is_refused() -> None:
+    one = planted({name: np.array([8]) for name in WORK})
+    with pytest.raises(InputError, match="at least 2 of them, but there is 1"):
+        learn_whole_runs(LAYOUT, one)
+    with pytest.raises(InputError, match="don't tell the cores of rof"):
+        learn_whole_runs(parse_layout("max(rof, atm)"), planted({name: np.array([8, 16]) for name in WORK}))
+    with pytest.raises(InputError, match="one layout each"):
+        learn_whole_runs([LAYOUT], planted({name: np.array([8, 16]) for name in WORK}))
