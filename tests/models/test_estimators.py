@@ -28,8 +28,8 @@ EXPECTED = {
 }
 #: Methods of one parameter: all checks that fit several columns fail.
 ONE = ("offset-power-law", "piecewise-linear")
-#: Not checked here: each check trains nets for seconds. It shares all that is checked with the other methods.
-UNCHECKED = ("neural-net",)
+#: Not checked here: each check trains nets for seconds. They share all that is checked with the other methods.
+UNCHECKED = ("mlp", "neural-net")
 #: Methods whose fits to the many columns of all checks take minutes together: they get those of the interface alone.
 SLOW = ("auto", "beyond", "boosting", "cpr", "cpr-positive", "extra-trees", "forest", "hist-boosting",
         "pmnf", "sparse-grid", "svm")  # fmt: skip

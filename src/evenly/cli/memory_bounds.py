@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from evenly.cli.console import note
+from evenly.cli.console import loss, note
 from evenly.cli.run_input import Learned
 from evenly.errors import InputError
 
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from evenly.allocation.plan import Plan
     from evenly.allocation.problem.limits import Bound
     from evenly.core_counts.by_cores import ByCores
 
-__all__ = ["MemoryIs", "memory_bounds"]
+__all__ = ["MemoryIs", "memory_bounds", "tell_shared_nodes"]
 
 MemoryIs = Literal["per-rank", "per-node", "total"]
 _WORDS = {"per-rank": "each rank (core)", "per-node": "each node", "total": "all ranks of a solver together"}
@@ -72,6 +73,19 @@ def memory_bounds(
         name: Bound(_PerRank(model, measured, {**constants(model.space_, but=model.cores.names), **at}, cores_per_node))
         for name, model in models.items()
     }
+
+
+def tell_shared_nodes(plan: Plan) -> None:
+    """Say it where solvers that share a node need more memory together than it has, if placed one after the other."""
+    from evenly.allocation.shared_nodes import fullest_node
+
+    node = fullest_node(plan)
+    if node is not None and node.amount > node.limit:
+        listed = " and ".join(f"{count} cores of {name}" for name, count in node.ranks.items())
+        loss(
+            f"memory of a node: {listed} share a node, and need {node.amount / 2**30:.3g} of {node.limit / 2**30:.3g} "
+            f"GiB together: --multiple {plan.machine.cores_per_node} gives each solver nodes of its own"
+        )
 
 
 def _check(learned: Learned, quantity: str) -> None:

@@ -28,7 +28,8 @@ class SearchOptions:
     ridge: Annotated[float | None, _searches("--ridge", help="Ridge parameter α.")] = None
     log: Annotated[bool, _searches("--log", help="Learn the logarithm of the times.")] = False
     loss: Annotated[
-        str | None, _searches("--loss", help="Error measure of left-out runs: mlogq2, mlogq, smape or se.")
+        str | None,
+        _searches("--loss", help="Error of left-out runs: mlogq2, mlogq, smape, se (mlp: mse, mae, mape)."),
     ] = None
     one: Annotated[
         bool, _searches("--one", help="Take the one best candidate, instead of the average of near-ties.")

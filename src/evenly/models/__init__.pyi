@@ -8,6 +8,7 @@ from evenly.models.gaussian_process.gaussian_process import GaussianProcess as G
 from evenly.models.kernel_methods.nearest_neighbours import NearestNeighbours as NearestNeighbours
 from evenly.models.kernel_methods.support_vectors import SupportVectors as SupportVectors
 from evenly.models.neural_net.neural_net import NeuralNet as NeuralNet
+from evenly.models.neural_net.perceptron import MultilayerPerceptron as MultilayerPerceptron
 from evenly.models.pmnf.pmnf import PMNF as PMNF
 from evenly.models.scaling_laws.log_quadratic import LogQuadratic as LogQuadratic
 from evenly.models.scaling_laws.offset_power_law import OffsetPowerLaw as OffsetPowerLaw

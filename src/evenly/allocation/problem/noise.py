@@ -1,13 +1,15 @@
 """Uncertainty of an assignment's time by Monte Carlo simulation: intervals, alternatives within noise, gains.
 
 The error of a solver's model is one random factor on its time. The factor is log-normal on each side of the prediction,
-with the two widths of the model's interval. Factors of different solvers are independent. All assignments that are
-compared use the same factors, since a model's errors at neighbouring counts are alike. Draws are seeded, so the same
-input gives the same result.
+with the two widths of the model's interval. Factors of different solvers are independent. Assignments near the plan use
+its factors, since a model's errors at neighbouring counts are alike. What the plan saves against an assignment further
+away depends on the shape of a curve, too: there, factors are correlated as the errors of a parabola in the logarithm of
+the cores are, fitted to evenly spread counts. Draws are seeded, so the same input gives the same result.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,9 +21,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenly.allocation.problem.base import Problem
 from evenly.allocation.problem.coupled_runs import Inside
+from evenly.allocation.problem.curves import SolverCurve, cores_of
 from evenly.allocation.problem.limits import is_count
 from evenly.arguments import check_seed, explained
 from evenly.errors import InputError
+from evenly.space.ranges import ends
 
 __all__ = ["Alternative", "Compare", "Comparison", "Draws", "Noise", "Statistic"]
 
@@ -148,10 +152,11 @@ class Comparison:
     seconds : float
         Predicted seconds of a step with the other assignment.
     gain : float
-        Fraction of the other assignment's time that the plan saves: the median over the models' errors. Where no
-        solver's uncertainty is known, the gain follows from the predicted times.
+        Fraction of the other assignment's time that the plan saves: the median over the models' errors, as one factor
+        for each solver. Where no solver's uncertainty is known, the gain follows from the predicted times.
     interval : tuple of float or None
-        Interval of the gain; None where no solver's uncertainty is known.
+        Interval of the gain, for errors that differ between the core counts of both; None where no solver's
+        uncertainty is known.
     """
 
     cores: dict[str, int]
@@ -181,15 +186,34 @@ class Draws:
     @cached_property
     def factors(self) -> dict[str, Floats] | None:
         """Factors (n_draws,) by solver; None where no solver's uncertainty is known."""
-        widths = {name: self._widths(name) for name in self.problem.names}
+        widths = {name: self._widths(name, self.cores[name]) for name in self.problem.names}
         if all(width is None for width in widths.values()) and self.noise.inside is None and not self.noise.scatter:
             return None
+        return {name: _factors(self._normal[name], width) * self._inside[name] for name, width in widths.items()}
+
+    @cached_property
+    def _normal(self) -> dict[str, Floats]:
+        """Standard normal draws (n_draws,) of the error of each solver's model at the plan's cores."""
         random = np.random.default_rng(self.noise.seed)
-        normal = {name: random.standard_normal(self.noise.draws) for name in self.problem.names}
-        found = {name: _factors(normal[name], width) for name, width in widths.items()}
-        if (inside := self.noise.inside) is not None:
-            drawn = random.multivariate_normal(np.zeros(len(inside.factors)), inside.covariance, self.noise.draws)
-            found = {name: found[name] * np.exp(drawn[:, at]) for at, name in enumerate(inside.factors)}
+        return {name: random.standard_normal(self.noise.draws) for name in self.problem.names}
+
+    @cached_property
+    def _inside(self) -> dict[str, Floats | float]:
+        """Factors (n_draws,) of solvers inside coupled runs, on any cores."""
+        if (inside := self.noise.inside) is None:
+            return dict.fromkeys(self.problem.names, 1.0)
+        random = np.random.default_rng(self.noise.seed + 3)
+        drawn = random.multivariate_normal(np.zeros(len(inside.factors)), inside.covariance, self.noise.draws)
+        return {name: np.exp(drawn[:, at]) for at, name in enumerate(inside.factors)}
+
+    def _factors_at(self, cores: Mapping[str, int]) -> dict[str, Floats]:
+        """Return the factors (n_draws,) of each solver on other cores, correlated with those of the plan."""
+        random, found = np.random.default_rng(self.noise.seed + 2), {}
+        for name in self.problem.names:
+            curve, rest = self.problem.curves[name], random.standard_normal(self.noise.draws)
+            alike = _correlation(_place(curve, self.cores[name]), _place(curve, cores[name]))
+            normal = alike * self._normal[name] + np.sqrt(1.0 - alike**2) * rest
+            found[name] = _factors(normal, self._widths(name, cores[name])) * self._inside[name]
         return found
 
     @cached_property
@@ -201,9 +225,12 @@ class Draws:
         random = np.random.default_rng(self.noise.seed + 1)
         return np.asarray(np.exp(scatter * random.standard_normal(self.noise.draws)), dtype=np.float64)
 
-    def seconds(self, times: Mapping[str, float]) -> Floats:
-        """Return the step's seconds (n_draws,) from the solvers' predicted times and the random factors."""
-        factors = self.factors or {}
+    def seconds(self, times: Mapping[str, float], factors: Mapping[str, Floats] | None = None) -> Floats:
+        """Return the step's seconds (n_draws,) from the solvers' predicted times and the random factors.
+
+        `factors` are those of the plan by default.
+        """
+        factors = factors or self.factors or {}
         step = self.problem.layout.seconds({n: t * factors.get(n, 1.0) for n, t in times.items()})
         return np.atleast_1d(step * self.whole)
 
@@ -227,8 +254,9 @@ class Draws:
             return Comparison(counts, other, 1.0 - self.problem.seconds(self.cores) / other, None)
         # The median over the draws, not the gain of the predictions. The plan was chosen for its short predicted time,
         # so the predictions overstate its gain.
-        gains = 1.0 - self.own / self.seconds(times)
-        return Comparison(counts, other, float(np.median(gains)), self._quantiles(gains))
+        gain = float(np.median(1.0 - self.own / self.seconds(times)))
+        unsure = 1.0 - self.own / self.seconds(times, self._factors_at(counts))
+        return Comparison(counts, other, gain, _holding(self._quantiles(unsure), gain))
 
     def alternative(self, cores: Mapping[str, int], times: Mapping[str, float] | None = None) -> Alternative:
         """Return another assignment with the probability that it is at least as fast as this one.
@@ -267,12 +295,12 @@ class Draws:
         lower, upper = np.quantile(values, [tail, 1.0 - tail])
         return float(lower), float(upper)
 
-    def _widths(self, name: str) -> tuple[float, float] | None:
+    def _widths(self, name: str, count: int) -> tuple[float, float] | None:
         curve = self.problem.curves[name]
-        bounds = curve.interval(self.cores[name], self.noise.level)
+        bounds = curve.interval(count, self.noise.level)
         if bounds is None:
             return None
-        predicted = float(curve.seconds(np.array([self.cores[name]]))[0])
+        predicted = float(curve.seconds(np.array([count]))[0])
         # A bound at probability p is predicted * exp(-+ width * z_p): the width is the standard deviation of log time.
         z = NormalDist().inv_cdf(0.5 + self.noise.level / 2.0)
         return np.log(predicted / max(bounds[0], 1e-300)) / z, np.log(max(bounds[1], predicted) / predicted) / z
@@ -281,6 +309,36 @@ class Draws:
 def _holding(bounds: tuple[float, float], value: float) -> tuple[float, float]:
     """Return the bounds, widened to contain a value."""
     return min(bounds[0], value), max(bounds[1], value)
+
+
+def _place(curve: SolverCurve, count: int) -> float:
+    """Return where a count lies among those measured, in logarithms: -1 for the fewest, 1 for the most.
+
+    0 where it isn't known, or one count was measured.
+    """
+    space = getattr(curve.source, "space_", None)
+    kind = None if space is None else space.parameters[cores_of(curve.source)]
+    low, high = (0.0, 0.0) if kind is None else (float(end) for end in ends(kind))
+    if not 0 < low < high:
+        return 0.0
+    return float(2.0 * np.log(count / low) / np.log(high / low) - 1.0)
+
+
+def _correlation(a: float, b: float) -> float:
+    """Return the correlation of the errors of a parabola at two places, fitted by least squares on [-1, 1].
+
+    The covariance is the sum of products of Legendre polynomials, which are orthogonal there.
+
+    Examples
+    --------
+    >>> round(_correlation(0.3, 0.3), 6), round(_correlation(0.3, 0.5), 2), round(_correlation(-1, 1), 2)
+    (1.0, 0.89, 0.33)
+    """
+
+    def covariance(x: float, y: float) -> float:
+        return 1.0 + 3.0 * x * y + 5.0 * (3.0 * x**2 - 1.0) / 2.0 * (3.0 * y**2 - 1.0) / 2.0
+
+    return min(covariance(a, b) / math.sqrt(covariance(a, a) * covariance(b, b)), 1.0)
 
 
 def _factors(normal: Floats, width: tuple[float, float] | None) -> Floats:

@@ -13,6 +13,8 @@ from evenly.cli import parsing
 from evenly.cli.console import loss, note, out, print_json, silence
 from evenly.cli.coupled_input import check_coupled
 from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of
+from evenly.cli.memory_bounds import tell_shared_nodes
+from evenly.cli.net_options import NetOptions
 from evenly.cli.plan_options import CompareOptions, GoalOptions, LimitOptions, StartOptions, UnitOptions, for_all
 from evenly.cli.run_input import Learned, check_parameters, known_values, learn
 from evenly.cli.search_options import SearchOptions
@@ -54,6 +56,7 @@ def allocate(
     pictures: opt.Pictures = opt.Pictures(),
     learning: opt.Learning = opt.Learning(),
     search: SearchOptions = SearchOptions(),
+    net: NetOptions = NetOptions(),
     reading: opt.Reading = opt.Reading(),
     json: opt.Json = False,
 ) -> None:
@@ -65,7 +68,7 @@ def allocate(
     from evenly.allocation.allocate import allocate as decide
 
     totals = parsing.counts(cores, "--cores") if cores else []
-    fixed, compare, arguments = opt.one_value_each(at), against.compare(), search.arguments()
+    fixed, compare, arguments = opt.one_value_each(at), against.compare(), search.arguments() | net.arguments()
     goal.check()
     pictures.check()
     programs = start.programs(totals)
@@ -84,7 +87,7 @@ def allocate(
         return
     learned = learn(
         path, reading, learning, lambda runs, known: _asked(runs, known, most, cores_are, fixed) | arguments,
-        accept=accept, others=opt.typed(search),
+        accept=accept, others=[*opt.typed(search), *opt.typed(net)],
     )  # fmt: skip
     check_coupled(learned, chosen=bool(reading.parameters))
     check_parameters(fixed, learned)
@@ -97,6 +100,7 @@ def allocate(
         "machine": limits.spent(), "step_days": days, "coupled": against.runs(learned),
     }  # fmt: skip
     plan = decide(models, most, **question)
+    tell_shared_nodes(plan)
     _show(plan, totals, start.script(plan, learned, models, programs), units.show_in, json=json)
     if pictures.plot is not None:
         _save_pictures(learned, plan, pictures)
@@ -158,8 +162,14 @@ def _check_fixed(space: Space, cores: Cores, fixed: dict[str, Any]) -> None:
         listed = " ".join(f"--at {shlex.quote(f'{name}=…')}" for name in left)
         raise InputError(
             f"the measurements vary {', '.join(space.names)}, but an assignment decides only on cores ({cores.text}): "
-            f"give a value for {', '.join(left)}, as in {listed}"
+            f"give a value for {', '.join(left)}, as in {listed}{_maybe_solvers(space, left)}"
         )
+
+
+def _maybe_solvers(space: Space, left: list[str]) -> str:
+    """Propose a column of labels as that of the solvers: it may be called model, code or application."""
+    labels = [name for name in left if space.parameters[name].kind == "categorical"]
+    return f"; or, if {labels[0]} names the coupled solvers: --solver {shlex.quote(labels[0])}" if labels else ""
 
 
 def models_by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, Any]) -> dict[str, Any]:

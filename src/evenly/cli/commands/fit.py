@@ -12,6 +12,7 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note, out, print_json, print_summaries
+from evenly.cli.net_options import NetOptions
 from evenly.cli.option_groups import panel
 from evenly.cli.run_input import Learned, learn
 from evenly.cli.search_options import SearchOptions
@@ -73,6 +74,7 @@ def fit(
     pictures: opt.Pictures = opt.Pictures(),
     learning: opt.Learning = opt.Learning(),
     search: SearchOptions = SearchOptions(),
+    net: NetOptions = NetOptions(),
     reading: opt.Reading = opt.Reading(),
 ) -> None:
     """Learn from measured run times how long configurations take: one model per solver, as a formula with errors.
@@ -88,13 +90,13 @@ def fit(
         raise InputError(
             "PATH is missing: give files or a folder, as in: evenly fit case/ (--methods lists the methods)"
         )
-    arguments = search.arguments()
+    arguments = search.arguments() | net.arguments()
     pictures.check()
     if save is not None:
         opt.check_writable(save, "models", read=path)
     learned = learn(
         path, reading, learning, lambda runs, known: _with_range(arguments, regions, runs, known),
-        others=[*opt.typed(search), *(["--each"] if regions.each else [])], each=regions.each,
+        others=[*opt.typed(search), *opt.typed(net), *(["--each"] if regions.each else [])], each=regions.each,
     )  # fmt: skip
     if (regions.at or regions.expect) and not _of_each(learned):
         raise InputError("--at and --expect rank regions: name their column with --each, as --each region")

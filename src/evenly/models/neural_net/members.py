@@ -12,6 +12,7 @@ from evenly.models.stored_dataclass import Stored
 
 __all__ = ["ACTIVATIONS", "Member", "predict_each"]
 
+#: The activations of ensembles, in the order in which their training numbers them.
 ACTIVATIONS = ("leaky-relu", "tanh", "silu")
 _LEAK = np.float32(0.1)
 #: Number of rows per block, so that layers stay in the cache.
@@ -24,7 +25,7 @@ class Member(Stored):
 
     Attributes
     ----------
-    activation : {"leaky-relu", "tanh", "silu"}
+    activation : {"leaky-relu", "tanh", "silu", "relu", "sigmoid"}
     weights : list of arrays (n_in, n_out)
     biases : list of arrays (n_out,)
     """
@@ -54,6 +55,10 @@ class Member(Stored):
                 gate += np.float32(1)
                 gate *= np.float32(0.5) * x
                 x = gate
+            elif self.activation == "relu":
+                x = np.maximum(x, np.float32(0), out=x)
+            elif self.activation == "sigmoid":
+                x = np.float32(0.5) * (np.float32(1) + np.tanh(np.float32(0.5) * x))
             else:
                 x = np.maximum(x, _LEAK * x)
         return np.asarray(x @ last[0][:, 0] + last[1][0])

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ import numpy as np
 from evenly.errors import ReadError
 from evenly.readers.precice.config import read_iterations
 from evenly.readers.precice.schemes import Coupling
+from evenly.readers.precice.unpaired_runs import unpaired_runs
 from evenly.readers.registry import Skipped
 from evenly.runs.runs import Runs
 
@@ -145,8 +146,10 @@ def steps_per_window(
             {}, "each participant is taken to make one step in a time window: not all files hold each step"
         )
     together, ended = _together(made), {path.resolve() for path in cut}
+    apart = unpaired_runs({name: [path for path, _ in of_runs] for name, of_runs in made.items()}, together)
     if not together:
-        return _of_medians(coupling, made, logs, None if ended else coupling.windows)
+        window = _of_medians(coupling, made, logs, None if ended else coupling.windows)
+        return replace(window, note="; ".join(filter(None, (apart, window.note))))
     alone = len(together) == 1
     folders = _folders(together)
     beside = {f: [log for log in logs if alone or folders[f] in log.path.resolve().parents] for f in together}
@@ -158,9 +161,10 @@ def steps_per_window(
         for f, of_run in together.items()
         if f in telling
     }
-    said = "the logs of iterations aren't used: their folders don't tell of which runs they are"
     used = any(beside.values())
-    return _agreed(found, said if logs and not used else "", logged=used)
+    unused = "the logs of iterations aren't used: their folders don't tell of which runs they are"
+    said = "; ".join(filter(None, (apart, unused if logs and not used else "")))
+    return _agreed(found, said, logged=used)
 
 
 def iterations_in_window(runs: Mapping[str, Runs], logs: Sequence[Log]) -> float | None:

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from evenly.readers.jobs.texts import sizes
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed
 from evenly.readers.tables.roles import are_counted, is_limit, is_result, is_statistic
+from evenly.readers.tables.states import name_key
 from evenly.readers.tables.time_column import statistics_beside
 from evenly.readers.tables.values import Values
 from evenly.runs.columns import BOOKKEEPING
 from evenly.runs.units import SECONDS_PER, base_unit, to_base
+
+#: Slurm's largest memory of a task. Its sizes are as 830000K, and K is 1024.
+_SLURM_MEMORY = frozenset({"maxrss", "max_rss"})
 
 __all__ = ["find_quantities", "free_name", "measured_in"]
 
@@ -52,7 +58,18 @@ def find_quantities(values: Values, unit: str, skip: Collection[str]) -> dict[st
 
 def measured_in(values: Values, column: str, unit: str) -> NDArray[np.float64]:
     """Return the values of a quantity in the base unit of its unit, (n_rows,)."""
+    if _are_slurm_sizes(values, column):
+        one = np.ones(len(values.cells))
+        return sizes(pd.Series(values.texts(column)), one, one)
     return values.seconds(column, unit) if base_unit(unit) == "s" else to_base(values.numbers(column), unit)
+
+
+def _are_slurm_sizes(values: Values, column: str) -> bool:
+    """Tell whether a column holds memory as Slurm writes it; a number without a letter may be bytes or KiB."""
+    if name_key(column) not in _SLURM_MEMORY:
+        return False
+    texts = [text.strip() for text in values.texts(column) if text.strip() not in ("", "0")]
+    return bool(texts) and all(text[-1:] in "KMGT" and text[:1].isdigit() for text in texts)
 
 
 def _told(values: Values, skip: Collection[str]) -> Iterator[tuple[str, words.Measured]]:
@@ -62,6 +79,8 @@ def _told(values: Values, skip: Collection[str]) -> Iterator[tuple[str, words.Me
         if column in skip or is_limit(column) or is_statistic(column) or statistics_beside(column, columns):
             continue
         known = words.measured(column) or _timing(values, column)
+        if _are_slurm_sizes(values, column):
+            known = words.Measured(column, "peak_memory", "B", 0)
         if known is not None and known.unit not in ("SYPD", "SDPD"):
             yield column, known
 

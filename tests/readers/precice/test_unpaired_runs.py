@@ -1,0 +1,44 @@
+"""Two runs of one participant beside one of the other: nothing tells which belong together, and that is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from evenly.readers.precice.schemes import Coupling, Scheme
+from evenly.readers.precice.unpaired_runs import unpaired_runs
+from evenly.readers.precice.window_steps import steps_per_window
+from evenly.runs.runs import Runs
+
+
+def _steps(made: dict[str, int]) -> Runs:
+    """Return the steps of runs, of which each has a file."""
+    rows = [
+        {"cores": 2, "seconds": 1.0, "run": file, "source": file, "repetition": k}
+        for file, n in made.items()
+        for k in range(n)
+    ]
+    return Runs.from_frame(pd.DataFrame(rows), ["cores"])
+
+
+def test_two_runs_beside_one_are_told() -> None:
+    coupling = Coupling.of(("A", "B"), (Scheme("parallel", True, ("A", "B"), windows=20),))
+    told = "1_1 holds 2 runs of A, 1 of B: which are of one run isn't known"
+    alone = {"A": _steps({"/c/1_1/A": 60, "/c/1_1/A-again": 40}), "B": _steps({"/c/1_1/B": 60})}
+    assert told in steps_per_window(coupling, alone).note
+    beside = {
+        "A": _steps({"/c/1_1/A": 60, "/c/1_1/A-again": 40, "/c/2_2/A": 60}),
+        "B": _steps({"/c/1_1/B": 60, "/c/2_2/B": 60}),
+    }
+    window = steps_per_window(coupling, beside)
+    assert told in window.note
+    assert dict(window.counts) == {"A": 3.0, "B": 3.0}
+
+
+def test_pairs_are_not_told() -> None:
+    one_each = {"A": [Path("/c/1_1/A"), Path("/c/2_2/A")], "B": [Path("/c/1_1/B"), Path("/c/2_2/B")]}
+    assert unpaired_runs(one_each, [Path("/c/1_1"), Path("/c/2_2")]) == ""
+    repeated = {"A": [Path("/c/1/A.log")] * 3, "B": [Path("/c/1/B.log")] * 3}
+    assert unpaired_runs(repeated, []) == ""
+    assert unpaired_runs({"A": [Path("/c/A"), None], "B": [None]}, []) == ""
