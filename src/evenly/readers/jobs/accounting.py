@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from evenly.errors import ReadError
 from evenly.readers.jobs.job_reader import WANTED
 from evenly.readers.jobs.jobs import Jobs
-from evenly.readers.jobs.texts import dates, durations, each, sizes, state
+from evenly.readers.slurm_texts import dates, durations, each, sizes, state
 
 __all__ = ["USED", "accounted", "are_columns"]
 

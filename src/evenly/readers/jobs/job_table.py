@@ -18,7 +18,7 @@ from evenly.readers.jobs.job_columns import DATES, Dates, find_dates, find_limit
 from evenly.readers.jobs.job_reader import JobReader, holding
 from evenly.readers.jobs.job_times import limits_of, said_in_time, taken
 from evenly.readers.jobs.jobs import NOT_ENDED, Jobs
-from evenly.readers.jobs.texts import STATES, state
+from evenly.readers.slurm_texts import STATES, state
 from evenly.readers.tables.bookkeeping import is_unnamed
 from evenly.readers.tables.cell_files import Cells, may_hold_table, plain_cells, read_cells
 from evenly.readers.tables.delimited import Decimal

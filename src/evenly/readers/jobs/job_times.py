@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.jobs.job_columns import Dates, agree
-from evenly.readers.jobs.texts import NO_LIMIT
+from evenly.readers.slurm_texts import NO_LIMIT
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.clock_times import is_date
 from evenly.readers.tables.roles import is_limit

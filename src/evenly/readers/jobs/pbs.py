@@ -17,8 +17,8 @@ from evenly.errors import ReadError
 from evenly.readers.files import UNENDED, head, is_unended, lines
 from evenly.readers.jobs.job_reader import JobReader
 from evenly.readers.jobs.jobs import Jobs
-from evenly.readers.jobs.texts import durations, sizes
 from evenly.readers.registry import Skipped
+from evenly.readers.slurm_texts import durations, sizes
 
 __all__ = ["PbsReader"]
 

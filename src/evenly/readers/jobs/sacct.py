@@ -16,8 +16,8 @@ from evenly.readers.files import UNENDED, head, is_unended, lines
 from evenly.readers.jobs.accounting import USED, accounted, are_columns
 from evenly.readers.jobs.job_reader import WANTED, JobReader
 from evenly.readers.jobs.jobs import Jobs
-from evenly.readers.jobs.texts import STATES, dates, durations, state
 from evenly.readers.registry import Skipped, name_list
+from evenly.readers.slurm_texts import STATES, dates, durations, state
 
 __all__ = ["SacctReader"]
 

@@ -14,7 +14,7 @@ from evenly.errors import ReadError
 from evenly.readers.files import head, text
 from evenly.readers.jobs.job_reader import JobReader
 from evenly.readers.jobs.jobs import Jobs
-from evenly.readers.jobs.texts import state
+from evenly.readers.slurm_texts import state
 
 __all__ = ["SacctJsonReader"]
 

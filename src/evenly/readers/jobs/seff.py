@@ -14,7 +14,7 @@ from evenly.errors import ReadError
 from evenly.readers.files import head, is_file, lines, plain_suffix
 from evenly.readers.jobs.job_reader import JobReader
 from evenly.readers.jobs.jobs import Jobs
-from evenly.readers.jobs.texts import durations, sizes, state
+from evenly.readers.slurm_texts import durations, sizes, state
 
 __all__ = ["SeffReader"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.readers.jobs.texts import sizes
+from evenly.readers.slurm_texts import sizes
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed
 from evenly.readers.tables.roles import are_counted, is_limit, is_result, is_statistic
