@@ -158,3 +158,11 @@ def test_predictions_of_values_that_cannot_be_are_refused(value: float) -> None:
         for asked in (model.predict, model.interval):
             with pytest.raises(InputError, match=r"'cores' (was above zero in all|must be a finite|is 1e)"):
                 asked({"cores": [4.0, value]})
+
+
+def test_a_printed_model_says_what_was_learned() -> None:
+    told = str(PowerLaw().fit({"cores": [1, 2, 4, 8]}, Y))
+    assert told.startswith("power-law: seconds of cores 1 … 8, from 4 rows: 8 · cores^-1")
+    assert "solver (one of a, b)" in str(Toy().fit(X, Y))
+    assert str(PMNF(terms=1)) == "PMNF(terms=1), not fitted"
+    assert repr(PMNF(terms=1).fit({"cores": [1, 2, 4, 8]}, Y)) == "PMNF(terms=1)"

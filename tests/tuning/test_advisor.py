@@ -85,3 +85,24 @@ def test_nothing_to_learn_from() -> None:
         next_runs(runs)
     with pytest.raises(InputError, match="n must be at least 1"):
         next_runs(runs, 0)
+
+
+@pytest.mark.parametrize(
+    ("measured_on", "asked_for"),
+    [
+        ([16, 32, 64, 128, 256], {48, 80, 96, 112, 160, 192, 224}),  # multiples of 16
+        ([48, 96, 480], {144, 192, 240, 288, 336, 384}),  # whole nodes of 48 cores
+        ([3, 7, 40], {4, 6, 8, 12, 16, 24, 32}),
+    ],
+)
+def test_counts_are_proposed_that_people_ask_for(measured_on: list[int], asked_for: set[int]) -> None:
+    table = pd.DataFrame({"cores": measured_on, "seconds": [800.0 / n + 0.1 * n for n in measured_on]})
+    proposed = next_runs(Runs.from_frame(table, ["cores"]), 4)["cores"].tolist()
+    assert proposed
+    assert set(proposed) <= asked_for
+
+
+def test_where_all_usual_counts_were_run_others_are_proposed() -> None:
+    table = pd.DataFrame({"cores": [4, 6, 8], "seconds": [8.0, 6.0, 5.0]})
+    space = Space(cores=Integer(4, 8))
+    assert set(next_runs(measured(table, space), 5)["cores"]) == {5, 7}

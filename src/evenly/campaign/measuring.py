@@ -26,8 +26,10 @@ from evenly.campaign.store import Store, inside
 from evenly.campaign.study import Study
 from evenly.errors import EvenlyWarning, InputError
 from evenly.launch import launcher_class
+from evenly.log import log
 from evenly.runs.columns import bounds_as_seconds
 from evenly.runs.runs import Runs
+from evenly.showing import NotebookBar, notebook_bar
 
 __all__ = ["Campaign", "measure", "place_of"]
 
@@ -74,9 +76,23 @@ def measure(
         and in the same way.
     """
     loaded = study if isinstance(study, Study) else Study.load(study)
+    bar = notebook_bar("measuring") if progress is None else None
     with Campaign(loaded, store, advisor=advisor, keep_going=keep_going) as campaign:
-        campaign.run(progress)
+        try:
+            campaign.run(progress if bar is None else _shown_in(bar))
+        finally:
+            if bar is not None:
+                bar.close()
         return campaign.runs()
+
+
+def _shown_in(bar: NotebookBar) -> Callable[[Record, Progress], None]:
+    """Return what shows the progress of a campaign in a bar."""
+
+    def show(_: Record, now: Progress) -> None:
+        bar.show(now.done / max(now.done + now.left, 1), f"{now.done} of about {now.done + now.left} runs")
+
+    return show
 
 
 def place_of(study: Study) -> Path:
@@ -257,6 +273,7 @@ class Campaign:
             note_place(self.study, self.store)
             self._is_placed = True
         self._schedule.add(record)
+        log.info("configuration %d: %s in %.4g s %s", record.configuration, record.status, record.took, record.message)
         if progress is not None:
             progress(record, self._schedule.progress)
         if record.status == "failed" and not self._keep_going:

@@ -80,8 +80,8 @@ class Counts:
         if not currency and self.machine is None:
             spent = _money(self.budget or "0", "--budget")[1]
             currency = "" if spent.lower() in _CORE_HOURS else spent
-            if not currency:
-                note(f"the price is taken to be in {found.currency} (otherwise --price {self.price.strip()}USD)")
+        if not currency:
+            note(f"the price is taken to be in {found.currency} (otherwise --price {self.price.strip()}USD)")
         return dataclasses.replace(found, price_per_core_hour=amount, currency=currency or found.currency)
 
 

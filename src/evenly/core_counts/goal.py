@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from evenly.arguments import explained
 from evenly.errors import InfeasibleError, InputError
+from evenly.runs.durations import common_unit, unit_of
 
 __all__ = ["Choice", "Goal", "Knee", "counts_between", "knee_of", "time_words"]
 
@@ -193,9 +194,10 @@ class Goal:
         trade = (
             "none that was looked at is faster, or cheaper, than it" if other is None else _trade(best, other, count)
         )
-        return Choice(
-            int(best[count]), f"{why}: {_told(best, count)}", knee, None if other is None else int(other[count]), trade
-        )
+        # A table of the curve stands beside this sentence.
+        told = _told(best, count, common_unit(curve["run_s"], best["run_s"]))
+        runner_up = None if other is None else int(other[count])
+        return Choice(int(best[count]), f"{why}: {told}", knee, runner_up, trade)
 
     def between(self, curve: pd.DataFrame, count: str = "ranks") -> list[int]:
         """Return counts between neighbours of a curve of which one keeps to the goal and the other doesn't.
@@ -347,10 +349,10 @@ def _row(curve: pd.DataFrame, at: int) -> dict[str, float]:
     return {str(name): float(value) for name, value in numbers.iloc[at].items()}
 
 
-def _told(row: dict[str, float], count: str) -> str:
+def _told(row: dict[str, float], count: str, unit: tuple[float, str] | None = None) -> str:
     takes = "takes" if row[count] == 1 else "take"
     return (
-        f"{_many(row, count)} {takes} {time_words(float(row['run_s']))} and {float(row['core_hours']):.3g} core-hours, "
+        f"{_many(row, count)} {takes} {time_words(row['run_s'], unit)} and {float(row['core_hours']):.3g} core-hours, "
         f"used to {float(row['efficiency']):.0%}"
     )
 
@@ -359,9 +361,14 @@ def _many(row: dict[str, float], count: str) -> str:
     return f"{int(row[count])} {count if row[count] != 1 else count.removesuffix('s')}"
 
 
-def time_words(seconds: float) -> str:
-    """Return seconds as people write them: ``"2.5 h"``."""
-    for unit, size, least in (("h", 3600.0, 2.0), ("min", 60.0, 2.0), ("s", 1.0, 1.0)):
-        if seconds >= least * size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds * 1e3:.3g} ms"
+def time_words(seconds: float, unit: tuple[float, str] | None = None) -> str:
+    """Return seconds as people write them, in a unit of `evenly.runs.durations`: ``"2.5 h"``.
+
+    Examples
+    --------
+    >>> time_words(113.1), time_words(2832.0), time_words(2832.0, (3600.0, "h"))
+    ('113 s', '47.2 min', '0.787 h')
+    """
+    size, name = unit or unit_of(seconds)
+    number = seconds / size
+    return f"{number:.0f} {name}" if number >= 1000 else f"{number:.3g} {name}"

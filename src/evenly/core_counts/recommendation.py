@@ -27,6 +27,7 @@ from evenly.machine.machine import Machine
 from evenly.models.base import Model
 from evenly.models.uncertainty.single_runs import SCATTERS
 from evenly.runs.count_names import kind_of
+from evenly.runs.durations import common_unit
 from evenly.runs.runs import Runs
 from evenly.showing import Shown
 from evenly.space.parameters import Categorical
@@ -106,6 +107,11 @@ class Recommendation(Shown):
     def interval(self) -> tuple[float, float]:
         """Interval of `seconds`."""
         return float(self.best["run_lower_s"]), float(self.best["run_upper_s"])
+
+    @property
+    def time_unit(self) -> tuple[float, str]:
+        """Seconds and name of the unit of all times of whole jobs, in tables, sentences and pictures."""
+        return common_unit(self.curve["run_s"], self.seconds)
 
     @property
     def core_hours(self) -> float:
@@ -238,24 +244,24 @@ def recommend(
         said.append("the time limit is that of one run or step as measured, times their number")
     if count != 1 and measured is not None and model.training_.get("statistic") == "median":
         said += _skewed(measured)
-    said += _scattering(curve[curve["cores"] == choice.count].iloc[0], level)
-    found = Recommendation(curve, choice, count, machine, (*said, *notes), level, limit, goal, dict(at or {}))
+    found = Recommendation(curve, choice, count, machine, (), level, limit, goal, dict(at or {}))
+    found = dataclasses.replace(found, notes=(*said, *_scattering(found), *notes))
     if not found.extrapolated:
         return found
     why = f"{choice.why}; an extrapolation: {_outside(model, table, found.best)}"
     return dataclasses.replace(found, choice=dataclasses.replace(choice, why=why))
 
 
-def _scattering(best: pd.Series[Any], level: float) -> list[str]:
+def _scattering(found: Recommendation) -> list[str]:
     """Say that single runs scatter more than what was learned, where they do."""
+    best = found.best
     if best["run_latest_s"] <= SCATTERS * best["run_upper_s"]:
         return []
-    known = math.isfinite(best["run_latest_s"])
-    within = time_words(best["run_latest_s"]) if known else "a time that is not known: so many were stopped"
-    count, share = int(best["cores"]), f"{(1 + level) / 2:.0%}"
-    return [
-        f"single runs scatter more than the medians learned from: on {count} cores, {share} of them end within {within}"
-    ]
+    within = "a time that is not known: so many were stopped"
+    if math.isfinite(best["run_latest_s"]):
+        within = time_words(best["run_latest_s"], found.time_unit)
+    told = f"on {found.cores} cores, {(1 + found.level) / 2:.0%} of them end within {within}"
+    return [f"single runs scatter more than the medians learned from: {told}"]
 
 
 def _skewed(measured: Runs) -> list[str]:

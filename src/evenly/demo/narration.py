@@ -20,7 +20,7 @@ from evenly.report.plots.partition import plot_chunks, plot_where
 from evenly.report.tables.cost import cost_table, errors_line
 from evenly.report.tables.forecast import forecast_table
 from evenly.report.tables.machine import machine_table, messages_table
-from evenly.report.tables.partition import cuts_headline, cuts_table, shares_table
+from evenly.report.tables.partition import cuts_headline, cuts_table, shares_table, within
 from evenly.report.tables.plan import plan_table
 
 __all__ = ["page_of"]
@@ -174,7 +174,7 @@ def _cut(found: Findings) -> list[Part]:
         return parts
     return [
         *parts,
-        Text(cuts_headline(plan)),
+        Text(f"{cuts_headline(plan)}\n{within(plan, costs(found))}"),
         Picture(plot_chunks(plan, unit="µm"), "The chunks by rank, and by their predicted load, beside equal volumes"),
         Table.of(cuts_table(plan)),
         Remark(f"The answer is {'the balanced cut' if plan.chosen == 'balanced' else 'equal volumes'}: {plan.why}."),

@@ -26,7 +26,7 @@ from evenly.decomposition.partitioning.partition import partition
 from evenly.decomposition.partitioning.predict import predict as predict_layout
 from evenly.demo.extent import QUICK
 from evenly.demo.findings import BALANCED, EVEN, ONE, SHARED, Compared, Findings, wall_over_cpu
-from evenly.errors import EvenlyError, EvenlyWarning, InputError, RunFailed
+from evenly.errors import EvenlyError, EvenlyWarning, ExtrapolationWarning, InputError, RunFailed
 from evenly.examples import copy
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.measurement.measurement import Measurement
@@ -81,6 +81,7 @@ def assign(found: Findings, told: Told) -> None:
     models = {name: fit(one) for name, one in runs.items()}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", EvenlyWarning)
+        warnings.simplefilter("ignore", ExtrapolationWarning)  # the table of the plan says it
         found.coupled = allocate(models, cores=CORES)
     for warning in caught:
         found.note("assign", str(warning.message))

@@ -31,7 +31,8 @@ from evenly.runs.node_filling import beyond_filling
 from evenly.runs.weak_scaling import distance_from_line
 from evenly.showing import Shown
 from evenly.space.configurations import as_table
-from evenly.space.ranges import extent, outside
+from evenly.space.parameters import Categorical
+from evenly.space.ranges import ends, extent, outside
 from evenly.space.space import Configurations, Space
 
 __all__ = ["EFFORTS", "Effort", "Model", "check_effort", "checked_runs", "digest"]
@@ -42,6 +43,8 @@ Effort = Literal["quick", "normal", "thorough"]
 EFFORTS: tuple[str, ...] = get_args(Effort)
 
 
+#: A formula of a larger weight stands for the whole model.
+_ALONE = 0.995
 #: Larger numbers, and those below its inverse, are mistakes; a model's formulas would overflow.
 _LARGEST = 1e60
 
@@ -173,6 +176,22 @@ class Model(Shown, Estimator, ABC):
     left_out_predictions_: Floats | None
 
     # ---- the public interface, final ------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        """Return what was learned, in a line: the method, the response, the parameters' ranges, the leading formula."""
+        if not hasattr(self, "space_"):
+            return f"{self!r}, not fitted"
+        ranges = ", ".join(
+            f"{name} ({kind.describe()})"
+            if isinstance(kind, Categorical)
+            else f"{name} {' … '.join(f'{end:g}' for end in ends(kind))}"
+            for name, kind in self.space_.parameters.items()
+        )
+        formula = getattr(self, "leading_", None) or getattr(self, "formula_", None)
+        share = self.members_[0].weight if formula is not None and getattr(self, "members_", None) else 1.0
+        blended = f" (has {share:.0%} of the weight in a blend)" if share < _ALONE else ""
+        law = f": {formula}{blended}" if formula is not None else ""
+        return f"{self.method}: {self.response_['name']} of {ranges}, from {self.n_runs_} rows{law}"
 
     @explained
     def fit(

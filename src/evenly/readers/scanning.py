@@ -15,6 +15,7 @@ from typing import Any
 
 from evenly.arguments import explained
 from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarning
+from evenly.log import log
 from evenly.readers.base import Reader
 from evenly.readers.cesm_layout import Placed, agreed
 from evenly.readers.confounding import alike_at_the_top, confounded, unlike, without_multiples
@@ -149,6 +150,8 @@ def read(path: Paths, *, format: str | None = None, **options: Any) -> Runs | di
     found = scan(path, format=format, **options)
     if found.lost:
         warnings.warn(f"{len(found.lost)} left out:{listing(found.lost)}", SkippedFilesWarning, stacklevel=3)
+    for note in found.notes:
+        log.info(note)
     return next(iter(found.runs.values())) if len(found.runs) == 1 else found.runs
 
 

@@ -11,21 +11,20 @@ from numbers import Real
 from typing import Any
 
 from evenly.errors import InputError
+from evenly.runs.durations import unit_of
 
 __all__ = [
-    "common_prefix", "compact", "interval", "percent", "plain", "prefix_for", "quantity", "ranks_text", "span",
-    "time_limit", "value_text",
+    "common_prefix", "compact", "in_unit", "interval", "percent", "plain", "prefix_for", "quantity", "ranks_text",
+    "span", "time_limit", "value_text",
 ]  # fmt: skip
 
-#: For each base unit: (factor, name) in increasing order. A value is written in the largest unit not above it.
+#: For each base unit but seconds: (factor, name) in increasing order. A value is written in the largest unit not above
+#: it.
 _PREFIXES: dict[str, tuple[tuple[float, str], ...]] = {
-    "s": ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s"), (60.0, "min"), (3600.0, "h"), (86_400.0, "d")),
     "B": ((1.0, "B"), (2.0**10, "KiB"), (2.0**20, "MiB"), (2.0**30, "GiB"), (2.0**40, "TiB")),
     "J": ((1e-3, "mJ"), (1.0, "J"), (1e3, "kJ"), (1e6, "MJ"), (1e9, "GJ")),
     "1": ((1.0, ""),),
 }
-#: Thresholds in seconds: minutes, hours and days are used only for longer times (300 s reads as 5 min, 200 s as 200 s).
-_FROM = {"min": 300.0, "h": 3 * 3600.0, "d": 3 * 86_400.0}
 
 
 def compact(value: float, digits: int = 4) -> str:
@@ -73,11 +72,13 @@ def prefix_for(values: Iterable[float], unit: str = "s") -> tuple[float, str]:
     >>> prefix_for([3e9], "B")
     (1073741824.0, 'GiB')
     """
-    if unit not in _PREFIXES:
-        raise InputError(f"the unit must be one of {', '.join(_PREFIXES)}, but got {unit!r}")
+    if unit != "s" and unit not in _PREFIXES:
+        raise InputError(f"the unit must be one of s, {', '.join(_PREFIXES)}, but got {unit!r}")
     finite = [abs(x) for x in values if math.isfinite(x) and x != 0]
     largest = max(finite, default=1.0) * (1 + 1e-12)
-    fitting = [(factor, name) for factor, name in _PREFIXES[unit] if largest >= _FROM.get(name, factor)]
+    if unit == "s":
+        return unit_of(largest)
+    fitting = [(factor, name) for factor, name in _PREFIXES[unit] if largest >= factor]
     return fitting[-1] if fitting else _PREFIXES[unit][0]
 
 
@@ -95,6 +96,18 @@ def common_prefix(values: Iterable[float], unit: str = "s", own: float | None = 
     if own is not None and shown and max(shown) > 1e4 * min(shown):
         return prefix_for([own], unit)
     return prefix_for(shown, unit)
+
+
+def in_unit(value: float, factor: float, digits: int = 4) -> str:
+    """Format a value in the unit of its column: up to a million as it is, since a letter before a unit reads badly.
+
+    Examples
+    --------
+    >>> in_unit(0.0168, 1e-6, 3), in_unit(0.0168, 1e-3, 3)
+    ('16800', '16.8')
+    """
+    number = value / factor
+    return _plain(number, digits) if 1e4 <= abs(number) < 1e6 else compact(number, digits)
 
 
 def quantity(value: float, unit: str = "s", digits: int = 4) -> str:
@@ -120,7 +133,7 @@ def interval(lower: float, upper: float, unit: str = "s", digits: int = 3) -> st
     '11.7 … 13.1 ms'
     """
     factor, name = prefix_for([lower, upper], unit)
-    return f"{compact(lower / factor, digits)} … {compact(upper / factor, digits)} {name}".rstrip()
+    return f"{in_unit(lower, factor, digits)} … {in_unit(upper, factor, digits)} {name}".rstrip()
 
 
 def span(low: float, high: float, digits: int = 4) -> str:

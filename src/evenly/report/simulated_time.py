@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from evenly.errors import InputError
-from evenly.report.formatting import common_prefix, compact, interval
+from evenly.report.formatting import common_prefix, compact, in_unit, interval
 from evenly.runs.units import SECONDS_PER_DAY, YEAR_DAYS
 
 __all__ = ["TimeUnit", "Written", "step_name", "written"]
@@ -71,7 +71,7 @@ class Written:
     def text(self, seconds: float, cores: float) -> str:
         """Return what stands in a column of times."""
         if self.unit is None:
-            return f"{compact(seconds / self.factor)} {self.prefix}"
+            return f"{in_unit(seconds, self.factor)} {self.prefix}"
         return compact(self.value(seconds, cores))
 
     def between(self, bounds: tuple[float, float], cores: float) -> str:

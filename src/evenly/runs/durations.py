@@ -14,7 +14,20 @@ from typing import Literal
 
 from evenly.runs.units import SECONDS_PER
 
-__all__ = ["TWO_FIELDS", "TwoFields", "format_hms", "has_two_fields", "is_duration", "parse", "two_fields_of"]
+__all__ = [
+    "TIME_UNITS", "TWO_FIELDS", "TwoFields", "common_unit", "format_hms", "has_two_fields", "is_duration", "parse",
+    "two_fields_of", "unit_of",
+]  # fmt: skip
+
+#: Units of times for people, from the shortest: least seconds from which it is used, seconds, name. Minutes, hours and
+#: days are used only for longer times: 300 s reads as 5 min, 200 s as 200 s.
+TIME_UNITS = (
+    (1e-9, 1e-9, "ns"), (1e-6, 1e-6, "µs"), (1e-3, 1e-3, "ms"), (1.0, 1.0, "s"), (300.0, 60.0, "min"),
+    (3 * 3600.0, 3600.0, "h"), (3 * 86_400.0, 86_400.0, "d"),
+)  # fmt: skip
+
+#: Least number of a unit that is still easy to read.
+_READABLE = 0.2
 
 #: What the two fields of ``12:30`` are.
 TwoFields = Literal["mm:ss", "hh:mm"]
@@ -159,3 +172,27 @@ def format_hms(seconds: float) -> str:
     days, hours = divmod(hours, 24)
     fraction = f".{rest % 1000:03d}" if whole < 60_000 else ""
     return f"{sign}{f'{days}-' * (days > 0)}{hours:02d}:{minutes:02d}:{rest // 1000:02d}{fraction}"
+
+
+def unit_of(seconds: float) -> tuple[float, str]:
+    """Return the seconds and the name of the unit in which a time is written.
+
+    Examples
+    --------
+    >>> unit_of(0.02), unit_of(200.0), unit_of(300.0), unit_of(7200.0)
+    ((0.001, 'ms'), (1.0, 's'), (60.0, 'min'), (60.0, 'min'))
+    """
+    fitting = [one for one in TIME_UNITS if abs(seconds) * (1 + 1e-12) >= one[0]]
+    return (fitting or [TIME_UNITS[0]])[-1][1:]
+
+
+def common_unit(seconds: Iterable[float], own: float) -> tuple[float, str]:
+    """Return one unit for a column of times and for text about one of them: that of the largest if it suits `own`.
+
+    Examples
+    --------
+    >>> common_unit([250_000.0, 2832.0], own=2832.0), common_unit([12_690.0, 113.0], own=113.0)
+    ((3600.0, 'h'), (1.0, 's'))
+    """
+    size, name = unit_of(max((abs(x) for x in seconds if math.isfinite(x)), default=own))
+    return (size, name) if own >= _READABLE * size else unit_of(own)

@@ -16,12 +16,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.core_counts.cores import find_cores
+from evenly.core_counts.goal import counts_between
 from evenly.errors import EvenlyError, ExtrapolationWarning, InputError
 from evenly.models.base import Model
 from evenly.models.fitting import fit
 from evenly.models.gaussian_process.gaussian_process import GaussianProcess
+from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
 from evenly.space.expressions import Expression
+from evenly.space.parameters import Integer, Ordinal, Parameter
 from evenly.space.sampling import combinations
 from evenly.space.space import Space
 
@@ -152,8 +155,11 @@ def _proposed(
     everywhere = runs.space.sample(_ASKED, design="sobol", seed=seed)
     rows: list[dict[str, Any]] = []
     left = np.inf if budget is None else budget
+    usual = _usual_counts(runs)
     for _ in range(n):
-        open_ = _open(runs.space, kept, seed)
+        open_ = _open(usual, kept, seed)
+        if not len(open_):
+            open_ = _open(runs.space, kept, seed)
         if not len(open_):
             break
         model = GaussianProcess(effort="quick", folds=0).fit(
@@ -177,6 +183,28 @@ def _proposed(
         )  # fmt: skip
     found = kept.iloc[len(kept) - len(rows) :].reset_index(drop=True)
     return pd.concat([found, pd.DataFrame(rows, columns=list(_ADDED))], axis=1)
+
+
+def _usual_counts(runs: Runs) -> Space:
+    """Return the space with counts of cores, ranks, nodes and the like only as people ask a batch system for them.
+
+    These are the measured ones, and multiples of their greatest common divisor, which holds whole nodes, at most about
+    four from each to its double: 96 cores, not 97. Of counts without a common divisor: 1, 2, 3, 4, 6, 8, 12, ….
+    """
+    space = runs.space
+    counted = {
+        name: kind
+        for name, kind in space.parameters.items()
+        if isinstance(kind, Integer) and kind_of(name) and space.listed is None
+    }
+    usual: dict[str, Parameter] = dict(space.parameters)
+    for name, kind in counted.items():
+        measured = runs.ok.configurations[name].to_numpy(dtype=np.int64)
+        step = int(np.gcd.reduce(measured))
+        some = {*measured.tolist(), *counts_between(kind.low, kind.high, cores_per_node=step if step > 1 else None)}
+        allowed = pd.Series(sorted(some))
+        usual[name] = Ordinal(*allowed[kind.contains(allowed)].tolist())
+    return Space.of(usual, space.constraints, conditions=space.conditions) if counted else space
 
 
 def _cores(cores: str | None, table: pd.DataFrame) -> NDArray[np.float64]:

@@ -14,6 +14,8 @@ import numpy as np
 
 from evenly.arguments import explained
 from evenly.errors import EvenlyError, InputError, RunFailed
+from evenly.log import log
+from evenly.showing import NotebookBar, notebook_bar
 from evenly.space.space import Space
 from evenly.tuning.repeating import Repeating
 from evenly.tuning.result import Result
@@ -114,7 +116,8 @@ def tune(
     with nullcontext() if store is None else KeptRuns(store, space, run) as kept:
         if kept is not None:
             kept.tell(search)
-        loop = _Loop(search, run, budget, limit, kept, progress)
+        bar = notebook_bar("searching") if progress is None else None
+        loop = _Loop(search, run, budget, limit, kept, progress, bar)
         stopped = loop.go(workers)
     if search.trials.best is None:
         raise EvenlyError(f"none of {search.made} runs went well; the last said: {loop.message}")
@@ -131,6 +134,7 @@ class _Loop:
     limit: float | None
     kept: KeptRuns | None
     progress: Callable[[Trial], None] | None
+    bar: NotebookBar | None = None
     message: str = ""
     error: BaseException | None = None
     waiting: dict[Future[_Ended], dict[str, Any]] = field(default_factory=dict)
@@ -154,6 +158,9 @@ class _Loop:
         except BaseException as error:
             self._leave(error)
             raise
+        finally:
+            if self.bar is not None:
+                self.bar.close()
         return stopped
 
     def _next(self) -> tuple[dict[str, Any] | None, str]:
@@ -195,6 +202,9 @@ class _Loop:
                 message=run.message,
             )  # fmt: skip
         trial = self.search.trials.trial(configuration)
+        log.info("run %d of %d: %s: %s", self.search.made, self.budget, configuration, run.message or run.seconds)
+        if self.bar is not None:
+            self.bar.show(self.search.made / self.budget, f"{self.search.made} of {self.budget} runs")
         if self.progress is not None and trial is not None:
             self.progress(trial)
 

@@ -107,6 +107,20 @@ def test_tables_say_what_each_rank_gets_and_why(here: Evenly) -> None:
     assert "costs were measured on a machine of tests" in shown.err
 
 
+def test_the_time_of_a_step_has_an_interval_as_wide_as_the_costs_were_off(here: Evenly) -> None:
+    """Half-width of the logarithm: 0.04 · √(π/2) · 1.645, from a mean absolute error of 4 %."""
+    replace(COST, time_error=0.04).save("cost.json")
+    told = _cut(here, "cell.npz", "--ranks", "2")
+    half = 0.04 * np.sqrt(np.pi / 2) * 1.6448536
+    assert told["lower_seconds_per_step"] == pytest.approx(told["seconds_per_step"] * np.exp(-half))
+    assert told["upper_seconds_per_step"] == pytest.approx(told["seconds_per_step"] * np.exp(half))
+    shown = here("partition", "cell.npz", "--ranks", "2", "--cost", "cost.json")
+    assert "s per step, as if no ranks shared a node's memory bandwidth" in shown.out
+    alone = here("partition", "cell.npz", "--ranks", "1", "--cost", "cost.json")
+    assert "90 %:" in alone.out
+    assert "memory bandwidth" not in alone.out
+
+
 def test_even_is_the_answer_where_nothing_is_gained(here: Evenly) -> None:
     survey = Survey.of_blocks(((0, 40), (0, 1), (0, 1)), ("nonlinear values",), np.full((1, 1, 1, 1), 40.0))
     Cell("fdtd", Grid((4.0, 0.0, 0.0), 10), survey, name="vacuum").save("vacuum.npz")

@@ -163,7 +163,7 @@ def _predicted(cell: Cell, path: Path, ranks: int, cost: CostModel) -> Predictio
 
 
 def _as_dict(done: _Cutting) -> dict[str, Any]:
-    from evenly.report.tables.partition import cuts_as_dict
+    from evenly.report.tables.partition import cuts_as_dict, step_interval
 
     cell, found = done.plan.cell, done.found
     told = {
@@ -175,6 +175,8 @@ def _as_dict(done: _Cutting) -> dict[str, Any]:
         "cost": {"source": found.source, "path": str(found.path), "machine": found.cost.machine},
     }
     if len(done.plans) == 1:
+        lower, upper = step_interval(done.plan, found.cost)
+        told |= {"lower_seconds_per_step": lower, "upper_seconds_per_step": upper, "level": 0.9}
         return told | cuts_as_dict(done.plan, done.serial_s, done.others)
     return told | {"rows": [cuts_as_dict(plan, done.serial_s, layout=False) for plan in done.plans]}
 
@@ -186,6 +188,7 @@ def _show(done: _Cutting) -> None:
         out.print(tables.cuts_counts_table(done.plans, done.serial_s, title=done.plan.cell.name))
         return
     out.print(tables.cuts_headline(done.plan), soft_wrap=True)
+    out.print(tables.within(done.plan, done.found.cost), soft_wrap=True)
     out.print(tables.shares_table(done.plan))
     if done.plan.prediction.ranks > 1 or done.others:
         out.print(tables.cuts_table(done.plan, done.others))

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,8 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 #: A step of a rank that takes this many times the longest measured one is no longer like those measured.
 _FAR = 4.0
+#: Error of the logarithm of the slowest rank's time if the cost model's error isn't known.
+_UNKNOWN_ERROR = 0.2
 _MAYBE = ("share_error", "share_error_p90", "time_error", "pace_s", "pace_spread")
 
 
@@ -144,6 +147,23 @@ class CostModel:
             f"an extrapolation: a step of a rank takes {seconds / longest:.0f} times as long as any calibrated one, "
             "and it takes longer than predicted where its data no longer fit into the caches"
         )
+
+    def half_width(self, level: float) -> float:
+        """Return the half-width of the interval of the logarithm of a step's time, with probability `level`.
+
+        Examples
+        --------
+        >>> round(CostModel("fdtd", {}, time_error=0.04).half_width(0.9), 4)
+        0.0825
+        """
+        error = _UNKNOWN_ERROR if math.isnan(self.time_error) else self.time_error
+        # `error` is a mean absolute error; the half-width is that of a normal distribution with this mean.
+        half = error * math.sqrt(math.pi / 2) * NormalDist().inv_cdf(0.5 + level / 2)
+        return math.hypot(half, self.pace_half_width(level))
+
+    def pace_half_width(self, level: float) -> float:
+        """Return the part of `half_width` that the cores' speed has, which varies in time; 0 where it isn't known."""
+        return self.pace_spread * NormalDist().inv_cdf(0.5 + level / 2) if math.isfinite(self.pace_spread) else 0.0
 
     def chunk_seconds(self, cell: Cell, low: Ints, high: Ints) -> Array:
         """Return the predicted seconds per step (n,) of the work in boxes (n, 3), without borders between ranks."""

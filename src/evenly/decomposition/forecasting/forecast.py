@@ -33,8 +33,6 @@ __all__ = ["Forecast", "forecast", "forecast_step"]
 
 #: Error of the logarithm of replayed communication times against real ranks; see docs/benchmarks.md.
 REPLAY_ERROR = 0.65
-#: Error of the logarithm of the slowest rank's time if the cost model's error isn't known.
-UNKNOWN_ERROR = 0.2
 
 
 @dataclass(frozen=True, repr=False)
@@ -210,15 +208,10 @@ def forecast_step(
         A row of `Forecast.curve` up to ``imbalance``.
     """
     if isinstance(known, StepModel):
-        cost, seconds, half = known.cost, known.rank_seconds([workload.load])[0], known.half_width(level)
+        seconds = known.rank_seconds([workload.load])[0]
+        half = float(np.hypot(known.half_width(level), known.cost.pace_half_width(level)))
     else:
-        cost, seconds = known, workload.load.seconds
-        error = UNKNOWN_ERROR if np.isnan(known.time_error) else known.time_error
-        # `error` is a mean absolute error; the half width is that of a normal distribution with this mean.
-        half = error * np.sqrt(np.pi / 2) * _normal(level)
-    if np.isfinite(cost.pace_spread):
-        # The cores' speed varies in time. The models were learned at one speed, so this spread is added.
-        half = float(np.hypot(half, cost.pace_spread * _normal(level)))
+        seconds, half = workload.load.seconds, known.half_width(level)
     load = workload.load
     found = replay(seconds, workload.messages, machine, memory_bytes=load.memory_bytes, late=load.late)
     share = found.communication_s / found.step_s

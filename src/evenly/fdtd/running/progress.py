@@ -14,6 +14,7 @@ from typing import Any, Literal, TextIO
 
 from evenly.errors import InputError
 from evenly.fdtd.ranks.parallel import am_really_master
+from evenly.showing import notebook_bar
 
 __all__ = ["Progress", "ProgressChoice", "progress"]
 
@@ -111,8 +112,8 @@ def progress(choice: ProgressChoice, points: int) -> Progress:
     Parameters
     ----------
     choice : str
-        ``"bar"``; ``"lines"``; ``"off"``; or ``"auto"``: a bar where the standard error output is a terminal and
-        rich is installed, else a line every half minute.
+        ``"bar"``; ``"lines"``; ``"off"``; or ``"auto"``: a bar in a notebook, and where the standard error output
+        is a terminal and rich is installed, else a line every half minute.
     points : int
         Grid points of the cell.
 
@@ -130,6 +131,8 @@ def progress(choice: ProgressChoice, points: int) -> Progress:
         raise InputError(f'`progress` must be "auto", "bar", "lines" or "off", but got {choice!r}.')
     if choice == "off" or not am_really_master():
         return Progress(points, lambda *_: None, first_s=math.inf, pause_s=math.inf)
+    if choice == "auto" and (shown := notebook_bar("running")) is not None:
+        return Progress(points, shown.show, shown.close, first_s=PATIENCE_S, pause_s=REFRESH_S)
     if choice == "bar" or (choice == "auto" and sys.stderr.isatty() and find_spec("rich")):
         bar = _Bar()
         return Progress(points, bar.write, bar.close, first_s=PATIENCE_S, pause_s=REFRESH_S)

@@ -93,13 +93,13 @@ class Formula:
     --------
     >>> formula = Formula(("cores",), (Term(21000.0, (-1.0,), (0.0,)), Term(0.5, (0.0,), (1.0,))))
     >>> print(formula)
-    2.1e+04 · cores^-1 + 0.5 · log2(cores)
+    21000 · cores^-1 + 0.5 · log2(cores)
     >>> formula({"cores": [64]})
     array([331.125])
     >>> formula.dominating()
     'O(log2(cores))'
     >>> formula.shares({"cores": 64})
-    [('2.1e+04 · cores^-1', 0.990...), ('0.5 · log2(cores)', 0.009...)]
+    [('21000 · cores^-1', 0.990...), ('0.5 · log2(cores)', 0.009...)]
     >>> formula.latex()
     '2.1 \\cdot 10^{4} \\, \\mathrm{cores}^{-1} + 0.5 \\, \\log_2(\\mathrm{cores})'
     """
@@ -278,7 +278,12 @@ def _factors(term: Term, names: Sequence[str], notation: _Notation) -> list[str]
 
 
 def _plain(term: Term, names: Sequence[str]) -> str:
-    return " · ".join([f"{term.coefficient:.4g}", *_factors(term, names, _PLAIN)])
+    return " · ".join([_number(term.coefficient), *_factors(term, names, _PLAIN)])
+
+
+def _number(value: float) -> str:
+    """Return four digits, without an exponent up to a million: 12680, not 1.268e+04."""
+    return f"{float(f'{value:.4g}'):.0f}" if 1e4 <= abs(value) < 1e6 else f"{value:.4g}"
 
 
 def _latex(term: Term, names: Sequence[str]) -> str:

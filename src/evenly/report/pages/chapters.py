@@ -19,7 +19,7 @@ from evenly.decomposition.partitioning.plan import CutPlan
 from evenly.errors import EvenlyError, InfeasibleError
 from evenly.machine.machine import Machine
 from evenly.models.base import Model
-from evenly.report.formatting import compact, interval, percent, plain, quantity, value_text
+from evenly.report.formatting import compact, in_unit, percent, plain, quantity, value_text
 from evenly.report.html_page import Fold, Part, Picture, Remark, Section, Table, Text
 from evenly.report.left_out_errors import left_out_errors
 from evenly.report.pages.explorer import Explorer
@@ -178,18 +178,18 @@ def models(
     """Tell how good models are, what they predict, on how many cores to run, and which runs would teach them most."""
     yield _model_chapter(learned, runs, test, asked)
     answer: list[Chapter] = []
-    first = dict(asked.at)
+    first, unit = dict(asked.at), ""
     if len(learned) == 1:
         (name, model), *_ = learned.items()
-        cores, answer = _cores(model, runs.get(name), asked)
-        first = cores | first  # sliders stand first where it is recommended to be
+        best, unit, answer = _cores(model, runs.get(name), asked)
+        first = best | first  # sliders stand first where it is recommended to be
     for count, (name, model) in enumerate(learned.items()):
         if count >= _MOST_EXPLORERS:
             yield Chapter([Section("More models", [Text(f"{len(learned) - count} more have no sliders here.")])])
             break
         explorer = Explorer.of(
             name, model, runs.get(name), at=first, level=asked.level, machine=asked.machine,
-            cores_are=asked.cores_are,
+            cores_are=asked.cores_are, written=unit,
         )  # fmt: skip
         title = f"Predictions{f' of {name}' if len(learned) > 1 else ''}"
         yield Chapter([Section(title, [explorer])])
@@ -231,11 +231,11 @@ def _learning_curve(curve: pd.DataFrame, whose: str) -> Table:
     return Table(["runs", "error", ""], rows, f"the error{whose} by number of runs", words=(2,))
 
 
-def _cores(model: Model, runs: Runs | None, asked: Asked) -> tuple[dict[str, Any], list[Chapter]]:
-    """Recommend a number of cores, where it is certain what the cores are; return the configuration, too."""
+def _cores(model: Model, runs: Runs | None, asked: Asked) -> tuple[dict[str, Any], str, list[Chapter]]:
+    """Recommend a number of cores, where it is certain what they are; return the configuration and the unit, too."""
     title = "On how many cores"
     if model.response_["name"] != "seconds" and not asked.wants_cores:
-        return {}, []
+        return {}, "", []
     try:
         measured = None if runs is None else runs.configurations
         cores = find_cores(model.space_, asked.cores_are, measured=measured)
@@ -247,14 +247,14 @@ def _cores(model: Model, runs: Runs | None, asked: Asked) -> tuple[dict[str, Any
             limit=asked.limit,
         )  # fmt: skip
     except InfeasibleError as error:
-        return {}, [Chapter([Section(title, [Remark(str(error), "failure")])])]
+        return {}, "", [Chapter([Section(title, [Remark(str(error), "failure")])])]
     except EvenlyError as error:
         if asked.wants_cores:
             raise
-        return {}, [Chapter([Section(title, [Text(f"Nothing is recommended: {error}.")])])]
+        return {}, "", [Chapter([Section(title, [Text(f"Nothing is recommended: {error}.")])])]
     made = {name: plain(found.best[name]) for name in model.space_.names if name in found.best}
     one = {cores.names[0]: found.cores} if cores.is_one_parameter else {}
-    return {**found.at, **made, **one}, [recommendation(found)]
+    return {**found.at, **made, **one}, found.time_unit[1] if found.steps == 1 else "", [recommendation(found)]
 
 
 def _most_measured(model: Model, runs: Runs | None, cores_are: str | None) -> int:
@@ -309,12 +309,14 @@ def recommendation(found: Recommendation) -> Chapter:
     parts += [*map(Text, limit_lines(found)), Table.of(recommendation_table(found), copied=True)]
     if len(found.curve) > 1 and np.isfinite(found.curve["run_upper_s"]).all():
         parts.append(Picture(plot_recommendation(found), "The predicted time against the number of cores."))
+    factor, unit = found.time_unit
+    lower, upper = (in_unit(end, factor, 3) for end in found.interval)
     numbers = {
         "recommended": f"{found.cores} core{'s' * (found.cores != 1)}",
-        "predicted": f"{quantity(found.seconds)}{', an extrapolation' if found.extrapolated else ''}",
+        "predicted": f"{in_unit(found.seconds, factor)} {unit}{', an extrapolation' if found.extrapolated else ''}",
     }
     return Chapter(
-        [Section("On how many cores", parts)], {**numbers, percent(found.level): interval(*found.interval)},
+        [Section("On how many cores", parts)], {**numbers, percent(found.level): f"{lower} … {upper} {unit}"},
         {"cores": plain(found.to_dict())},
     )  # fmt: skip
 

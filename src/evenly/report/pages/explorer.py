@@ -74,6 +74,10 @@ class Explorer(Part):
     currency : str
     assumed : str
         What was assumed of the cores.
+    written : str
+        The unit of the text beside the explorer; by default what suits the curve on which the sliders stand first.
+    few : tuple of str
+        Parameters with few measured values, between which intervals are wider.
 
     Examples
     --------
@@ -99,6 +103,8 @@ class Explorer(Part):
     price: float | None = None
     currency: str = "EUR"
     assumed: str = ""
+    written: str = ""
+    few: tuple[str, ...] = ()
 
     @property
     def moves(self) -> bool:
@@ -115,6 +121,7 @@ class Explorer(Part):
         level: float = 0.9,
         machine: Machine | None = None,
         cores_are: str | None = None,
+        written: str = "",
     ) -> Explorer:
         """Predict for all combinations of values.
 
@@ -134,6 +141,8 @@ class Explorer(Part):
             For its price.
         cores_are : str, optional
             What the cores are, as an expression of the parameters.
+        written : str
+            The unit of the text beside it.
         """
         along = choose_parameter(model, None)
         start = {along: None, **fixed_at(model, runs, (along,), {k: v for k, v in (at or {}).items() if k != along})}
@@ -162,7 +171,7 @@ class Explorer(Part):
         return cls(
             name, values, table, quantity_name(model.response_), start, along, fixed, model.response_["unit"], level,
             _points(model, runs, values), machine.price_per_core_hour, machine.currency,
-            "" if cores is None else cores.said,
+            "" if cores is None else cores.said, written, tuple(model.training_.get("between", {})),
         )  # fmt: skip
 
     @property
@@ -196,7 +205,7 @@ class Explorer(Part):
             "beyond": "".join("1" if one else "0" for one in table["beyond"]),
             "cores": None if hours is None else _written(hours),
             "points": [[_plain(value) for value in point] for point in self.points],
-            "price": self.price, "currency": self.currency,
+            "price": self.price, "currency": self.currency, "written": self.written,
         }  # fmt: skip
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))  # noqa: S704
@@ -205,8 +214,9 @@ class Explorer(Part):
     def told(self) -> str:
         """What can't be moved, and what was assumed."""
         held = ", ".join(f"{name} = {_plain(value)}" for name, value in self.fixed.items())
+        few = f"The band is wider between the few measured values of {', '.join(self.few)}." if self.few else ""
         assumed = f"{self.assumed[:1].upper()}{self.assumed[1:]}." if self.assumed else ""
-        return " ".join(filter(None, (f"{held} in all of it." if held else "", assumed)))
+        return " ".join(filter(None, (f"{held} in all of it." if held else "", few, assumed)))
 
     def markdown(self) -> str:
         rows = self.table
@@ -290,7 +300,7 @@ def _affordable(
         elif isinstance(values[name][0], str):
             found[name] = values[name]
         else:
-            found[name] = _thinned(values[name], each, {start[name], *measured.get(name, ())})
+            found[name] = _thinned(values[name], each, start[name], measured.get(name, set()))
     return found
 
 
@@ -302,13 +312,15 @@ def _share(lengths: Sequence[int], most: int) -> int:
     return each if lengths else _FEWEST_VALUES
 
 
-def _thinned(values: list[Any], most: int, wanted: set[Any]) -> list[Any]:
-    """Return at most so many values: first those wanted, if they are few enough, then evenly spaced ones."""
+def _thinned(values: list[Any], most: int, start: Any, wanted: set[Any]) -> list[Any]:
+    """Return at most so many values: where the slider stands first, those wanted, if few enough, then even ones."""
     if len(values) <= most:
         return values
+    first = _nearest(values, start)
     kept = {_nearest(values, value) for value in sorted(wanted)}
-    if len(kept) > most - 2:
-        kept = {sorted(kept)[round(i)] for i in np.linspace(0, len(kept) - 1, most - 2).tolist()}
+    if len(kept) > most - 3:
+        kept = {sorted(kept)[round(i)] for i in np.linspace(0, len(kept) - 1, most - 3).tolist()}
+    kept.add(first)
     for count in range(most, 1, -1):
         places = kept | {round(place) for place in np.linspace(0, len(values) - 1, count).tolist()}
         if len(places) <= most:

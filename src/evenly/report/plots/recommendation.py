@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
+from evenly.core_counts.goal import time_words
 from evenly.core_counts.recommendation import Recommendation
-from evenly.report.formatting import percent, quantity
+from evenly.report.formatting import percent
 from evenly.report.plots.style import GREY, INK, PALETTE, legend_below, one_panel, quantity_axis, set_title, value_axis
 
 __all__ = ["plot_recommendation"]
@@ -47,8 +48,10 @@ def plot_recommendation(found: Recommendation) -> Figure:
     log = bool(len(cores) > 1 and cores.max() >= 4 * cores.min())
     value_axis(axes, "x", "cores", "", cores, log=log)
     shown = [*curve["run_lower_s"], *curve["run_upper_s"], *ideal]
-    quantity_axis(axes, "y", "time", "s", shown, log=log)
-    set_title(figure, f"{found.cores} cores take {quantity(found.seconds, digits=3)}", found.choice.why.split(":")[0])
+    quantity_axis(axes, "y", "time", "s", shown, log=log, written=found.time_unit)
+    set_title(
+        figure, f"{found.cores} cores take {time_words(found.seconds, found.time_unit)}", found.choice.why.split(":")[0]
+    )
     within = f"its {percent(found.level)} interval"
     beyond = {"outside what was measured": hollow} if outside.any() else {}
     legend_below(figure, {"predicted": line, within: band, "inverse to cores": inverse, "recommended": mark, **beyond})

@@ -255,8 +255,9 @@ class _InUnit(Locator):
 
 
 def quantity_axis(
-    axes: Axes, which: Literal["x", "y"], name: str, unit: str, values: Iterable[float], *, log: bool = False
-) -> None:
+    axes: Axes, which: Literal["x", "y"], name: str, unit: str, values: Iterable[float], *, log: bool = False,
+    written: tuple[float, str] | None = None,
+) -> None:  # fmt: skip
     """Label an axis of a measured quantity. Data stay in the base unit, and tick labels use a suitable unit.
 
     Parameters
@@ -273,11 +274,13 @@ def quantity_axis(
         The values that will be shown. They determine the prefix of the unit.
     log : bool
         Whether the axis is logarithmic.
+    written : tuple of float and str, optional
+        The unit of the text beside the picture: its value in the base unit, and its name.
     """
     shown = np.array([v for v in values if math.isfinite(v)], dtype=np.float64)
     # On a log axis, the middle determines the unit, so that neither end has many zeros.
     middle = [float(np.sqrt(shown.min() * shown.max()))] if log and len(shown) else shown.tolist()
-    factor, prefix = prefix_for(middle, unit)
+    factor, prefix = written or prefix_for(middle, unit)
     _scale(axes, which, log=log)
     axis = axes.xaxis if which == "x" else axes.yaxis
     axis.set_major_locator(_InUnit(_log_locator(shown) if log else MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]), factor))

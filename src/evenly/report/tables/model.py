@@ -12,7 +12,7 @@ from rich.table import Table
 from evenly.errors import InputError
 from evenly.metrics import METRICS
 from evenly.models.base import Model
-from evenly.report.formatting import common_prefix, compact, percent, plain, span, time_limit
+from evenly.report.formatting import common_prefix, compact, in_unit, percent, plain, span, time_limit
 from evenly.report.left_out_errors import left_out_errors
 from evenly.report.slices import bounds, formula_of, leading_of, measured_by_configuration, quietly
 from evenly.report.tables.choice import blend_of, choice_as_dict, chose_itself
@@ -350,8 +350,8 @@ def _value_and_interval(
     if times == "hms" and unit == "s":
         return format_hms(row["value"]), f"{format_hms(row['lower'])} … {format_hms(row['upper'])}"
     factor, prefix = common_prefix([one["value"] for one in all_rows if one["unit"] == unit], unit)
-    value = f"{compact(row['value'] / factor)} {prefix}".rstrip()
-    return value, f"{compact(row['lower'] / factor, 3)} … {compact(row['upper'] / factor, 3)} {prefix}".rstrip()
+    value = f"{in_unit(row['value'], factor)} {prefix}".rstrip()
+    return value, f"{in_unit(row['lower'], factor, 3)} … {in_unit(row['upper'], factor, 3)} {prefix}".rstrip()
 
 
 def predictions_as_dict(

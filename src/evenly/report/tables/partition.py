@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.table import Table
 
+from evenly.decomposition.costs.cost_model import CostModel
 from evenly.decomposition.partitioning.plan import CutPlan, Prediction
 from evenly.fdtd.cell.box import Box
-from evenly.report.formatting import common_prefix, compact, percent, plain, quantity, ranks_text
+from evenly.report.formatting import common_prefix, compact, in_unit, interval, percent, plain, quantity, ranks_text
 from evenly.report.tables.run import add_numbers, add_row, new_table
 
 __all__ = [
     "answer", "cuts_as_dict", "cuts_counts_table", "cuts_headline", "cuts_table", "prediction_as_dict", "shares_table",
+    "step_interval", "within",
 ]  # fmt: skip
 
 #: The names of the two cuts of a plan.
@@ -40,6 +43,28 @@ def cuts_headline(plan: CutPlan) -> str:
         f"{cell.name}: {shape} = {compact(cell.grid.box.volume)} points on {ranks_text(chosen.ranks)}; "
         f"{quantity(chosen.step_s, digits=3)} per step predicted, slowest rank {compact(chosen.imbalance)} × the mean"
     )
+
+
+def within(plan: CutPlan, cost: CostModel, level: float = 0.9) -> str:
+    """Return the interval of the predicted time of a step, in a sentence, and what it leaves out.
+
+    Parameters
+    ----------
+    plan : CutPlan
+    cost : CostModel
+        What the prediction was made from; its errors on cells that weren't calibrated make the interval.
+    level : float
+        Probability of the interval.
+    """
+    lower, upper = step_interval(plan, cost, level)
+    alone = ", as if no ranks shared a node's memory bandwidth" if plan.prediction.ranks > 1 else ""
+    return f"{percent(level)}: {interval(lower, upper)} per step{alone}"
+
+
+def step_interval(plan: CutPlan, cost: CostModel, level: float = 0.9) -> tuple[float, float]:
+    """Return the interval of the predicted seconds of a step."""
+    half = math.exp(cost.half_width(level))
+    return plan.prediction.step_s / half, plan.prediction.step_s * half
 
 
 def answer(plan: CutPlan) -> str:
@@ -122,7 +147,7 @@ def cuts_table(plan: CutPlan, others: Mapping[str, Prediction] | None = None, *,
     for name, one in rows.items():
         share = float(one.border_s.sum() / one.rank_s.sum())
         add_row(
-            table, name, compact(one.step_s / factor), f"{one.imbalance:.3f}", percent(share, 2),
+            table, name, in_unit(one.step_s, factor), f"{one.imbalance:.3f}", percent(share, 2),
             compact(one.faces.sum() / 2), compact(one.faces.max()), times(plan.even.step_s / one.step_s),
         )  # fmt: skip
     return table
@@ -170,7 +195,7 @@ def cuts_counts_table(plans: Sequence[CutPlan], serial_s: float, *, title: str =
     for plan in plans:
         one = plan.prediction
         add_row(
-            table, str(one.ranks), plan.chosen, compact(one.step_s / factor), f"{one.imbalance:.3f}",
+            table, str(one.ranks), plan.chosen, in_unit(one.step_s, factor), f"{one.imbalance:.3f}",
             compact(serial_s / one.step_s, 3), percent(serial_s / one.step_s / one.ranks),
             f"{plan.even.imbalance:.3f}", compact(plan.gain, 3),
         )  # fmt: skip

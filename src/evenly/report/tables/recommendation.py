@@ -10,7 +10,7 @@ from rich.table import Table
 
 from evenly.core_counts.goal import Choice
 from evenly.core_counts.recommendation import Recommendation
-from evenly.report.formatting import common_prefix, compact, percent, quantity, time_limit, value_text
+from evenly.report.formatting import compact, in_unit, percent, quantity, time_limit, value_text
 from evenly.report.tables.model import TimeFormat
 from evenly.report.tables.run import add_numbers, add_row, new_table
 from evenly.runs.durations import format_hms
@@ -31,7 +31,7 @@ def recommendation_table(found: Recommendation, *, times: TimeFormat = "unit") -
     times : {"unit", "hms"}
         How times are written: as numbers in one unit, or as ``HH:MM:SS``.
     """
-    curve, best = found.curve, found.best
+    curve = found.curve
     starred = bool(curve["extrapolated"].any())
     is_first = not starred and bool(np.isclose(curve["efficiency"].iloc[0], 1.0))
     caption = f"used: efficiency against the {'first row' if is_first else 'fewest measured cores'}"
@@ -48,12 +48,10 @@ def recommendation_table(found: Recommendation, *, times: TimeFormat = "unit") -
     ]
     table = new_table(title, "\n".join(told))
     priced = [found.machine.currency] if "money" in curve else []
-    factor, unit = common_prefix(curve["run_s"], "s", float(best["run_s"]))
-    if float(best["run_s"]) < 0.2 * factor:  # the recommended count is to be read, not the slowest
-        factor, unit = common_prefix([float(best["run_s"])])
+    factor, unit = found.time_unit
     within = percent(found.level)
     hms = times == "hms"
-    written: Callable[[float, int], str] = lambda s, n: _clock(s) if hms else compact(s / factor, n)  # noqa: E731
+    written: Callable[[float, int], str] = lambda s, n: _clock(s) if hms else in_unit(s, factor, n)  # noqa: E731
     add_numbers(
         table,
         "cores",

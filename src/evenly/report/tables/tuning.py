@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.table import Table
 
-from evenly.report.formatting import compact, interval, percent, quantity, value_text
+from evenly.report.formatting import common_prefix, compact, in_unit, interval, percent, quantity, value_text
 from evenly.report.tables.run import add_numbers, add_row, new_table
 
 if TYPE_CHECKING:
@@ -238,11 +238,12 @@ def advice_table(advice: pd.DataFrame, parameters: Sequence[str], *, per_core: b
     """
     before = float(advice["error_before"].iloc[0])
     table = new_table("worth running next", f"the model estimates its error before these runs as {percent(before)}")
-    for name in (*parameters, "expected s", "hours" if per_core else "core-hours", "model off by"):
+    factor, unit = common_prefix(advice["seconds"])
+    for name in (*parameters, f"expected {unit}", "hours" if per_core else "core-hours", "model off by"):
         table.add_column(name, justify="right")
     for row in advice.to_dict("records"):
         add_row(
-            table, *(value_text(row[name]) for name in parameters), compact(row["seconds"]),
+            table, *(value_text(row[name]) for name in parameters), in_unit(row["seconds"], factor),
             compact(row["core_hours"], 3), percent(row["error_after"]),
         )  # fmt: skip
     return table

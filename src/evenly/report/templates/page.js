@@ -23,7 +23,8 @@ for (const box of document.querySelectorAll("[data-explorer]")) {
     const units = PREFIXES[data.unit] || [[1, data.unit === "1" ? "" : data.unit]];
     return units.filter((u) => largest >= (u[2] || u[0])).pop() || units[0];
   };
-  // One unit everywhere, that of the curve on which the sliders stand first, unless it makes unreadable numbers.
+  // One unit everywhere, that of the text beside, or of the curve on which the sliders stand first, unless it makes
+  // unreadable numbers.
   const unitOf = (values) => {
     const largest = Math.max(...values.map(Math.abs).filter(Number.isFinite), 0);
     return largest >= home[0] / 100 && largest < home[0] * 1e5 ? home : prefix(values);
@@ -32,7 +33,8 @@ for (const box of document.querySelectorAll("[data-explorer]")) {
   const where = () => inputs.map((input) => Number(input.value));
   const first = where(), along = Number(axis ? axis.value : 0), start = data.value[place(first)];
   const curve = data.parameters[along].values.map((_, i) => data.value[place(first.map((one, j) => (j === along ? i : one)))]);
-  const home = start < 0.2 * prefix(curve)[0] ? prefix([start]) : prefix(curve);
+  const home = (PREFIXES[data.unit] || []).find((unit) => unit[1] === data.written) ||
+    (start < 0.2 * prefix(curve)[0] ? prefix([start]) : prefix(curve));
   const span = (low, high, unit) => `${digits(low / unit[0], 3)} … ${digits(high / unit[0], 3)} ${unit[1]}`;
 
   function tell() {
