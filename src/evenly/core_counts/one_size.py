@@ -2,12 +2,49 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
+
 from evenly.errors import InputError
 from evenly.models.base import Model
 from evenly.runs.cores import Cores
+from evenly.runs.count_names import kind_of
 from evenly.runs.weak_scaling import is_per_worker
+from evenly.space.ranges import ends
 
-__all__ = ["check_one_size"]
+__all__ = ["check_one_size", "check_varied"]
+
+
+def check_varied(model: Model, what: Cores) -> None:
+    """Refuse runs that were all made on one number of cores: they don't tell what other numbers would bring.
+
+    Raises
+    ------
+    InputError
+        If no parameter of the cores varied, or their product never did, as of ranks and threads that fill a node.
+
+    Examples
+    --------
+    >>> import evenly, pandas as pd
+    >>> table = pd.DataFrame({"ranks": [4, 8, 16], "threads": [24, 12, 6], "seconds": [2.0, 2.1, 2.3]})
+    >>> model = evenly.fit(evenly.Runs.from_frame(table, ["ranks", "threads"]), method="log-quadratic")
+    >>> check_varied(model, Cores("ranks * threads"))
+    Traceback (most recent call last):
+    evenly.errors.InputError: all runs were made with ranks * threads = 96, so other numbers of cores can't ...
+    """
+    low_high = [ends(model.space_.parameters[name]) for name in what.names if name in model.space_.parameters]
+    told = ""
+    if low_high and all(low == high for low, high in low_high):
+        told = ", ".join(f"{name} = {low:g}" for name, (low, _) in zip(what.names, low_high, strict=True))
+    for first, others in model.training_.get("weak_scaling", {}).items():
+        for other, pairs in others.items():
+            if {first, other} == set(what.names):
+                made = what.of(pd.DataFrame(pairs, columns=[first, other]), len(pairs))
+                told = f"{what.text} = {made[0]:g}" if len(np.unique(made)) == 1 else told
+    if told:
+        raise InputError(
+            f"all runs were made with {told}, so other numbers of cores can't be compared: measure a second"
+        )
 
 
 def check_one_size(model: Model, what: Cores) -> None:
@@ -30,7 +67,7 @@ def check_one_size(model: Model, what: Cores) -> None:
     names = model.space_.names
     grown = [
         size for workers, sizes in model.training_.get("weak_scaling", {}).items() if workers in what.names
-        for size in sizes if size in names and size not in what.names
+        for size in sizes if size in names and size not in what.names and not kind_of(size)
     ]  # fmt: skip
     each = [name for name in (*names, *model.training_.get("per_worker", ())) if is_per_worker(name)]
     if not grown and not each:

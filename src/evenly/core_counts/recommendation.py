@@ -20,7 +20,7 @@ import pandas as pd
 from evenly.arguments import explained
 from evenly.core_counts.by_cores import check_whole, ways
 from evenly.core_counts.goal import Choice, Goal, Knee, counts_between, time_words
-from evenly.core_counts.one_size import check_one_size
+from evenly.core_counts.one_size import check_one_size, check_varied
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.machine.machine import Machine
 from evenly.models.base import Model
@@ -218,7 +218,7 @@ def recommend(
     count = 1.0 if steps is None else float(steps)
     machine = machine or Machine()
     what = find_cores(model.space_, cores_are, measured=None if measured is None else measured.configurations)
-    _check_varied(model, what)
+    check_varied(model, what)
     check_one_size(model, what)
     table, notes = _candidates(model, what, list(cores), cores, dict(at or {}), measured)
     curve = _curve(model, table, what, count, machine, level, limit)
@@ -274,16 +274,6 @@ def _skewed(measured: Runs) -> list[str]:
     if ratio < _SKEW:
         return []
     return [f"repeated steps take {ratio:.2f} times their median on average: for many of them, say --statistic mean"]
-
-
-def _check_varied(model: Model, what: Cores) -> None:
-    """Refuse runs that were all made on one number of cores: they don't tell what other numbers would bring."""
-    low_high = [ends(model.space_.parameters[name]) for name in what.names if name in model.space_.parameters]
-    if low_high and all(low == high for low, high in low_high):
-        told = ", ".join(f"{name} = {low:g}" for name, (low, _) in zip(what.names, low_high, strict=True))
-        raise InputError(
-            f"all runs were made with {told}, so other numbers of cores can't be compared: measure a second"
-        )
 
 
 def _candidates(

@@ -133,7 +133,7 @@ def _full_nodes(table: pd.DataFrame, nodes: str) -> str:
 
 
 def confounded(runs: Runs) -> str:
-    """Return a sentence on the sizes that grow with the ranks in all runs; "" if there is none.
+    """Return a sentence on the sizes that grow with the ranks in all runs, or threads that fall; "" if there are none.
 
     Examples
     --------
@@ -146,9 +146,13 @@ def confounded(runs: Runs) -> str:
     """
     said = []
     for first, sizes in weak_scaling(runs.configurations).items():
+        fall = [name for name in sizes if kind_of(name)]
+        grow = [name for name in sizes if name not in fall]
         verb, kind = ("grow", " (weak scaling)") if kind_of(first) else ("change", "")
-        together = f"{' and '.join(sizes)} {verb}{'s' * (len(sizes) == 1)} with {first}"
-        said.append(f"{together} in all runs{kind}: what either does alone can't be told")
+        for names, does, how in ((grow, f"{verb}{{}} with {first}", kind), (fall, f"fall{{}} where {first} grows", "")):
+            if names:
+                together = f"{' and '.join(names)} {does.format('s' * (len(names) == 1))}"
+                said.append(f"{together} in all runs{how}: what either does alone can't be told")
     return "; ".join(said)
 
 

@@ -1,6 +1,7 @@
 """Weak scaling: sizes of the problem that were always enlarged together with the ranks, or with each other.
 
-Such runs tell nothing about more ranks for the same problem, nor about a larger problem on the same ranks.
+Such runs tell nothing about more ranks for the same problem, nor about a larger problem on the same ranks. Ranks and
+threads that fill a node in all runs tell nothing about more cores.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def is_per_worker(name: str) -> bool:
 def weak_scaling(configurations: pd.DataFrame) -> dict[str, dict[str, list[list[float]]]]:
     """Return what other sizes change with in all runs, and the measured pairs of both; {} without.
 
-    Sizes that grow with the first count of workers, and sizes that grow, or shrink, with each other.
+    Sizes that grow with the first count of workers, counts for each worker that fall with it, as threads, and sizes
+    that grow, or shrink, with each other.
 
     Parameters
     ----------
@@ -58,6 +60,8 @@ def weak_scaling(configurations: pd.DataFrame) -> dict[str, dict[str, list[list[
     {'ranks': {'atoms': [[1.0, 32.0], [4.0, 128.0], [8.0, 256.0]]}}
     >>> weak_scaling(pd.DataFrame({"ranks": [8, 1, 4], "atoms": [32, 32, 128]}))
     {}
+    >>> weak_scaling(pd.DataFrame({"ranks": [8, 16, 32], "threads": [12, 6, 3]}))
+    {'ranks': {'threads': [[8.0, 12.0], [16.0, 6.0], [32.0, 3.0]]}}
     >>> weak_scaling(pd.DataFrame({"nx": [64, 128, 256], "ny": [32, 64, 128], "steps": [10, 20, 10]}))
     {'nx': {'ny': [[64.0, 32.0], [128.0, 64.0], [256.0, 128.0]]}}
     """
@@ -83,15 +87,17 @@ def _pairs(configurations: pd.DataFrame, first: str, second: str) -> NDArray[np.
 
 
 def _with_workers(configurations: pd.DataFrame, numeric: Sequence[str]) -> dict[str, dict[str, list[list[float]]]]:
-    """Return the first count of workers, and the sizes that grow with it."""
+    """Return the first count of workers, sizes that grow with it, and counts for each worker that fall with it."""
     counting = [str(name) for kind in WORKERS for name in configurations if kind_of(str(name)) == kind]
     workers = next((name for name in counting if configurations[name].nunique() > 1), None)
     if workers is None or workers not in numeric:
         return {}
     grown: dict[str, list[list[float]]] = {}
     for name in numeric:
-        pairs = np.empty((0, 2)) if kind_of(name) else _pairs(configurations, workers, name)
-        if len(pairs) and (np.diff(pairs, axis=0) > 0).all():
+        kind = kind_of(name)
+        pairs = np.empty((0, 2)) if kind in WORKERS else _pairs(configurations, workers, name)
+        steps = np.diff(pairs, axis=0)
+        if len(pairs) and ((steps[:, 1] < 0).all() if kind else (steps > 0).all()):
             grown[name] = pairs.tolist()
     return {workers: grown} if grown else {}
 

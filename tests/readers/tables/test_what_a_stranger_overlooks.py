@@ -8,6 +8,7 @@ import pytest
 from openpyxl import Workbook
 from openpyxl.styles import Font
 
+import evenly
 from evenly.errors import InputError, ReadError
 from evenly.readers.scanning import Measurements, scan
 from evenly.runs.cores import find_cores
@@ -150,3 +151,34 @@ def test_json_as_pandas_writes_it_and_with_a_unit_for_all(tmp_path: Path) -> Non
         assert _read(tmp_path, text, name="a.json").runs[""].values.tolist() == [90, 50]
     shared = '{"unit": "ms", "results": [{"cores": 8, "time": 90}, {"cores": 16, "time": 50}]}'
     assert _read(tmp_path, shared, name="b.json").runs[""].values.max() == pytest.approx(0.09)
+
+
+@pytest.mark.parametrize("first", ["OpenMP,1,6.861", "a,1,8m58.078s", "x,2,9755472ns"])
+def test_a_row_of_values_is_no_header(tmp_path: Path, first: str) -> None:
+    with pytest.raises(ReadError, match=r"line 1: the first line must name the columns, but '.*' is a value"):
+        _read(tmp_path, f"{first}\n{first}\n{first}\n", time=first.split(",")[-1])
+
+
+def test_one_thread_stands_beside_two_threads(tmp_path: Path) -> None:
+    text = "code,1 Thread,2 Threads,4 Threads\na,40,21,11\nb,44,23,12\n"
+    assert sorted(set(_read(tmp_path, text, time="* Threads").runs[""].configurations["Threads"])) == [1, 2, 4]
+
+
+def test_ranks_and_threads_that_fill_a_node_tell_nothing_of_more_cores(tmp_path: Path) -> None:
+    text = "ranks,threads,time_s\n32,3,19.7\n16,6,20.4\n8,12,22.9\n4,24,31.1\n"
+    found = _read(tmp_path, text)
+    assert "threads falls where ranks grows in all runs" in " ".join(found.notes)
+    model = evenly.fit(found.runs[""], method="log-quadratic")
+    with pytest.raises(InputError, match=r"ranks \* threads = 96, so other numbers of cores can't be compared"):
+        evenly.recommend(model, cores=[96, 192], cores_are="ranks * threads")
+    assert model.extrapolates({"ranks": [16, 16], "threads": [6, 12]}).tolist() == [False, True]
+
+
+def test_the_unit_of_a_time_of_simulated_time_stands_first(tmp_path: Path) -> None:
+    text = "cores,Days per nanosecond of simulation\n8,2\n16,1\n"
+    assert _read(tmp_path, text).runs[""].values.tolist() == [172_800, 86_400]
+
+
+def test_a_figure_of_merit_is_an_outcome(tmp_path: Path) -> None:
+    rows = "".join(f"{p},{LAW[p]},{round(3e4 / LAW[p])}\n" for p in CORES)
+    assert _read(tmp_path, f"cores,time_s,FOM\n{rows}").runs[""].parameters == ["cores"]

@@ -129,9 +129,9 @@ _SUFFIX = re.compile(r"^(?P<base>.+?)(?:\s*/\s*|_in_|\s+in\s+|_|\.|\s+)(?P<unit>
 
 #: The time of a unit of work, as climate models and solvers print it.
 _OF_EACH = re.compile(
-    r"(?P<unit>s|sec|seconds|ms|min|h|hours)(?:\s*/\s*|[\s_]+per[\s_]+)"
+    r"(?P<unit>s|sec|seconds|ms|min|h|hours|days)(?:\s*/\s*|[\s_]+per[\s_]+)"
     r"(?:m(?:odel)?[\s_]?day|sim(?:ulated)?[\s_]day|m(?:odel)?[\s_]?year|simulated[\s_]year|(?:time[\s_]?)?step|"
-    r"iter(?:ation)?|window)",
+    r"iter(?:ation)?|window|(?:nanosecond|ns)(?: of simulation| simulated)?)",
     re.IGNORECASE,
 )
 _CLOCK = re.compile(r"(?P<base>.*?\S)\s*[\[(](?:d-|d:)?h{1,2}:mm(?::ss)?[\])]", re.IGNORECASE)

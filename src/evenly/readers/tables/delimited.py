@@ -23,6 +23,7 @@ from evenly.errors import ReadError
 from evenly.readers.files import is_unended
 from evenly.readers.tables.bordered import without_borders
 from evenly.readers.tables.header_rows import joined_header, without_row_numbers
+from evenly.runs.durations import is_duration
 from evenly.runs.files import FORMULA
 
 __all__ = [
@@ -442,6 +443,14 @@ def _check_header(path: Path, header: list[str], line: int) -> list[str]:
     header = header[: max(1, named[-1] + 1 if named else 0)]
     if header and all(_is_number(cell) or cell[:1].isdigit() for cell in header) and any(map(_is_number, header)):
         raise ReadError(path, "the first line must name the columns, but it holds only numbers", line=line)
+    value = next((cell for cell in header if is_duration(cell) or (_is_number(cell) and not cell.isdigit())), "")
+    if value:
+        raise ReadError(
+            path,
+            f"the first line must name the columns, but {value!r} is a value: write a line of names above it, as "
+            "cores,time_s, or name what it is the value of, as dt=0.5",
+            line=line,
+        )
     if len(header) > _MOST_COLUMNS:
         raise ReadError(path, f"a table may have {_MOST_COLUMNS:,} columns, but this has {len(header):,}", line=line)
     twice = sorted(name for name, times in Counter(header).items() if times > 1)

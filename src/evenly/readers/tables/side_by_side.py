@@ -88,7 +88,9 @@ def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], patter
     {'mesh': ['fine', 'fine'], 'cores': ['8', '16'], 'time': ['9.1', '5.0']}
     """
     before, _, after = pattern.partition("*")
-    fits = re.compile(f"{re.escape(before)}(.+){re.escape(after)}")
+    one = r"(?<=\w)s$"  # 1 thread beside 2 threads
+    ends = re.escape(re.sub(one, "", after)) + ("s?" if re.search(one, after) else "")
+    fits = re.compile(f"{re.escape(before)}(.+?){ends}")
     found = {name: match[1].strip() for name in map(str, cells.columns) if (match := fits.fullmatch(name))}
     if len(found) < 2 or "*" in after:
         said = f"{len(found)} of the columns {', '.join(map(repr, cells.columns))}"
