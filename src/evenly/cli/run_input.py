@@ -265,7 +265,7 @@ def _labels(learned: Learned) -> set[str]:
 
 
 def _number(value: Any) -> Any:
-    from evenly.readers.tables.delimited import number
+    from evenly.readers.tables.number_texts import number
     from evenly.readers.tables.products import PRODUCT
 
     if isinstance(value, list):

@@ -217,7 +217,8 @@ def _asked(at: list[str] | None, file: Path | None) -> pd.DataFrame:
     import pandas as pd
 
     from evenly.readers.files import lines
-    from evenly.readers.tables.delimited import numbers, parse
+    from evenly.readers.tables.delimited import parse
+    from evenly.readers.tables.number_texts import numbers
 
     if (at is None) == (file is None):
         raise InputError("give the configurations either with --at, as --at cores=64,128, or with --file table.csv")

@@ -21,7 +21,7 @@ from evenly.readers.jobs.jobs import NOT_ENDED, Jobs
 from evenly.readers.slurm_texts import STATES, state
 from evenly.readers.tables.bookkeeping import is_unnamed
 from evenly.readers.tables.cell_files import Cells, may_hold_table, plain_cells, read_cells
-from evenly.readers.tables.delimited import Decimal
+from evenly.readers.tables.number_texts import Decimal
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.state_column import StateColumn, find_states
 from evenly.readers.tables.values import Values

@@ -20,11 +20,12 @@ from evenly.readers.files import UNENDED, head, is_file, is_unended, lines, plai
 from evenly.readers.registry import Skipped
 from evenly.readers.tables.bordered import tables_in_text
 from evenly.readers.tables.columns import time_candidates
-from evenly.readers.tables.delimited import Delimited, numbers, parse
+from evenly.readers.tables.delimited import Delimited, parse
 from evenly.readers.tables.doubts import without_doubts
 from evenly.readers.tables.excel import read_sheet
 from evenly.readers.tables.json_rows import is_rows, read_rows
 from evenly.readers.tables.latex import latex_as_bars
+from evenly.readers.tables.number_texts import numbers
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.org import org_as_bars
 from evenly.readers.tables.products import with_factors

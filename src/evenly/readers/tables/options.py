@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from evenly.readers.tables.delimited import Decimal
+from evenly.readers.tables.number_texts import Decimal
 
 __all__ = ["TableOptions"]
 

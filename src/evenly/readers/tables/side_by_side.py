@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.tables.columns import measured, unit_of_time
-from evenly.readers.tables.delimited import number as number_in
+from evenly.readers.tables.number_texts import number as number_in
 from evenly.readers.tables.wide import Narrowed
 from evenly.runs.count_names import kind_of
 

@@ -20,8 +20,8 @@ from evenly.errors import EvenlyError, InputError, MissingExtraError, ReadError
 from evenly.readers.base import Reader
 from evenly.readers.registry import Skipped, name_list
 from evenly.readers.tables.cell_files import TEXT_WITH_TABLES, Cells, looks_like_table, plain_cells, read_cells
-from evenly.readers.tables.delimited import Decimal
 from evenly.readers.tables.interpretation import Interpretation
+from evenly.readers.tables.number_texts import Decimal
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.roles import Column
 from evenly.readers.tables.side_by_side import stacked, stacked_by

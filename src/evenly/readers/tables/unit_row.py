@@ -158,7 +158,7 @@ def unit_in_text(lines: Iterable[str]) -> tuple[str, str]:
     Examples
     --------
     >>> unit_in_text(["# run times in ms"]), unit_in_text(["Table 1: times in minutes, and a time in s"])
-    (('ms', 'run times in ms'), ('', ''))
+    (('ms', 'times in ms'), ('', ''))
     """
     found = {}
     for line in lines:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError, did_you_mean
 from evenly.readers.tables import columns as words
-from evenly.readers.tables.delimited import has_decimal_commas, has_decimal_points, has_suffix, numbers
+from evenly.readers.tables.number_texts import has_decimal_commas, has_decimal_points, has_suffix, numbers
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.repetitions import are_whole
 from evenly.readers.tables.roles import is_result
