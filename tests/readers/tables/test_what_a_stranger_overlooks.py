@@ -182,3 +182,17 @@ def test_the_unit_of_a_time_of_simulated_time_stands_first(tmp_path: Path) -> No
 def test_a_figure_of_merit_is_an_outcome(tmp_path: Path) -> None:
     rows = "".join(f"{p},{LAW[p]},{round(3e4 / LAW[p])}\n" for p in CORES)
     assert _read(tmp_path, f"cores,time_s,FOM\n{rows}").runs[""].parameters == ["cores"]
+
+
+def test_other_times_beside_the_one_that_is_named_are_asked_about(tmp_path: Path) -> None:
+    rows = "".join(f"{n},{n**1.1 * 1.37e-4:.5g},{n**1.2 * 2.31e-4:.5g}\n" for n in (1000, 2000, 4000, 8000, 16_000))
+    with pytest.raises(ReadError, match=r"'Sort' may be another time, beside 'Histogram': .*--parameters 'Stars'"):
+        _read(tmp_path, f"Stars,Sort,Histogram\n{rows}", time="Histogram")
+    found = _read(tmp_path, f"Stars,Sort,Histogram\n{rows}", time="Histogram", parameters="Stars")
+    assert found.runs[""].parameters == ["Stars"]
+
+
+def test_a_continuous_parameter_is_no_other_time(tmp_path: Path) -> None:
+    sizes = (1.37, 8.11, 2.92, 5.53, 3.71, 6.67)
+    rows = "".join(f"{p},{x},{(10 + 1000 / p) * x**0.3:.5g}\n" for p, x in zip(CORES, sizes, strict=True))
+    assert _read(tmp_path, f"cores,x,T\n{rows}", time="T").runs[""].parameters == ["cores", "x"]

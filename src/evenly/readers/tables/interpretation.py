@@ -23,6 +23,7 @@ from evenly.readers.tables.quantities import find_quantities, free_name, measure
 from evenly.readers.tables.refusals import (
     refuse_choices,
     refuse_marks,
+    refuse_other_timings,
     refuse_remarks,
     refuse_summaries,
     refuse_totals,
@@ -154,6 +155,7 @@ class Interpretation:
         if not self.options.parameters:
             refuse_remarks(self.values, self._roles, parameters, seconds, failed | ~(seconds > 0))
             refuse_choices(self.values, self._roles, parameters, seconds)
+            refuse_other_timings(self.values, parameters, seconds)
         self.notes += self.values.said_of(parameters)
         for name in parameters:
             self.values.check_counts(name)

@@ -14,12 +14,14 @@ from evenly.errors import ReadError
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.remarks import is_wrong, not_measured, not_used, off_the_law
 from evenly.readers.tables.repetitions import chosen_by
-from evenly.readers.tables.roles import Column
+from evenly.readers.tables.roles import Column, is_count, look_measured
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.values import Values
 from evenly.space.expressions import quoted
 
-__all__ = ["refuse_choices", "refuse_marks", "refuse_remarks", "refuse_summaries", "refuse_totals"]
+__all__ = [
+    "refuse_choices", "refuse_marks", "refuse_other_timings", "refuse_remarks", "refuse_summaries", "refuse_totals",
+]  # fmt: skip
 
 #: What a row is called that sums up others, or that warmed up.
 _SUMMARIES = frozenset({
@@ -38,6 +40,8 @@ _OFF, _ON = np.log(1.5), np.log(1.1)
 #: A mark of nines is so many times as long as the longest time; any other mark so many times above or below all others.
 _FAR_ABOVE = 3.0
 _NO_TIME = 1e4
+#: So many runs tell that a column goes with the time, if their logarithms are correlated so closely.
+_FEWEST_ALIKE, _ALIKE = 4, 0.95
 _NINES = re.compile(r"9{4,}(?:[.,]9*0*)?")
 
 
@@ -203,6 +207,42 @@ def _wrong(
         if apart[row] > _OFF:
             return row, f"stands at a time that is {np.exp(apart[row]):.2g} times off what the other rows tell"
     return None, ""
+
+
+def refuse_other_timings(values: Values, parameters: Sequence[str], seconds: NDArray[np.float64]) -> None:
+    """Refuse parameters that look measured and change as the time does, as the times of other parts of a program.
+
+    Only where the user names the time: then no name tells what the others are.
+
+    Raises
+    ------
+    ReadError
+        With the columns that may have been varied.
+    """
+    known = np.isfinite(seconds) & (seconds > 0)
+    if values.options.time is None or known.sum() < _FEWEST_ALIKE:
+        return
+    alike = [
+        name
+        for name in parameters
+        if values.is_numeric(name) and not is_count(name) and _goes_with(values.numbers(name), seconds, known)
+    ]
+    others = [name for name in parameters if name not in alike and values.cells[name].nunique() > 1]
+    if alike and others:
+        raise ReadError(
+            values.path,
+            f"{', '.join(map(repr, alike))} may be {'other times' if len(alike) > 1 else 'another time'}, beside "
+            f"{values.options.time!r}: pass parameters= with the columns that were varied (--parameters "
+            f"'{','.join(others)}')",
+        )
+
+
+def _goes_with(numbers: NDArray[np.float64], seconds: NDArray[np.float64], known: NDArray[np.bool_]) -> bool:
+    """Tell whether numbers look measured and grow and fall as the time does."""
+    found = numbers[known]
+    if not (np.isfinite(found).all() and (found > 0).all() and look_measured(found)):
+        return False
+    return bool(np.corrcoef(np.log(found), np.log(seconds[known]))[0, 1] > _ALIKE)
 
 
 def refuse_choices(

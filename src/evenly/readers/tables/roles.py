@@ -37,6 +37,7 @@ __all__ = [
     "is_outcome",
     "is_result",
     "is_statistic",
+    "look_measured",
     "only",
     "settle",
     "words_of",
@@ -205,13 +206,13 @@ def is_outcome(column: str, values: NDArray[np.float64]) -> str:
         return ""
     if is_result(column):
         return "its name is that of a result"
-    if "%" in column and (words & _SHARES or _look_measured(values)):
+    if "%" in column and (words & _SHARES or look_measured(values)):
         return "a share in per cent"
     if words & _ITERATIONS and are_counted(values):
         return "numbers of iterations that nobody would choose: they came out of the runs"
     if words & _MEMORY and are_counted(values):
         return "amounts of memory that nobody would choose: they came out of the runs"
-    if may_be_outcome(column) and _look_measured(values):
+    if may_be_outcome(column) and look_measured(values):
         return "its name is that of a result, and its values look measured"
     if words & _POWER and not words & _CHOSEN and len(np.unique(values)) == len(values) > 2:
         return "its name is that of a result, and it differs in all runs"
@@ -318,7 +319,7 @@ def words_of(name: str) -> set[str]:
     return set(re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-zà-ÿ])(?=[A-Z])", "_", name).lower()))
 
 
-def _look_measured(values: NDArray[np.float64]) -> bool:
+def look_measured(values: NDArray[np.float64]) -> bool:
     """Tell whether numbers look as if measured: nearly all differ, and some are no round numbers."""
     found = values[np.isfinite(values)]
     differ = len(found) >= 3 and len(np.unique(found)) >= 0.7 * len(found)
