@@ -15,7 +15,7 @@ import pytest
 
 from evenly.campaign import Campaign, Study
 from evenly.campaign.placement import Placement
-from evenly.errors import InputError
+from evenly.errors import EvenlyWarning, InputError
 from evenly.launch import Launcher, Resources, Task, launcher_class
 from evenly.launch.batch import BatchLauncher
 from tests.launch.fake_schedulers import install
@@ -255,7 +255,8 @@ def test_a_scheduler_that_answered_before_is_waited_for(
     )
     qsub.chmod(0o755)
     monkeypatch.setattr("evenly.launch.batch._AGAIN_S", 0.1)
-    assert launcher.run(task(folders[0], "print(2)")).status == "ok"
+    with pytest.warns(EvenlyWarning, match="takes no job now"):
+        assert launcher.run(task(folders[0], "print(2)")).status == "ok"
     down.unlink()
     with pytest.raises(InputError, match="can't be reached"):
         launcher_class("pbs")().run(task(folders[1], "print(3)"))
