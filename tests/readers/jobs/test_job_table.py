@@ -267,7 +267,7 @@ def test_cores_of_slurms_jobs_can_be_said(tmp_path: Path) -> None:
 def test_numbers_of_repeated_runs_number_no_jobs(tmp_path: Path) -> None:
     path = tmp_path / "jobs.csv"
     path.write_text(
-        "run,user,date,cores,runtime_min\n1,ada,2026-03-01,8,30\n2,ada,2026-03-01,8,31\n1,ada,2026-03-01,8,45\n"
+        "run,user,submitted,cores,runtime_min\n1,ada,2026-03-01,8,30\n2,ada,2026-03-01,8,31\n1,ada,2026-03-01,8,45\n"
     )
     assert len(read_jobs(path).table) == 3
 
