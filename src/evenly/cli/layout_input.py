@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -33,6 +34,9 @@ def layout_of(layout: str | None, learned: Learned) -> str:
             f"the preCICE configuration couples {', '.join(found.coupling.participants)}, but nothing was measured of "
             f"{lacking}: measure all, or say how the others wait for each other, as --layout parallel"
         )
+    if found is not None and found.coupling is not None and (own := _in_own_words(found, list(learned.models))):
+        note(f"layout {own}, from the preCICE configuration found, whose names differ in capitals only")
+        return own
     if found is not None and found.placed and len(learned.models) > 1:
         return _of_timing_files(found, list(learned.models))
     if found is not None and len(learned.models) > 1:
@@ -41,6 +45,16 @@ def layout_of(layout: str | None, learned: Learned) -> str:
     if len(learned.models) > 1:
         note(f"the solvers are taken to run side by side, max({', '.join(learned.models)}): --layout says otherwise")
     return "parallel"
+
+
+def _in_own_words(found: Measurements, solvers: list[str]) -> str:
+    """Return the layout of a configuration whose participants are the solvers but for capitals; "" otherwise."""
+    names = {} if found.coupling is None else {name.lower(): name for name in map(str, found.coupling.participants)}
+    own = {names[solver.lower()]: solver for solver in solvers if solver.lower() in names}
+    plain = all(re.fullmatch(r"[^\W\d]\w*", name) for name in (*own, *own.values()))
+    if not plain or not len(own) == len(names) == len(solvers):
+        return ""
+    return re.sub(r"[^\W\d]\w*", lambda word: own.get(word[0], word[0]), str(found.layout))
 
 
 def _of_timing_files(found: Measurements, solvers: list[str]) -> str:
@@ -100,7 +114,7 @@ def step_days_of(learned: Learned) -> float | None:
 
 def _ask_precice(found: Measurements, solvers: list[str]) -> None:
     """Ask for the layout of runs of preCICE whose coupling scheme isn't known."""
-    if not all(name.startswith("precice") for _, name in found.sources):
+    if found.coupling is None and not all(name.startswith("precice") for _, name in found.sources):
         return
     listed = ", ".join(solvers)
     steps = found.substeps if set(found.substeps) == set(solvers) else dict.fromkeys(solvers, 1.0)
