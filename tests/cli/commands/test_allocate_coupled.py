@@ -194,6 +194,20 @@ def test_threads_are_decided_with_ranks(evenly: Evenly) -> None:
     assert (kept["ways"], kept["cores"]["fluid"] % 2) == ({}, 0)
 
 
+def test_a_plan_says_when_its_ranks_were_not_measured_with_its_threads(evenly: Evenly) -> None:
+    counts = [(r, t) for r in (1, 2, 4, 8) for t in (1, 2, 4)]  # threads scale worse than ranks
+    table("a.csv", "ranks,threads,time_s", [f"{r},{t},{100 / (r * t**0.7)}" for r, t in counts])
+    asked = ("allocate", "a.csv", "--cores-are", "ranks * threads", *LAW, "--cores")
+    inside = evenly(*asked, "32")
+    assert ("8 × 4" in inside.out, "extrapolated" in inside.out) == (True, False)
+    beyond = " ".join(evenly(*asked, "40").out.split())
+    assert "is extrapolated (ranks * threads = 40, learned on 4 … 32 with threads = 4)" in beyond
+    several = " ".join(evenly(*asked, "32,40").out.split())
+    assert "note: with 40 cores, a solver is extrapolated: outside the range learned on" in several
+    rows = evenly(*asked, "32,40", "--json").json["totals"]
+    assert [len(row["extrapolated"]) for row in rows] == [0, 1]
+
+
 def test_one_rank_may_have_more_threads(evenly: Evenly) -> None:
     rows = [f"{name},{t},{work / t}" for name, work in (("fluid", 60), ("solid", 30)) for t in (1, 2, 4, 8)]
     table("a.csv", "solver,threads,time_s", rows)

@@ -23,6 +23,8 @@ from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.runs.units import YEAR_DAYS
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from evenly.allocation.plan import Plan
     from evenly.allocation.problem.noise import Compare
     from evenly.models.base import Model
@@ -190,13 +192,16 @@ def models_by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, An
             note(f"{name}: {cores.said}")
         factor = kept.get(name, 1)
         text = cores.text if factor == 1 else f"{cores.text} * {factor}"
-        decided = _decided(name, model, cores, runs, fixed)
-        models[name] = fastest_way(model, text, {**fixed, **decided}) if decided else by_cores(model, text, at=fixed)
+        measured = None if runs is None else runs.ok.configurations
+        decided = _decided(name, model, cores, measured, fixed)
+        models[name] = (
+            fastest_way(model, text, {**fixed, **decided}, measured) if decided else by_cores(model, text, at=fixed)
+        )
     return models
 
 
 def _decided(
-    solver: str, model: Model, cores: Cores, runs: Runs | None, fixed: dict[str, Any]
+    solver: str, model: Model, cores: Cores, measured: pd.DataFrame | None, fixed: dict[str, Any]
 ) -> dict[str, tuple[int, ...]]:
     """Return the numbers of threads to choose from, where they vary as the ranks do, and say so.
 
@@ -208,9 +213,9 @@ def _decided(
     given = {**constants(model.space_), **fixed}
     left = [name for name in cores.names if name not in given]
     threads = [name for name in left if kind_of(name) == "per rank"]
-    if runs is None or len(left) != 2 or len(threads) != 1:
+    if measured is None or len(left) != 2 or len(threads) != 1:
         return {}
-    found = tuple(sorted(int(value) for value in runs.configurations[threads[0]].unique()))
+    found = tuple(sorted(int(value) for value in measured[threads[0]].unique()))
     note(
         f"{solver}: {threads[0]} are decided with {next(n for n in left if n != threads[0])}, among those measured: "
         f"{', '.join(map(str, found))} (--at {threads[0]}={found[0]} keeps one)"
