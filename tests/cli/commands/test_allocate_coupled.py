@@ -236,3 +236,10 @@ def test_whole_runs_alone_tell_curves_and_say_of_whom(evenly: Evenly) -> None:
     ):
         refused = evenly(*words)
         assert (refused.code, reason in refused.err) == (2, True)
+
+
+def test_what_is_wrong_with_whole_runs_is_said_whatever_their_file_is_called(evenly: Evenly) -> None:
+    table("what is open.csv", "ice_cores,ocn_cores,wall_s,SYPD", ["16,64,20,5", "32,0,11,9", "64,16,8,12"])
+    asked = ("allocate", "--coupled", "what is open.csv", "--cores", "80", "--layout", "max(ice, ocn)")
+    refused = evenly(*asked, "--coupled-time", "wall_s")
+    assert (refused.code, "'ocn_cores' must be a whole number above zero" in refused.err) == (2, True)
