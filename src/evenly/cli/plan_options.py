@@ -231,9 +231,8 @@ class UnitOptions:
         float | None, _units("--step-days", help="Days that a step simulates: 1 for the time of a simulated day.")
     ] = None
 
-    def days(self, learned: Learned) -> float | None:
-        """Return the days that a step simulates: what was typed, or what files and units of times tell."""
-        found = step_days_of(learned)
+    def days(self, found: float | None) -> float | None:
+        """Return the days that a step simulates: what was typed, or `found`, what files and units of times tell."""
         if self.step_days is not None and found is not None and self.step_days != found:
             raise InputError(
                 f"--step-days {self.step_days:g} contradicts the measurements, whose times are of {found:g} simulated "

@@ -238,6 +238,27 @@ def test_whole_runs_alone_tell_curves_and_say_of_whom(evenly: Evenly) -> None:
         assert (refused.code, reason in refused.err) == (2, True)
 
 
+def test_whole_runs_alone_use_each_option_or_refuse_it(evenly: Evenly) -> None:
+    counts = [(16, 64), (64, 16), (32, 64), (64, 32), (64, 64)]
+    rows = [f"{i},{o},{86_400 / max(3e5 / i**0.9, 4e5 / o**0.9)}" for i, o in counts]
+    table("runs.csv", "ice_cores,ocn_cores,SYPD", rows)
+    asked = ("allocate", "--coupled", "runs.csv", "--cores", "120", "--layout", "max(ice, ocn)")
+    drawn = evenly(*asked, "--plot", "pictures")
+    assert (drawn.code, sorted(file.name for file in Path("pictures").glob("*.svg"))) == (
+        0,
+        ["curve.svg", "timeline.svg"],
+    )
+    for words in (
+        ("--method", "pmnf"), ("--terms", "2"), ("--cores-are", "ranks"), ("--where", "SYPD > 1"),
+        ("--memory-is", "total"), ("--at", "level=8"), ("--jitter",),
+    ):  # fmt: skip
+        refused = evenly(*asked, *words)
+        told = f"need the times of each solver: give PATH, or leave out {words[0]}" in " ".join(refused.err.split())
+        assert (refused.code, told) == (2, True), (words, refused.err)
+    refused = evenly(*asked, "--step-days", "1")
+    assert (refused.code, "--step-days 1 contradicts the measurements" in refused.err) == (2, True)
+
+
 def test_what_is_wrong_with_whole_runs_is_said_whatever_their_file_is_called(evenly: Evenly) -> None:
     table("what is open.csv", "ice_cores,ocn_cores,wall_s,SYPD", ["16,64,20,5", "32,0,11,9", "64,16,8,12"])
     asked = ("allocate", "--coupled", "what is open.csv", "--cores", "80", "--layout", "max(ice, ocn)")

@@ -12,7 +12,7 @@ from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import loss, note, out, print_json, silence
 from evenly.cli.coupled_input import check_coupled
-from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of
+from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of, step_days_of
 from evenly.cli.memory_bounds import tell_shared_nodes
 from evenly.cli.net_options import NetOptions
 from evenly.cli.plan_options import CompareOptions, GoalOptions, LimitOptions, StartOptions, UnitOptions, for_all
@@ -32,6 +32,13 @@ if TYPE_CHECKING:
     from evenly.runs.cores import Cores
     from evenly.runs.runs import Runs
     from evenly.space.space import Space
+
+
+#: Options of groups that plans from whole coupled runs alone use, too.
+_OF_WHOLE_RUNS = frozenset({
+    "--min", "--max", "--multiple", "--allowed", "--cores-per-node", "--machine", "--coupled", "--coupled-time",
+    "--current", "--dof", "--level",
+})  # fmt: skip
 
 
 def allocate(
@@ -84,8 +91,13 @@ def allocate(
         check_steps(steps, solvers)
 
     if not path:
-        plan = _from_whole_runs(layout, totals, fixed, limits, goal, against, units)
+        useless = [*["--at"][: len(fixed)], *["--cores-are"][: cores_are is not None]]
+        for group in (limits, against, learning, search, net, reading):
+            useless += [option for option in opt.typed(group) if option not in _OF_WHOLE_RUNS]
+        plan = _from_whole_runs(layout, totals, useless, limits, goal, against, units)
         _show(plan, totals, start.script(plan, Learned({}), {}, programs), units.show_in, json=json)
+        if pictures.plot is not None:
+            _save_pictures(Learned({}), plan, pictures)
         return
     learned = learn(
         path, reading, learning, lambda runs, known: _asked(runs, known, most, cores_are, fixed) | arguments,
@@ -95,7 +107,7 @@ def allocate(
     check_parameters(fixed, learned)
     fixed = known_values(fixed, learned)
     models = models_by_cores(learned, cores_are, fixed)
-    days = units.days(learned)
+    days = units.days(step_days_of(learned))
     question: dict[str, Any] = {
         "layout": layout_of(layout, learned), "limits": limits.by_solver(learned, models, fixed), "at": fixed,
         "objective": goal.objective(days), "compare": compare, "noise": against.noise(learned, steps),
@@ -109,22 +121,25 @@ def allocate(
 
 
 def _from_whole_runs(
-    layout: str | None, totals: list[int], fixed: dict[str, Any], limits: LimitOptions, goal: GoalOptions,
+    layout: str | None, totals: list[int], useless: list[str], limits: LimitOptions, goal: GoalOptions,
     against: CompareOptions, units: UnitOptions,
 ) -> Plan:  # fmt: skip
-    """Return the plan whose curves are learned from whole coupled runs alone."""
+    """Return the plan whose curves are learned from whole coupled runs alone; refuse options that don't suit them."""
     from evenly.allocation.allocate import allocate as decide
     from evenly.allocation.problem.noise import Noise
     from evenly.cli.coupled_input import whole_runs
 
     if against.coupled is None:
         raise InputError("PATH is missing: give the times of each solver, or whole coupled runs with --coupled")
-    if fixed or against.jitter or against.steps or limits.memory is not None:
-        raise InputError("--at, --jitter, --step-times and --memory need the times of each solver: give PATH")
+    if useless:
+        raise InputError(
+            f"some options need the times of each solver: give PATH, or leave out {', '.join(useless)}, since whole "
+            "coupled runs alone are learned as one law"
+        )
     found, years = whole_runs(against.coupled, against.coupled_time, layout)
     check_names(list(found.curves), layout, limits, against.compare())
     learned = Learned(dict(found.curves))  # type: ignore[arg-type]
-    days = YEAR_DAYS if years else units.step_days
+    days = units.days(YEAR_DAYS if years else None)
     return decide(
         found.curves, max(totals, default=None), layout=layout or "parallel", step_days=days,
         limits=limits.by_solver(learned, {}, {}), objective=goal.objective(days), compare=against.compare(),
@@ -280,10 +295,10 @@ def _save_pictures(learned: Learned, plan: Plan, where: opt.Pictures) -> None:
     from evenly.report.plots.model import plot_models
 
     level = plan.noise.level
-    models = {name: learned.models[name] for name in plan.problem.names}  # so that colours are those of the plan
-    figures = {
-        "models": plot_models(models, learned.runs or None, level=level, test=learned.test or None),
-        "curve": plot_curve(plan),
-        "timeline": plot_plan(plan),
-    }
+    models = {
+        name: learned.models[name] for name in plan.problem.names if name in learned.models
+    }  # so that colours are those of the plan
+    figures = {"curve": plot_curve(plan), "timeline": plot_plan(plan)}
+    if models:  # whole runs alone tell laws, but no times of solvers to draw beside them
+        figures["models"] = plot_models(models, learned.runs or None, level=level, test=learned.test or None)
     save_all(figures, where)
