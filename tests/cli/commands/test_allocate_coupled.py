@@ -155,6 +155,24 @@ def test_units_of_simulated_time_ask_what_a_step_simulates(evenly: Evenly) -> No
     assert (refused.code, "stands instead of --max-seconds" in refused.err) == (2, True)
 
 
+def test_a_unit_is_refused_where_it_changes_nothing_and_before_anything_is_learned(
+    evenly: Evenly, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, work in (("atm", 200), ("ocn", 90)):
+        table(f"a/{name}.csv", "nproc,time_s", [f"{p},{work / p}" for p in COUNTS])
+    learned: list[object] = []
+    monkeypatch.setattr("evenly.cli.run_input.learn_from", lambda *given, **_: learned.append(given))
+    asked = ("allocate", "a", "--cores", "290", *LAW, "--in", "SYPD")
+    for words, reason in (
+        ((), "--in SYPD needs to know how many days a step simulates"),
+        (("--json",), "--in is for tables. JSON has seconds"),
+        (("--step-days", "1", "--json"), "--in is for tables. JSON has seconds"),
+        (("--step-days", "1", "--write", "slurm"), "--in is for the table of a plan"),
+    ):
+        refused = evenly(*asked, *words)
+        assert (refused.code, reason in " ".join(refused.err.split()), learned) == (2, True, [])
+
+
 def test_the_search_takes_the_options_of_fit(evenly: Evenly) -> None:
     for name, work in (("atm", 2000), ("ocn", 900)):
         table(f"a/{name}.csv", "nproc,time_s", [f"{p},{work / p + 3}" for p in (*COUNTS, 256)])

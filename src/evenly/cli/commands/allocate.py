@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from evenly.allocation.plan import Plan
     from evenly.allocation.problem.noise import Compare
     from evenly.models.base import Model
+    from evenly.readers import Measurements
     from evenly.report.simulated_time import TimeUnit
     from evenly.runs.cores import Cores
     from evenly.runs.runs import Runs
@@ -79,6 +80,7 @@ def allocate(
     totals = parsing.counts(cores, "--cores") if cores else []
     fixed, compare, arguments = opt.one_value_each(at), against.compare(), search.arguments() | net.arguments()
     goal.check()
+    units.check(start, json=json)
     pictures.check()
     programs = start.programs(totals)
     limits.spent()  # what can't be read is refused before anything is learned
@@ -86,9 +88,10 @@ def allocate(
     _check_totals(totals, goal, against)
     most, steps = max(totals, default=None), steps_in(against.steps, against.steps_time)
 
-    def accept(solvers: list[str]) -> None:
+    def accept(solvers: list[str], found: Measurements | None) -> None:
         check_names(solvers, layout, limits, compare)
         check_steps(steps, solvers)
+        goal.objective(units.days(step_days_of(Learned({}, found=found))))
 
     if not path:
         useless = [*["--at"][: len(fixed)], *["--cores-are"][: cores_are is not None]]
