@@ -15,8 +15,9 @@ import pytest
 
 from evenly.campaign import Campaign, Study
 from evenly.campaign.placement import Placement
-from evenly.errors import InputError
+from evenly.errors import EvenlyWarning, InputError
 from evenly.launch import Launcher, Resources, Task, launcher_class
+from evenly.launch.batch import BatchLauncher
 from tests.launch.fake_schedulers import install
 
 
@@ -195,3 +196,67 @@ def test_a_campaign_whose_driver_is_killed(launcher: Launcher, tmp_path: Path, p
         assert Counter(r.status for r in campaign.store.records()) == {"ok": 4}
     assert len(list(place.iterdir())) == 4
     assert not (tmp_path / "s.jobs").exists()
+
+
+def _batch(name: str) -> BatchLauncher:
+    launcher = launcher_class(name)()
+    assert isinstance(launcher, BatchLauncher)
+    return launcher
+
+
+@pytest.mark.parametrize("outer", ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"])
+def test_jobs_within_an_allocation_of_another_scheduler_have_their_own_number(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outer: str
+) -> None:
+    monkeypatch.setenv(outer, "4711")
+    for name in {"pbs", "lsf", "flux"} - {{"PBS_JOBID": "pbs", "LSB_JOBID": "lsf"}.get(outer, "")}:
+        (tmp_path / name).mkdir()
+        outcome = launcher_class(name)().run(task(tmp_path / name, "print(1)"))
+        assert outcome.status == "ok"
+        assert outcome.details["job"] != "4711"
+
+
+def test_a_limit_of_days_is_asked_of_pbs_in_hours() -> None:
+    made = Task(("solve",), "m", resources=Resources(time_limit_s=90_000))
+    assert "walltime=25:00:00" in _batch("pbs").submission(made)
+
+
+@pytest.mark.parametrize("name", ["pbs", "lsf"])
+def test_nodes_that_ranks_do_not_fill_are_refused(name: str) -> None:
+    launcher = _batch(name)
+    for ranks in (9,) if name == "lsf" else (2,):
+        with pytest.raises(InputError, match="nodes"):
+            launcher.submission(Task(("solve",), "m", ranks=ranks, resources=Resources(nodes=4)))
+    own = launcher.submission(Task(("mpirun", "solve"), "m", resources=Resources(nodes=2)))
+    assert "select=2:ncpus=1:mpiprocs=1" in own or own[own.index("-n") + 1] == "2"
+
+
+@pytest.mark.parametrize("option", [{"l": "walltime=1:00:00"}, {"l": "select=4"}, {"W": "block=true"}])
+def test_options_of_pbs_that_undo_settings_are_refused(option: dict[str, str]) -> None:
+    with pytest.raises(InputError, match="may not hold"):
+        _batch("pbs").submission(Task(("solve",), "m", resources=Resources(options=option)))
+    site = Resources(options={"l": "filesystems=home"})
+    assert "filesystems=home" in _batch("pbs").submission(Task(("solve",), "m", resources=site))
+
+
+def test_a_scheduler_that_answered_before_is_waited_for(
+    tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = [tmp_path / "second", tmp_path / "third"]
+    for folder in folders:
+        folder.mkdir()
+    launcher = launcher_class("pbs")()
+    assert launcher.run(task(tmp_path, "print(1)")).status == "ok"
+    qsub, down = tmp_path / "bin" / "qsub", tmp_path / "down"
+    qsub.rename(tmp_path / "bin" / "qsub.real")
+    qsub.write_text(
+        f'#!/bin/sh\n[ -e {down} ] || {{ touch {down}; echo "qsub: cannot connect to server x" >&2; exit 1; }}\n'
+        f'exec {tmp_path}/bin/qsub.real "$@"\n'
+    )
+    qsub.chmod(0o755)
+    monkeypatch.setattr("evenly.launch.batch._AGAIN_S", 0.1)
+    with pytest.warns(EvenlyWarning, match="takes no job now"):
+        assert launcher.run(task(folders[0], "print(2)")).status == "ok"
+    down.unlink()
+    with pytest.raises(InputError, match="can't be reached"):
+        launcher_class("pbs")().run(task(folders[1], "print(3)"))

@@ -191,9 +191,9 @@ class Goal:
         why += f", if the prediction holds: its upper bound is {' and '.join(hoped)}" if hoped else ""
         # An efficiency is a wish: what it hides is told. A deadline and a budget are kept.
         other = _runner_up(curve if self.efficiency is not None else left, best, count)
-        trade = (
-            "none that was looked at is faster, or cheaper, than it" if other is None else _trade(best, other, count)
-        )
+        which = "was looked at" if len(left) == len(curve) else "keeps to this"
+        none = f"none that {which} is faster, or cheaper, than it"
+        trade = none if other is None else _trade(best, other, count)
         # A table of the curve stands beside this sentence.
         told = _told(best, count, common_unit(curve["run_s"], best["run_s"]))
         runner_up = None if other is None else int(other[count])

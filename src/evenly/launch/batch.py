@@ -199,7 +199,7 @@ class BatchLauncher(Launcher):
             return number
         if (folder / _SCRIPT).exists() and (found := claimed_by(folder) or next(iter(self._numbers(name)), None)):
             return found  # an earlier evenly submitted it, and was killed before it noted the number
-        write_task(_within_limit(task), folder)
+        write_task(_within_limit(task), folder, self.name)
         (folder / _SCRIPT).write_text(_script(task, folder), encoding="utf-8")
         number = self._submitted(task, name, folder)
         noted.write_text(number, encoding="utf-8")
@@ -215,13 +215,15 @@ class BatchLauncher(Launcher):
                 self._queue.submitted("; ".join(done.stderr.split("\n")).strip("; "))
                 return plain(found[1])
             said = "; ".join((done.stderr.strip() or done.stdout.strip()).splitlines())
-            if self.elsewhere.search(said):
+            if self.elsewhere.search(said) and not self._queue.has_answered:
                 raise InputError(
                     f"{self.title} can't be reached from here ({said}): start evenly on a login node of the cluster"
                     f"{self.hint}; --launcher local runs here"
                 )
-            if not self.later.search(said):
+            if not self.later.search(said) and not self.elsewhere.search(said):
                 raise InputError(f"{self.title} doesn't take the job: {said}; the command was {' '.join(command)}")
+            if re.search(r"exceed|limit reached", said, re.IGNORECASE) and self.queue() == []:
+                raise InputError(f"{self.title} doesn't take the job, though you have no other: {said}")
             _say(f"{self.title} takes no job now ({said}): it is asked again")
             time.sleep(_AGAIN_S)
             # After a time-out, it may have been taken.
@@ -251,6 +253,8 @@ class _Queue:
         self._numbers: frozenset[str] = frozenset()
         self._asked = self._changed = -math.inf
         self._told: set[str] = set()
+        #: Whether the scheduler took a job or told the queue, so that one who doesn't answer now may do so later.
+        self.has_answered = False
 
     def changed(self) -> None:
         """Note that a job was submitted, or has ended."""
@@ -266,6 +270,7 @@ class _Queue:
                 if jobs is None:
                     return False  # nobody answers now
                 self._numbers, self._asked = frozenset(job.number for job in jobs), now
+                self.has_answered = True
                 self._tell(jobs)
             # What it said before the job was submitted doesn't count.
             return number not in self._numbers and self._asked > since
@@ -283,6 +288,7 @@ class _Queue:
     def submitted(self, said: str) -> None:
         """Say once what the scheduler remarked when it took a job."""
         with self._lock:
+            self.has_answered = True
             if said and said not in self._told:
                 self._told.add(said)
                 _say(f"{self._title} took the job, and said: {said}")

@@ -20,14 +20,20 @@ from evenly.writing import replacing
 
 __all__ = ["claimed_by", "has_begun", "job_number", "main", "outcome_in", "plain", "queued_s", "write_task"]
 
-#: Where schedulers tell a job its number: Slurm, PBS, LSF, Flux.
-_JOB_IDS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID")
+#: Where schedulers tell a job its number. Jobs of one inherit that of another in whose allocation they run.
+_JOB_IDS = {
+    "slurm": ("SLURM_JOB_ID",),
+    "pbs": ("PBS_JOBID",),
+    "lsf": ("LSB_JOBID",),
+    "flux": ("FLUX_ENCLOSING_ID", "FLUX_JOB_ID"),
+}
 _TASK, _CLAIM, _OUTCOME = "task.json", "began.json", "outcome.json"
 
 
-def write_task(task: Task, folder: Path) -> None:
-    """Write what the job needs: nothing of the environment but what the task asks for."""
+def write_task(task: Task, folder: Path, launcher: str) -> None:
+    """Write what the job needs, and who submits it: nothing of the environment but what the task asks for."""
     told = {
+        "launcher": launcher,
         "command": task.command, "mark": task.mark, "ranks": task.ranks, "environment": dict(task.environment),
         "folder": None if task.folder is None else str(task.folder.resolve()), "timeout_s": task.timeout_s,
     }  # fmt: skip
@@ -72,9 +78,16 @@ def queued_s(submitted: Path, started: Path) -> float | None:
         return None
 
 
-def job_number() -> str:
-    """Return the number of the scheduler's job that this process runs in, as its commands write it; "" if in none."""
-    return plain(next((os.environ[name] for name in _JOB_IDS if os.environ.get(name)), ""))
+def job_number(launcher: str = "") -> str:
+    """Return the number of the job that this process runs in, as the scheduler's commands write it; "" if in none.
+
+    Parameters
+    ----------
+    launcher : str
+        Whose job it is; any scheduler's without it.
+    """
+    names = _JOB_IDS.get(launcher, tuple(name for names in _JOB_IDS.values() for name in names))
+    return plain(next((os.environ[name] for name in names if os.environ.get(name)), ""))
 
 
 def plain(number: str) -> str:
@@ -91,7 +104,8 @@ def plain(number: str) -> str:
 def main(folder: Path) -> int:
     """Run the task in a folder, unless another job has begun with it."""
     told = json.loads((folder / _TASK).read_text(encoding="utf-8"))
-    if not _claimed(folder / _CLAIM):
+    number = job_number(told.get("launcher", ""))
+    if not _claimed(folder / _CLAIM, number):
         return 0
     place = None if told["folder"] is None else Path(told["folder"])
     task = Task(
@@ -101,6 +115,7 @@ def main(folder: Path) -> int:
     found: dict[str, Any]
     try:
         found = dataclasses.asdict(launcher.run(task))
+        found["details"] = {**found["details"], **({"job": number} if number else {})}
     except OSError as error:
         found = {"error": [error.errno, error.strerror, error.filename or task.command[0]]}
     with replacing(folder / _OUTCOME) as new:
@@ -108,14 +123,14 @@ def main(folder: Path) -> int:
     return 0
 
 
-def _claimed(path: Path) -> bool:
+def _claimed(path: Path, job: str) -> bool:
     """Make a file, which only one process can; return whether this one did."""
     try:
         number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         return False
     with os.fdopen(number, "w", encoding="utf-8") as file:
-        json.dump({"host": platform.node(), "pid": os.getpid(), "job": job_number()}, file)
+        json.dump({"host": platform.node(), "pid": os.getpid(), "job": job}, file)
     return True
 
 

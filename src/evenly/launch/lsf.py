@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, final
 
+from evenly.errors import InputError
 from evenly.launch.base import Task
 from evenly.launch.batch import BatchLauncher, Ended, Waiting, call, limit_minutes, options_text
 
@@ -36,6 +37,7 @@ class LSF(BatchLauncher):
     taken: ClassVar[Mapping[str, str]] = {
         "n": "ranks", "W": "time_limit", "M": "memory", "q": "partition", "P": "account", "x": "exclusive",
         "J": "", "o": "", "oo": "", "e": "", "eo": "", "K": "", "I": "", "r": "", "cwd": "",
+        "Ip": "", "Is": "", "i": "", "H": "",
     }  # fmt: skip
     accepted: ClassVar[re.Pattern[str]] = re.compile(r"Job <(\d+)> is submitted")
     later: ClassVar[re.Pattern[str]] = re.compile(
@@ -46,9 +48,15 @@ class LSF(BatchLauncher):
     )
 
     def submission(self, task: Task) -> list[str]:
-        asked, ranks = task.resources, task.ranks or 1
+        asked = task.resources
+        ranks = task.ranks or asked.nodes or 1  # a command that starts its own ranks gets its nodes
         each = asked.cores_per_rank or 1
         on_node = asked.ranks_per_node or (math.ceil(ranks / asked.nodes) if asked.nodes else None)
+        if asked.nodes and on_node and math.ceil(ranks / on_node) != asked.nodes:
+            raise InputError(
+                f"LSF fills nodes one after another: {ranks} ranks, {on_node} on each, don't take {asked.nodes} nodes: "
+                "give ranks that are a multiple of the nodes, or ranks_per_node"
+            )
         given: list[tuple[str, object]] = [
             ("n", ranks * each),
             ("R", f"span[ptile={on_node * each}]" if on_node else None),

@@ -15,7 +15,7 @@ from typing import ClassVar, final
 from evenly.errors import InputError
 from evenly.launch.base import Task
 from evenly.launch.batch import BatchLauncher, Ended, Waiting, call, limit_minutes, options_text, user
-from evenly.runs.durations import format_hms, parse
+from evenly.runs.durations import parse
 
 __all__ = ["PBS", "chunks"]
 
@@ -23,6 +23,13 @@ __all__ = ["PBS", "chunks"]
 _ENDS = {-26: "out of memory", -27: "out of memory", -29: "time limit"}
 #: SIGTERM and SIGKILL, as PBS counts signals: 128 or 256 and the signal. `qdel` sends them.
 _KILLED = {128 + 15, 256 + 15, 128 + 9, 256 + 9}
+
+
+#: Words in the values of options that evenly itself gives.
+_OWN = {
+    "l": re.compile(r"\b(?:select|walltime|nodes|ncpus|mpiprocs|mem|place)="),
+    "W": re.compile(r"\b(?:block|depend|run_count)="),
+}
 
 
 @final
@@ -34,6 +41,7 @@ class PBS(BatchLauncher):
     title: ClassVar[str] = "PBS"
     taken: ClassVar[Mapping[str, str]] = {
         "q": "partition", "A": "account", "N": "", "o": "", "e": "", "j": "", "J": "", "r": "", "V": "",
+        "I": "", "z": "", "h": "",
     }  # fmt: skip
     accepted: ClassVar[re.Pattern[str]] = re.compile(r"(?m)^(\d+(?:\.\S+)?)\s*$")
     later: ClassVar[re.Pattern[str]] = re.compile(
@@ -50,9 +58,15 @@ class PBS(BatchLauncher):
         )
         lists = [
             f"select={chunks(task)}",
-            *([f"walltime={format_hms(60 * minutes)}"] if minutes else []),
+            *([f"walltime={minutes // 60:02}:{minutes % 60:02}:00"] if minutes else []),  # without days
             *([f"place={place}"] if place else []),
         ]
+        for option, words in _OWN.items():
+            if found := words.search(str(asked.options.get(option, ""))):
+                raise InputError(
+                    f"the option {option} of PBS may not hold {found[0]!r}: nodes, ranks, memory and time_limit in "
+                    "[launcher] say it, and each run is a job that ends by itself"
+                )
         given = [*(("l", text) for text in lists), ("q", asked.partition or None), ("A", asked.account or None)]
         return ["qsub", "-r", "n", "-V", *options_text([*given, *asked.options.items()], "-", " ")]
 
@@ -87,7 +101,8 @@ def chunks(task: Task) -> str:
     Raises
     ------
     InputError
-        If memory is given, which is that of a node, but not how ranks are spread over nodes.
+        If memory is given, which is that of a node, but not how ranks are spread over nodes; if there are fewer ranks
+        than nodes.
 
     Examples
     --------
@@ -97,7 +112,10 @@ def chunks(task: Task) -> str:
     >>> chunks(Task(("solve",), "m", ranks=8, resources=Resources(cores_per_rank=2)))
     '8:ncpus=2:mpiprocs=1'
     """
-    asked, ranks = task.resources, task.ranks or 1
+    asked = task.resources
+    ranks = task.ranks or asked.nodes or 1  # a command that starts its own ranks gets its nodes
+    if asked.nodes is not None and ranks < asked.nodes:
+        raise InputError(f"nodes must be at most the {ranks} ranks, but got {asked.nodes}: each node runs a rank")
     each, memory = asked.cores_per_rank or 1, f":mem={asked.memory}" if asked.memory else ""
     if asked.nodes is None and asked.ranks_per_node is None:
         if memory and ranks > 1:

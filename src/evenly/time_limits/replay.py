@@ -61,6 +61,8 @@ class Replay:
         other had ended.
     has_cores : bool
         Whether the cores are known; else the hours are those of jobs.
+    stopped_hours : float
+        Core-hours of the jobs that were stopped at their limit, which are lost as asked.
     notes : tuple of str
         What was assumed.
     """
@@ -71,6 +73,7 @@ class Replay:
     stopped: int
     unjudged: int
     has_cores: bool
+    stopped_hours: float = 0.0
     notes: tuple[str, ...] = ()
 
 
@@ -136,6 +139,7 @@ def replay(jobs: Jobs, *, kill: float = 0.05, judged_from: float = 0.0) -> Repla
         stopped=int(history.stopped.sum()),
         unjudged=int((~history.stopped & ~known).sum()),
         has_cores=history.has_cores,
+        stopped_hours=float((history.seconds * history.cores)[history.stopped].sum() / 3600),
         notes=jobs.notes,
     )
 

@@ -262,3 +262,18 @@ def test_cores_of_slurms_jobs_can_be_said(tmp_path: Path) -> None:
     assert read_jobs(path, cores_are="nodes * 48").number("cores").tolist() == [96.0, 144.0]
     with pytest.raises(EvenlyError, match="must be made of columns of numbers"):
         read_jobs(path, cores_are="sockets * 48")
+
+
+def test_numbers_of_repeated_runs_number_no_jobs(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.csv"
+    path.write_text(
+        "run,user,submitted,cores,runtime_min\n1,ada,2026-03-01,8,30\n2,ada,2026-03-01,8,31\n1,ada,2026-03-01,8,45\n"
+    )
+    assert len(read_jobs(path).table) == 3
+
+
+def test_a_unit_beside_a_table_of_jobs_is_asked_about(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.csv"
+    path.write_text("# all times in minutes\nuser,submitted,cores,runtime\nada,2026-03-01 08:00,8,30\n")
+    with pytest.raises(EvenlyError, match="'times in minutes' stands beside the table"):
+        read_jobs(path)

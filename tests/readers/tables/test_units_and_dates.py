@@ -122,3 +122,29 @@ def test_the_word_before_a_number_names_a_parameter(tmp_path: Path) -> None:
     assert found.parameters == ["núcleos", "malla"]
     with pytest.raises(ReadError, match="differ by more than repeated runs do"):
         _read(tmp_path, text.replace("malla", "run"), time="run *")
+
+
+@pytest.mark.parametrize("month", ["Okt", "octubre", "Oct.", "oktober", "out"])
+def test_months_in_other_languages(tmp_path: Path, month: str) -> None:
+    day = f"{month} 2026 10"
+    text = f"cores,start,end\n8,14 {day}:00,14 {day}:30\n16,15 {day}:00,15 {day}:20\n"
+    assert _read(tmp_path, text).runs[""].values.tolist() == [1800, 1200]
+
+
+@pytest.mark.parametrize("date", ["14 Xyz 2026 10:00", "31/02/2026 10:00"])
+def test_a_date_that_is_none_is_refused_by_name(tmp_path: Path, date: str) -> None:
+    text = f"cores,start,end\n8,14/01/2026 10:00,14/01/2026 10:30\n16,{date},{date}\n"
+    with pytest.raises(ReadError, match=f"'{date}' is no date"):
+        _read(tmp_path, text)
+
+
+@pytest.mark.parametrize("text", ['{"columns": ["time"], "data": null}', '{"columns": [{"t": 1}], "data": [[8]]}'])
+def test_json_that_only_looks_as_pandas_writes_it(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ReadError):
+        _read(tmp_path, text, name="a.json", format="table")
+
+
+def test_a_simulated_time_in_a_caption_is_no_unit(tmp_path: Path) -> None:
+    assert (
+        len(_read(tmp_path, "# simulated time in h: 3, queue times in min\ncores,time_s\n8,90\n16,50\n").runs[""]) == 2
+    )

@@ -196,3 +196,16 @@ def test_a_continuous_parameter_is_no_other_time(tmp_path: Path) -> None:
     sizes = (1.37, 8.11, 2.92, 5.53, 3.71, 6.67)
     rows = "".join(f"{p},{x},{(10 + 1000 / p) * x**0.3:.5g}\n" for p, x in zip(CORES, sizes, strict=True))
     assert _read(tmp_path, f"cores,x,T\n{rows}", time="T").runs[""].parameters == ["cores", "x"]
+
+
+def test_parts_of_the_time_are_found_beside_a_small_parameter(tmp_path: Path) -> None:
+    rows = "".join(
+        f"{q},{p},{900 * q},{int(64_000 * q / p)},{900 * q + int(64_000 * q / p)}\n" for p in CORES for q in (1, 2)
+    )
+    found = _read(tmp_path, f"queries,threads,loading,matcher,total time\n{rows}", time="total time")
+    assert found.runs[""].parameters == ["queries", "threads"]
+
+
+def test_durations_side_by_side_are_repeated_runs(tmp_path: Path) -> None:
+    text = "Chr,threads,Time1,Time2\n1,1,21:28:31,18:15:17\n1,2,10:23:52,9:40:41\n1,4,7:12:52,7:53:36\n"
+    assert _read(tmp_path, text, time="Time*").runs[""].values[:2].tolist() == [77_311, 65_717]

@@ -49,6 +49,8 @@ _TEXTS: dict[str, tuple[str, ...]] = {
     "partition": ("partition", "queue", "queuename", "warteschlange", "filedattente", "cola", "coda", "wachtrij"),
     "cluster": ("cluster", "machine", "system", "maschine", "rechner"),
 }  # fmt: skip
+#: Names that number jobs, or rows or repeated runs.
+_NUMBERS_OF_ANY = frozenset({"runid", "run", "lauf", "id", "nr", "no", "number", "nummer", "numero"})
 #: Names of columns of dates.
 _DATES: dict[str, frozenset[str]] = {
     "submit": frozenset({
@@ -186,7 +188,7 @@ def find_texts(values: Values, given: Mapping[str, str], taken: Collection[str])
             continue
         free = [c for c in map(str, values.cells) if c not in taken and c not in (*found.values(), *given.values())]
         by_name = sorted((c for c in free if letters(c) in names), key=lambda c: names.index(letters(c)))
-        by_name = [c for c in by_name if any(values.texts(c)) and (role != "id" or _tells_apart(values.texts(c)))]
+        by_name = [c for c in by_name if any(values.texts(c)) and (role != "id" or _tells_apart(c, values.texts(c)))]
         if len(by_name) > 1 and role == "user" and values.texts(by_name[0]) != values.texts(by_name[1]):
             raise ReadError(
                 values.path,
@@ -197,10 +199,12 @@ def find_texts(values: Values, given: Mapping[str, str], taken: Collection[str])
     return found
 
 
-def _tells_apart(cells: Sequence[str]) -> bool:
+def _tells_apart(column: str, cells: Sequence[str]) -> bool:
+    """Tell whether a column numbers jobs; numbers that repeat are steps of one job only if its name says job."""
     there = [cell.split(".")[0] for cell in cells if cell]  # a step is 7.batch
     rows = [cell for cell in cells if cell]
-    return len(set(rows)) >= _NEARLY_EACH * len(rows) or (len(set(there)) > 1 and all(c.isdecimal() for c in there))
+    of_jobs = letters(column) not in _NUMBERS_OF_ANY and len(set(there)) > 1 and all(c.isdecimal() for c in there)
+    return len(set(rows)) >= _NEARLY_EACH * len(rows) or of_jobs
 
 
 def find_limit(values: Values, given: str | None, taken: Collection[str]) -> str | None:

@@ -121,15 +121,17 @@ class JobTableReader(JobReader):
                 raise ReadError(path, "it holds runs that evenly wrote, and no jobs")
             self.skipped = list(cells.skipped)
             plain = plain_cells(cells, self._options)
-            jobs = self._jobs(path, plain, semicolons=cells.semicolons)
+            jobs = self._jobs(path, plain)
             return Jobs(jobs.table, (*jobs.notes, *plain.notes, *cells.notes))
         except (ReadError, MissingExtraError):
             raise
         except EvenlyError as error:
             raise ReadError(path, str(error)) from None
 
-    def _jobs(self, path: Path, cells: Cells, *, semicolons: bool) -> Jobs:
-        values = Values(self._options, path, cells.frame, cells.lines, cells.units, semicolons=semicolons)
+    def _jobs(self, path: Path, cells: Cells) -> Jobs:
+        values = Values(
+            self._options, path, cells.frame, cells.lines, cells.units, semicolons=cells.semicolons, around=cells.around
+        )
         for name, value in self._options.constants.items():
             values.cells[name] = str(value)
         self._check_named(values)

@@ -182,7 +182,8 @@ def plain_cells(cells: Cells, options: TableOptions) -> Cells:
     frame, doubts = without_doubts(frame)
     frame, in_cells = with_cell_units(frame)
     told = (f"the numbers in {name!r} are in {unit}" for name, unit in in_cells.items())
-    return Cells(frame, rows, units | in_cells, (*cells.first, *unit_told, *split, *doubts, *told))
+    notes = (*cells.first, *unit_told, *split, *doubts, *told)
+    return Cells(frame, rows, units | in_cells, notes, semicolons=cells.semicolons, around=cells.around)
 
 
 def _around(content: Sequence[str], table: Delimited) -> list[str]:

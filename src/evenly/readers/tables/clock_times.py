@@ -46,10 +46,32 @@ _TIME = r"\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?:\s*[ap]\.?m\.?)?"
 _WRITTEN = re.compile(
     rf"(?P<first>\d{{1,2}})(?P<mark>[/.-])(?P<second>\d{{1,2}})(?P=mark)(?P<year>\d{{4}}|\d\d)(?:,?\s+{_TIME})?", re.I
 )
+_WORD = r"[^\W\d_]{3,10}\.?"
 _WITH_MONTH = re.compile(
-    rf"(?:[a-z]{{3}},?\s+)?(?:\d{{1,2}}[\s/-][a-z]{{3,9}}|[a-z]{{3,9}}\s+\d{{1,2}})[\s,/-]+(?:\d{{4}}[\s,:]+{_TIME}|{_TIME}\s+\d{{4}})",
+    rf"(?:{_WORD},?\s+)?(?:\d{{1,2}}\.?[\s/-]{_WORD}|{_WORD}\s+\d{{1,2}})[\s,/-]+"
+    rf"(?:\d{{4}}[\s,:]+{_TIME}|{_TIME}\s+\d{{4}})",
     re.I,
 )
+#: Months in German, French, Spanish, Italian, Portuguese and Dutch, where they aren't as in English.
+_MONTHS = {
+    word: english
+    for english, words in {
+        "Jan": "jän januar janv janvier ene enero gen gennaio janeiro januari",
+        "Feb": "februar févr fév février fevr febrero febbraio fevereiro fev februari",
+        "Mar": "mär märz mrz mars marzo março maart mrt",
+        "Apr": "avr avril abr abril aprile",
+        "May": "mai mayo mag maggio maio mei",
+        "Jun": "juni juin junio giu giugno junho",
+        "Jul": "juli juil juillet julio lug luglio julho",
+        "Aug": "août aout ago agosto augustus",
+        "Sep": "sept septembre septiembre set settembre setembro",
+        "Oct": "okt oktober octobre octubre ott ottobre out outubro",
+        "Nov": "novembre noviembre novembro",
+        "Dec": "dez dezember déc décembre dic diciembre dicembre dezembro",
+    }.items()
+    for word in words.split()
+}
+_MONTH = re.compile(_WORD)
 _TIME_OF_DAY = re.compile(_TIME, re.I)
 _UTC = re.compile(r"(?<=\d)\s*(?:UTC|GMT)$")
 _DAY = 86_400.0
@@ -198,10 +220,23 @@ def _as_written(start: str, end: str, columns: Mapping[str, Sequence[str]]) -> B
 
 
 def _parsed(cells: Sequence[str], *, day_first: bool) -> NDArray[np.float64]:
-    """Return the seconds of dates and times; NaN for those that aren't known yet."""
-    texts = [None if cell.lower() in _NOT_YET else cell for cell in cells]
+    """Return the seconds of dates and times; NaN for those that aren't known yet.
+
+    Raises
+    ------
+    InputError
+        If a cell is no date, as 31/02/2026.
+    """
+    texts = [None if cell.lower() in _NOT_YET else _MONTH.sub(_in_english, cell) for cell in cells]
     moments = pd.to_datetime(pd.Series(texts, dtype=object), format="mixed", dayfirst=day_first, errors="coerce")
+    for cell, text, wrong in zip(cells, texts, moments.isna(), strict=True):
+        if wrong and text is not None:
+            raise InputError(f"{cell!r} is no date that evenly knows: write dates as 2026-12-31 08:30")
     return np.asarray((moments - pd.Timestamp(1970, 1, 1)) / pd.Timedelta(seconds=1), dtype=np.float64)
+
+
+def _in_english(month: re.Match[str]) -> str:
+    return _MONTHS.get(month[0].lower().rstrip("."), month[0])
 
 
 def in_parts(columns: Mapping[str, Sequence[str]]) -> tuple[tuple[str, ...], NDArray[np.float64]] | None:

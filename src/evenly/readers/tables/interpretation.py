@@ -44,7 +44,6 @@ from evenly.readers.tables.state_column import find_states, stopped_at_limit
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.time_column import find_time
 from evenly.readers.tables.time_relations import follows_response, parts_of
-from evenly.readers.tables.unit_row import unit_in_text
 from evenly.readers.tables.values import Values
 from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
@@ -113,8 +112,7 @@ class Interpretation:
     ) -> None:
         self.options = options
         self.path = path
-        self.values = Values(options, path, cells, lines, units or {}, semicolons=semicolons)
-        self._around = around
+        self.values = Values(options, path, cells, lines, units or {}, semicolons=semicolons, around=around)
         self.notes: list[str] = []
         self._roles: dict[str, Column] = {}
         self._settled: set[str] = set()  # columns that `where` left with one value
@@ -280,13 +278,6 @@ class Interpretation:
             self.values.require([column], "time")
         taken = (*self.options.parameters, *self.options.quantities)
         found = find_time(self.values, [c for c in self._free() if c not in taken])
-        unit, said = unit_in_text(self._around)
-        if unit and unit != found.unit and self.options.unit is None and not self.values.are_durations(found.name):
-            raise ReadError(
-                self.path,
-                f"{said!r} stands beside the table, but {found.name!r} would be in {found.unit}: pass unit= (--unit), "
-                f"as --unit {unit}",
-            )
         self.notes += found.notes
         for used in found.spans:
             self._take(used, "left out", "the time is taken from it")

@@ -95,8 +95,14 @@ def _as_pandas_writes(found: Mapping[str, Any]) -> Any:
     >>> _as_pandas_writes({"n": {"0": 8, "1": 16}}), _as_pandas_writes({"columns": ["n"], "index": [0], "data": [[8]]})
     ([{'n': 8}, {'n': 16}], [{'n': 8}])
     """
-    if found.keys() >= {"columns", "data"} and all(isinstance(row, list) for row in found["data"]):
-        return [dict(zip(found["columns"], row, strict=False)) for row in found["data"]]
+    names, rows = found.get("columns"), found.get("data")
+    if (
+        isinstance(names, list)
+        and isinstance(rows, list)
+        and all(isinstance(name, str) for name in names)
+        and all(isinstance(row, list) and len(row) == len(names) for row in rows)
+    ):
+        return [dict(zip(names, row, strict=True)) for row in rows]
     columns = list(found.values())
     if not columns or not all(isinstance(one, Mapping) and one and all(map(str.isdigit, one)) for one in columns):
         return found

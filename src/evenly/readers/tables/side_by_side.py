@@ -19,6 +19,7 @@ from evenly.readers.tables.columns import measured, unit_of_time
 from evenly.readers.tables.number_texts import number as number_in
 from evenly.readers.tables.wide import Narrowed
 from evenly.runs.count_names import kind_of
+from evenly.runs.durations import parse as duration
 
 __all__ = ["pattern_in", "stacked", "stacked_by"]
 
@@ -175,7 +176,9 @@ def _are_runs(cells: pd.DataFrame, name: tuple[str, str], by_number: dict[int, s
 
 
 def _alike(cells: pd.DataFrame) -> bool:
-    """Tell whether the numbers in each row differ no more than the times of repeated runs do."""
+    """Tell whether the numbers or durations in each row differ no more than the times of repeated runs do."""
     values = cells.apply(pd.to_numeric, errors="coerce")
+    if values.isna().all(axis=None):
+        values = cells.apply(lambda column: column.map(lambda cell: duration(str(cell), "mm:ss")))
     with np.errstate(invalid="ignore", divide="ignore"):
         return bool((values.max(axis=1) / values.min(axis=1) < _ALIKE).all())

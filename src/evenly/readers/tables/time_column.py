@@ -15,6 +15,7 @@ from evenly.readers.tables.clock_times import Between, between, in_parts
 from evenly.readers.tables.roles import is_limit, is_result, words_of
 from evenly.readers.tables.side_by_side import pattern_in
 from evenly.readers.tables.states import name_key
+from evenly.readers.tables.unit_row import unit_in_text
 from evenly.readers.tables.values import Values
 from evenly.runs.count_names import kind_of
 from evenly.runs.durations import TWO_FIELDS
@@ -141,6 +142,8 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
         raise ReadError(values.path, f"{column!r} doesn't say in which unit it is: pass unit= (--unit), as s, ms or us")
     known_format = why.endswith(_FORMATS)
     assumed = not (options.unit or told or in_cells or known_format)
+    if not in_cells:
+        _refuse_another_unit(values, column, unit)
     guesses = ["pass unit=, --unit, otherwise"] if assumed else []
     if options.time is None and made is None and not (known_format or _is_usual(column)):
         guesses.append("that of a whole run on the wall; pass time=, --time, if it is another")
@@ -177,6 +180,17 @@ def _refuse_one_time(values: Values, column: str, unit: str) -> None:
 def _is_usual(column: str) -> bool:
     """Tell whether all words of a name are those of the time of a run, and none may make it another time."""
     return words_of(re.sub(r"[\[(][^\])]*[\])]\s*$", "", column)) <= _USUAL
+
+
+def _refuse_another_unit(values: Values, column: str, unit: str) -> None:
+    """Refuse a unit that a text beside the table contradicts, unless the user names it."""
+    beside, said = unit_in_text(values.around)
+    if beside and beside != unit and values.options.unit is None:
+        raise ReadError(
+            values.path,
+            f"{said!r} stands beside the table, but {column!r} would be in {unit}: pass unit= (--unit), as "
+            f"--unit {beside}",
+        )
 
 
 def _refuse_ends(values: Values, column: str, span: Between) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.readers.tables.roles import ENOUGH, are_round, is_count, may_be_outcome
+from evenly.readers.tables.roles import ENOUGH, are_round, is_count, look_measured, may_be_outcome
 
 __all__ = ["follows_response", "parts_of"]
 
 _STRAIGHT = 0.999
+#: Of more columns, not all sums are tried.
+_MOST_PARTS = 30
 
 
 def follows_response(
@@ -97,12 +100,26 @@ def parts_of(columns: Mapping[str, NDArray[np.float64]], times: NDArray[np.float
 
 
 def _exact_parts(columns: Mapping[str, NDArray[np.float64]], times: NDArray[np.float64]) -> list[str]:
-    """Return the columns, none of which counts, that sum to the time in every row; none if they don't."""
-    found = {name: values for name, values in columns.items() if not is_count(name) and (values >= 0).all()}
-    if len(found) < 2 or len(np.unique(times)) < 3:
+    """Return the columns, none of which counts, that sum to the time in every row; none if they don't.
+
+    One or two of those that are no longer than the time may be no parts of it. Those that sum to it but for rounding
+    must look measured, or be the same in all rows.
+    """
+    found = {
+        name: values
+        for name, values in columns.items()
+        if not is_count(name) and bool(np.all((values >= 0) & (values <= times)))
+    }
+    if not 2 <= len(found) <= _MOST_PARTS or len(np.unique(times)) < 3:
         return []
-    sums = np.sum(list(found.values()), axis=0)
-    return list(found) if bool(np.allclose(sums, times, rtol=2e-3)) else []
+    for without in (0, 1, 2):
+        for names in itertools.combinations(found, len(found) - without):
+            sums = np.sum([found[name] for name in names], axis=0)
+            if len(names) > 1 and np.allclose(sums, times, rtol=1e-9):
+                return list(names)
+    rounded = [name for name, values in found.items() if look_measured(values) or np.ptp(values) == 0]
+    sums = np.sum([found[name] for name in rounded], axis=0) if len(rounded) > 1 else np.zeros(len(times))
+    return rounded if np.allclose(sums, times, rtol=2e-3) else []
 
 
 def _line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:

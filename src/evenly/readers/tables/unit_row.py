@@ -145,6 +145,7 @@ def with_units(cells: pd.DataFrame, lines: NDArray[np.int64]) -> tuple[pd.DataFr
 
 #: A time and its unit in the text around a table: ``times in ms``, ``run times [min]``, ``Zeiten in Sekunden``.
 _SAID = re.compile(
+    r"(?<!simulated )(?<!simulation )(?<!physical )(?<!model )(?<!queue )(?<!waiting )(?<!cpu )"
     r"\b(?:\w*times?|timings?|runtimes?|durations?|\w*zeit(?:en)?|temps|durées?|tiempos?|tempos?|tempi)\b"
     r"(?:\s+(?:are|is|sind|ist|sont|measured|given|given as|all|gemessen))*\s*(?:in|en|em|[\[(:,])\s*"
     r"(?P<unit>[^\W\d_]+)\b",

@@ -56,6 +56,8 @@ class Values:
         The units that stood in the cells of a column, or in a row below its name.
     semicolons : bool
         Whether semicolons stand between the cells, as where commas are decimal marks.
+    around : sequence of str
+        The lines above and below the table.
 
     Examples
     --------
@@ -74,12 +76,14 @@ class Values:
         units: Mapping[str, str] = MappingProxyType({}),
         *,
         semicolons: bool = False,
+        around: Sequence[str] = (),
     ) -> None:
         self.options: Final = options
         self.path: Final = path
         self.cells = cells
         self.lines = lines
         self.units: Final = units
+        self.around: Final = around
         auto = options.decimal == "auto"
         self._commas: Final = auto and has_decimal_commas(cells)
         self._may_have_commas: Final = self._commas or (auto and semicolons and not has_decimal_points(cells))

@@ -19,7 +19,10 @@ __all__ = ["advice_as_dict", "advice_text", "limits_table", "replay_as_dict"]
 def limits_table(replay: Replay) -> Table:
     """Return what each way of choosing time limits would have cost."""
     hours = "core-h" if replay.has_cores else "job-h"
-    stopped = f"; {replay.stopped} more were stopped at their limit and would be again" if replay.stopped else ""
+    lost = f"{compact(replay.stopped_hours)} {hours}"
+    stopped = (
+        f"; {replay.stopped} more were stopped at their limit, which lost {lost} as asked" if replay.stopped else ""
+    )
     first = f"; {replay.unjudged} had no earlier job to learn from" if replay.unjudged else ""
     table = new_table(
         f"{replay.judged} jobs replayed, each limit from earlier jobs only",
