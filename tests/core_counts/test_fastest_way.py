@@ -46,7 +46,7 @@ def test_ways_differ_and_threads_of_tasks_follow(fluid: FastestWay) -> None:
 
 def test_counts_are_those_of_any_way(model: evenly.Model) -> None:
     even = fastest_way(model, "ranks * threads", {"threads": (2, 3)})
-    assert even.counts(9).tolist() == [2, 3, 4, 6, 8, 9]  # type: ignore[union-attr]
+    assert even.counts(9).tolist() == [2, 3, 4, 6, 8, 9]
     with pytest.raises(InputError, match="no threads of 2, 3 makes 5 cores"):
         even.predict({"ranks * threads": [5]})
     with pytest.raises(InputError, match="one parameter is decided with the cores"):

@@ -81,7 +81,7 @@ class FastestWay:
         """The values of the parameter that is decided."""
         return tuple(one.fixed[self.decided] for one in self.each)
 
-    def counts(self, most: int) -> Ints | None:
+    def counts(self, most: int) -> Ints:
         """Return the core counts up to `most` that some way makes."""
         made = [one.counts(most) for one in self.each]
         return np.unique(np.concatenate([counts for counts in made if counts is not None]))
@@ -138,7 +138,7 @@ class FastestWay:
 
     def _best(self, X: Configurations) -> Ints:
         """Return the place (n,) of the way that is taken for each configuration."""
-        return self._all(X).argmin(axis=0)
+        return np.asarray(self._all(X).argmin(axis=0), dtype=np.int64)
 
     def _all(self, X: Configurations) -> Floats:
         """Return the predictions of all ways (n_ways, n); infinite for ways that can't make the cores, or are farther.
