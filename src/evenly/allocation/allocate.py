@@ -281,10 +281,18 @@ def _constants(source: Any) -> dict[str, Any]:
 
 
 def _makeable(name: str, source: Any, limits: Limits, total: int) -> Limits:
-    """Return the limits without counts that the parameters of a model can't make."""
+    """Return the limits without counts that the parameters of a model can't make.
+
+    Where ways differ and no counts are named, those are left out, too, that only ways make which weren't measured
+    there.
+    """
     made = source.counts(total) if isinstance(source, ByCores | FastestWay) else None
     if made is None:
         return limits
+    if isinstance(source, FastestWay) and limits.allowed is None:
+        near = dataclasses.replace(limits, allowed=[int(count) for count in source.measured_counts(total)] or None)
+        if near.allowed and len(near.counts(total)):
+            return near
     wanted = made if limits.allowed is None else np.intersect1d(made, np.asarray(limits.allowed, dtype=np.int64))
     if not len(wanted):
         raise InfeasibleError(

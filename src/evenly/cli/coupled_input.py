@@ -41,6 +41,10 @@ _OF_SIMULATED_TIME = frozenset({"SYPD", "SDPD"})
 _FEWEST = 3
 
 
+class _OtherWorkError(InputError):
+    """A table of coupled runs has no single time of the work that was asked for; it may have one of other work."""
+
+
 def check_coupled(learned: Learned, *, chosen: bool) -> None:
     """Refuse runs whose times can't be compared between solvers, and ask for what settles it.
 
@@ -104,9 +108,7 @@ def whole_runs(coupled: Path, time: str | None, layout: str | None) -> tuple[Who
     solvers = list(tree.names)
     try:
         runs, years = read_coupled(coupled, time, solvers, simulated_years=False), False
-    except InputError as error:
-        if "different work" not in str(error) and "is open" not in str(error):
-            raise
+    except _OtherWorkError:
         runs, years = read_coupled(coupled, time, solvers, simulated_years=True), True
     found = learn_whole_runs(tree, runs)
     note(f"curves are learned from {len(runs.seconds)} whole runs alone, as a · cores^-b with one b for all solvers")
@@ -160,7 +162,7 @@ def read_coupled(path: Path, time: str | None, solvers: Sequence[str], *, simula
         if time is not None and time not in names:
             raise InputError(f"--coupled-time names {time!r}, but {path} has {', '.join(names)}")
         if time is None and len(found) != 1:
-            raise InputError(
+            raise _OtherWorkError(
                 f"which column of {path} is the time of a step of the coupled run is open "
                 f"({', '.join(found or timed)}): say it with --coupled-time"
             )
@@ -168,7 +170,7 @@ def read_coupled(path: Path, time: str | None, solvers: Sequence[str], *, simula
         known = measured(column)
         unit = (known.unit if known else "") or unit_of_time(column) or "s"
         if (unit == "SYPD") != simulated_years:
-            raise InputError(
+            raise _OtherWorkError(
                 f"{column!r} of --coupled and the times of the solvers are of different work: give both as SYPD, or "
                 "both as the time of a step"
             )

@@ -231,15 +231,32 @@ class UnitOptions:
         float | None, _units("--step-days", help="Days that a step simulates: 1 for the time of a simulated day.")
     ] = None
 
-    def days(self, learned: Learned) -> float | None:
-        """Return the days that a step simulates: what was typed, or what files and units of times tell."""
-        found = step_days_of(learned)
+    def check(self, start: StartOptions, *, json: bool) -> None:
+        """Refuse a unit where no table is printed."""
+        if self.show_in is None:
+            return
+        if start.write is not None:
+            raise InputError("--in is for the table of a plan, and --write prints what starts it: leave out --in")
+        if json:
+            raise InputError(
+                "--in is for tables. JSON has seconds and, where it is known what a step simulates, "
+                "simulated_years_per_day and core_hours_per_simulated_year: leave out --in"
+            )
+
+    def days(self, found: float | None) -> float | None:
+        """Return the days that a step simulates: what was typed, or `found`, what files and units of times tell."""
         if self.step_days is not None and found is not None and self.step_days != found:
             raise InputError(
                 f"--step-days {self.step_days:g} contradicts the measurements, whose times are of {found:g} simulated "
                 "days: leave it out"
             )
-        return found if self.step_days is None else self.step_days
+        days = found if self.step_days is None else self.step_days
+        if self.show_in is not None and days is None:
+            raise InputError(
+                f"--in {self.show_in} needs to know how many days a step simulates: give --step-days, as 1 for times "
+                "of a simulated day, or 0.0104167 for steps of 15 minutes"
+            )
+        return days
 
 
 @dataclass(frozen=True)

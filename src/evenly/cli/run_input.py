@@ -110,14 +110,15 @@ def learn(
     learning: Learning,
     arguments: Callable[[Runs, Collection[str]], dict[str, Any]] | None = None,
     *,
-    accept: Callable[[list[str]], None] | None = None,
+    accept: Callable[[list[str], Measurements | None], None] | None = None,
     others: Sequence[str] = (),
     each: str | None = None,
 ) -> Learned:
     """Load the models in a ``.evenly`` file, or read measurements and fit one model per solver, or per value of `each`.
 
     `arguments` gives further arguments of a method for runs, knowing the names of those that it takes. `accept` is
-    called with the solvers before any is fitted. `others` are options that don't suit models that are there already.
+    called with the solvers, and what was read of them, before any is fitted. `others` are options that don't suit
+    models that are there already.
     """
     from evenly.models.registry import method_names
 
@@ -129,7 +130,7 @@ def learn(
     tell_about(found)
     chosen = reading.chosen(found.runs)
     if accept is not None:
-        accept(chosen)
+        accept(chosen, found)
     learned = learn_from({name: found.runs[name] for name in chosen}, learning, arguments, each=each, found=found)
     left_out = tuple(name for name in found.runs if name not in chosen)
     unnamed = each is None and list(found.runs) == [name_of(paths[0])]
@@ -197,7 +198,12 @@ def _learn_each(
     return Learned(models, {name: part for name, part in parts.items() if name in models})
 
 
-def _load(path: Path, reading: Reading, options: Sequence[str], accept: Callable[[list[str]], None] | None) -> Learned:
+def _load(
+    path: Path,
+    reading: Reading,
+    options: Sequence[str],
+    accept: Callable[[list[str], Measurements | None], None] | None,
+) -> Learned:
     from evenly.models.storage import load
 
     useless = [option for option in options if option not in ("--only", "--without")]
@@ -210,7 +216,7 @@ def _load(path: Path, reading: Reading, options: Sequence[str], accept: Callable
     models = loaded if isinstance(loaded, dict) else {name_of(path): loaded}
     chosen = reading.chosen(models)
     if accept is not None:
-        accept(chosen)
+        accept(chosen, None)
     left_out = tuple(name for name in models if name not in chosen)
     return Learned({name: models[name] for name in chosen}, left_out=left_out)
 

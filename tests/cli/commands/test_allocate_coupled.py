@@ -155,6 +155,24 @@ def test_units_of_simulated_time_ask_what_a_step_simulates(evenly: Evenly) -> No
     assert (refused.code, "stands instead of --max-seconds" in refused.err) == (2, True)
 
 
+def test_a_unit_is_refused_where_it_changes_nothing_and_before_anything_is_learned(
+    evenly: Evenly, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, work in (("atm", 200), ("ocn", 90)):
+        table(f"a/{name}.csv", "nproc,time_s", [f"{p},{work / p}" for p in COUNTS])
+    learned: list[object] = []
+    monkeypatch.setattr("evenly.cli.run_input.learn_from", lambda *given, **_: learned.append(given))
+    asked = ("allocate", "a", "--cores", "290", *LAW, "--in", "SYPD")
+    for words, reason in (
+        ((), "--in SYPD needs to know how many days a step simulates"),
+        (("--json",), "--in is for tables. JSON has seconds"),
+        (("--step-days", "1", "--json"), "--in is for tables. JSON has seconds"),
+        (("--step-days", "1", "--write", "slurm"), "--in is for the table of a plan"),
+    ):
+        refused = evenly(*asked, *words)
+        assert (refused.code, reason in " ".join(refused.err.split()), learned) == (2, True, [])
+
+
 def test_the_search_takes_the_options_of_fit(evenly: Evenly) -> None:
     for name, work in (("atm", 2000), ("ocn", 900)):
         table(f"a/{name}.csv", "nproc,time_s", [f"{p},{work / p + 3}" for p in (*COUNTS, 256)])
@@ -194,6 +212,20 @@ def test_threads_are_decided_with_ranks(evenly: Evenly) -> None:
     assert (kept["ways"], kept["cores"]["fluid"] % 2) == ({}, 0)
 
 
+def test_a_plan_says_when_its_ranks_were_not_measured_with_its_threads(evenly: Evenly) -> None:
+    counts = [(r, t) for r in (1, 2, 4, 8) for t in (1, 2, 4)]  # threads scale worse than ranks
+    table("a.csv", "ranks,threads,time_s", [f"{r},{t},{100 / (r * t**0.7)}" for r, t in counts])
+    asked = ("allocate", "a.csv", "--cores-are", "ranks * threads", *LAW, "--cores")
+    inside = evenly(*asked, "32")
+    assert ("8 × 4" in inside.out, "extrapolated" in inside.out) == (True, False)
+    beyond = " ".join(evenly(*asked, "40").out.split())
+    assert "is extrapolated (ranks * threads = 40, learned on 4 … 32 with threads = 4)" in beyond
+    several = " ".join(evenly(*asked, "32,40").out.split())
+    assert "note: with 40 cores, a solver is extrapolated: outside the range learned on" in several
+    rows = evenly(*asked, "32,40", "--json").json["totals"]
+    assert [len(row["extrapolated"]) for row in rows] == [0, 1]
+
+
 def test_one_rank_may_have_more_threads(evenly: Evenly) -> None:
     rows = [f"{name},{t},{work / t}" for name, work in (("fluid", 60), ("solid", 30)) for t in (1, 2, 4, 8)]
     table("a.csv", "solver,threads,time_s", rows)
@@ -222,3 +254,31 @@ def test_whole_runs_alone_tell_curves_and_say_of_whom(evenly: Evenly) -> None:
     ):
         refused = evenly(*words)
         assert (refused.code, reason in refused.err) == (2, True)
+
+
+def test_whole_runs_alone_use_each_option_or_refuse_it(evenly: Evenly) -> None:
+    counts = [(16, 64), (64, 16), (32, 64), (64, 32), (64, 64)]
+    rows = [f"{i},{o},{86_400 / max(3e5 / i**0.9, 4e5 / o**0.9)}" for i, o in counts]
+    table("runs.csv", "ice_cores,ocn_cores,SYPD", rows)
+    asked = ("allocate", "--coupled", "runs.csv", "--cores", "120", "--layout", "max(ice, ocn)")
+    drawn = evenly(*asked, "--plot", "pictures")
+    assert (drawn.code, sorted(file.name for file in Path("pictures").glob("*.svg"))) == (
+        0,
+        ["curve.svg", "timeline.svg"],
+    )
+    for words in (
+        ("--method", "pmnf"), ("--terms", "2"), ("--cores-are", "ranks"), ("--where", "SYPD > 1"),
+        ("--memory-is", "total"), ("--at", "level=8"), ("--jitter",),
+    ):  # fmt: skip
+        refused = evenly(*asked, *words)
+        told = f"need the times of each solver: give PATH, or leave out {words[0]}" in " ".join(refused.err.split())
+        assert (refused.code, told) == (2, True), (words, refused.err)
+    refused = evenly(*asked, "--step-days", "1")
+    assert (refused.code, "--step-days 1 contradicts the measurements" in refused.err) == (2, True)
+
+
+def test_what_is_wrong_with_whole_runs_is_said_whatever_their_file_is_called(evenly: Evenly) -> None:
+    table("what is open.csv", "ice_cores,ocn_cores,wall_s,SYPD", ["16,64,20,5", "32,0,11,9", "64,16,8,12"])
+    asked = ("allocate", "--coupled", "what is open.csv", "--cores", "80", "--layout", "max(ice, ocn)")
+    refused = evenly(*asked, "--coupled-time", "wall_s")
+    assert (refused.code, "'ocn_cores' must be a whole number above zero" in refused.err) == (2, True)

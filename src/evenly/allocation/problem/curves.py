@@ -23,6 +23,7 @@ from evenly.core_counts.fastest_way import FastestWay
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.runs.cores import find_cores
 from evenly.space.ranges import extent
+from evenly.space.space import Space
 
 __all__ = ["Front", "SolverCurve", "Table", "call", "cores_of", "cores_parameter"]
 
@@ -173,16 +174,43 @@ class SolverCurve:
         return bool(np.allclose(self._formula(asked), call(self.source, asked, self.at), rtol=_AGREE, atol=0.0))
 
     def outside(self, count: int) -> str | None:
-        """Return a message if `count` lies outside the model's training range, else None."""
-        space = getattr(self.source, "space_", None)
+        """Return a message if `count`, or the way that makes it, lies outside the model's training range, else None."""
+        space = self._learned_on(count)
         if space is None:
             return None
         table = _frame(self.source, np.array([count]), self.at)
-        beyond = list(space.outside(table))
-        if not beyond:
-            return None
-        told = ", ".join(f"{n} = {table[n].iloc[0]}, learned on {extent(space.parameters[n])}" for n in beyond)
-        return f"{self.name!r} is extrapolated ({told})"
+        way = "".join(f" with {name} = {value}" for name, value in self._decided(count).items())
+        told = [
+            f"{name} = {table[name].iloc[0]}, learned on {extent(space.parameters[name])}{way * (k == 0)}"
+            for k, name in enumerate(space.names)
+            if name in space.outside(table)
+        ]
+        return f"{self.name!r} is extrapolated ({', '.join(told)})" if told else None
+
+    def extrapolates(self, counts: Ints) -> NDArray[np.bool_]:
+        """Tell for which `counts` (n,) there is a message of `outside`, shape (n,)."""
+        beyond = np.zeros(len(counts), dtype=np.bool_)
+        space = getattr(self.source, "space_", None)
+        if space is None:
+            return beyond
+        table = _frame(self.source, counts, self.at)
+        if isinstance(self.source, FastestWay):
+            return self.source.extrapolates(table)
+        for mask in space.outside(table).values():
+            beyond |= mask
+        return beyond
+
+    def _learned_on(self, count: int) -> Space | None:
+        """Return the ranges in which the source was measured, those of the way that is taken where ways differ."""
+        if isinstance(self.source, FastestWay):
+            return self.source.space_of(count, self.at)
+        return getattr(self.source, "space_", None)
+
+    def _decided(self, count: int) -> dict[str, Any]:
+        """Return the value that is decided with the cores, by name, where one is."""
+        if not isinstance(self.source, FastestWay):
+            return {}
+        return {self.source.decided: self.way(count)[self.source.decided]}
 
 
 @dataclass(frozen=True)

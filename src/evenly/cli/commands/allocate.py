@@ -12,7 +12,7 @@ from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import loss, note, out, print_json, silence
 from evenly.cli.coupled_input import check_coupled
-from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of
+from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of, step_days_of
 from evenly.cli.memory_bounds import tell_shared_nodes
 from evenly.cli.net_options import NetOptions
 from evenly.cli.plan_options import CompareOptions, GoalOptions, LimitOptions, StartOptions, UnitOptions, for_all
@@ -23,13 +23,23 @@ from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.runs.units import YEAR_DAYS
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from evenly.allocation.plan import Plan
     from evenly.allocation.problem.noise import Compare
     from evenly.models.base import Model
+    from evenly.readers import Measurements
     from evenly.report.simulated_time import TimeUnit
     from evenly.runs.cores import Cores
     from evenly.runs.runs import Runs
     from evenly.space.space import Space
+
+
+#: Options of groups that plans from whole coupled runs alone use, too.
+_OF_WHOLE_RUNS = frozenset({
+    "--min", "--max", "--multiple", "--allowed", "--cores-per-node", "--machine", "--coupled", "--coupled-time",
+    "--current", "--dof", "--level",
+})  # fmt: skip
 
 
 def allocate(
@@ -70,6 +80,7 @@ def allocate(
     totals = parsing.counts(cores, "--cores") if cores else []
     fixed, compare, arguments = opt.one_value_each(at), against.compare(), search.arguments() | net.arguments()
     goal.check()
+    units.check(start, json=json)
     pictures.check()
     programs = start.programs(totals)
     limits.spent()  # what can't be read is refused before anything is learned
@@ -77,13 +88,19 @@ def allocate(
     _check_totals(totals, goal, against)
     most, steps = max(totals, default=None), steps_in(against.steps, against.steps_time)
 
-    def accept(solvers: list[str]) -> None:
+    def accept(solvers: list[str], found: Measurements | None) -> None:
         check_names(solvers, layout, limits, compare)
         check_steps(steps, solvers)
+        goal.objective(units.days(step_days_of(Learned({}, found=found))))
 
     if not path:
-        plan = _from_whole_runs(layout, totals, fixed, limits, goal, against, units)
+        useless = [*["--at"][: len(fixed)], *["--cores-are"][: cores_are is not None]]
+        for group in (limits, against, learning, search, net, reading):
+            useless += [option for option in opt.typed(group) if option not in _OF_WHOLE_RUNS]
+        plan = _from_whole_runs(layout, totals, useless, limits, goal, against, units)
         _show(plan, totals, start.script(plan, Learned({}), {}, programs), units.show_in, json=json)
+        if pictures.plot is not None:
+            _save_pictures(Learned({}), plan, pictures)
         return
     learned = learn(
         path, reading, learning, lambda runs, known: _asked(runs, known, most, cores_are, fixed) | arguments,
@@ -93,7 +110,7 @@ def allocate(
     check_parameters(fixed, learned)
     fixed = known_values(fixed, learned)
     models = models_by_cores(learned, cores_are, fixed)
-    days = units.days(learned)
+    days = units.days(step_days_of(learned))
     question: dict[str, Any] = {
         "layout": layout_of(layout, learned), "limits": limits.by_solver(learned, models, fixed), "at": fixed,
         "objective": goal.objective(days), "compare": compare, "noise": against.noise(learned, steps),
@@ -107,22 +124,25 @@ def allocate(
 
 
 def _from_whole_runs(
-    layout: str | None, totals: list[int], fixed: dict[str, Any], limits: LimitOptions, goal: GoalOptions,
+    layout: str | None, totals: list[int], useless: list[str], limits: LimitOptions, goal: GoalOptions,
     against: CompareOptions, units: UnitOptions,
 ) -> Plan:  # fmt: skip
-    """Return the plan whose curves are learned from whole coupled runs alone."""
+    """Return the plan whose curves are learned from whole coupled runs alone; refuse options that don't suit them."""
     from evenly.allocation.allocate import allocate as decide
     from evenly.allocation.problem.noise import Noise
     from evenly.cli.coupled_input import whole_runs
 
     if against.coupled is None:
         raise InputError("PATH is missing: give the times of each solver, or whole coupled runs with --coupled")
-    if fixed or against.jitter or against.steps or limits.memory is not None:
-        raise InputError("--at, --jitter, --step-times and --memory need the times of each solver: give PATH")
+    if useless:
+        raise InputError(
+            f"some options need the times of each solver: give PATH, or leave out {', '.join(useless)}, since whole "
+            "coupled runs alone are learned as one law"
+        )
     found, years = whole_runs(against.coupled, against.coupled_time, layout)
     check_names(list(found.curves), layout, limits, against.compare())
     learned = Learned(dict(found.curves))  # type: ignore[arg-type]
-    days = YEAR_DAYS if years else units.step_days
+    days = units.days(YEAR_DAYS if years else None)
     return decide(
         found.curves, max(totals, default=None), layout=layout or "parallel", step_days=days,
         limits=limits.by_solver(learned, {}, {}), objective=goal.objective(days), compare=against.compare(),
@@ -190,13 +210,16 @@ def models_by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, An
             note(f"{name}: {cores.said}")
         factor = kept.get(name, 1)
         text = cores.text if factor == 1 else f"{cores.text} * {factor}"
-        decided = _decided(name, model, cores, runs, fixed)
-        models[name] = fastest_way(model, text, {**fixed, **decided}) if decided else by_cores(model, text, at=fixed)
+        measured = None if runs is None else runs.ok.configurations
+        decided = _decided(name, model, cores, measured, fixed)
+        models[name] = (
+            fastest_way(model, text, {**fixed, **decided}, measured) if decided else by_cores(model, text, at=fixed)
+        )
     return models
 
 
 def _decided(
-    solver: str, model: Model, cores: Cores, runs: Runs | None, fixed: dict[str, Any]
+    solver: str, model: Model, cores: Cores, measured: pd.DataFrame | None, fixed: dict[str, Any]
 ) -> dict[str, tuple[int, ...]]:
     """Return the numbers of threads to choose from, where they vary as the ranks do, and say so.
 
@@ -208,9 +231,9 @@ def _decided(
     given = {**constants(model.space_), **fixed}
     left = [name for name in cores.names if name not in given]
     threads = [name for name in left if kind_of(name) == "per rank"]
-    if runs is None or len(left) != 2 or len(threads) != 1:
+    if measured is None or len(left) != 2 or len(threads) != 1:
         return {}
-    found = tuple(sorted(int(value) for value in runs.configurations[threads[0]].unique()))
+    found = tuple(sorted(int(value) for value in measured[threads[0]].unique()))
     note(
         f"{solver}: {threads[0]} are decided with {next(n for n in left if n != threads[0])}, among those measured: "
         f"{', '.join(map(str, found))} (--at {threads[0]}={found[0]} keeps one)"
@@ -275,10 +298,10 @@ def _save_pictures(learned: Learned, plan: Plan, where: opt.Pictures) -> None:
     from evenly.report.plots.model import plot_models
 
     level = plan.noise.level
-    models = {name: learned.models[name] for name in plan.problem.names}  # so that colours are those of the plan
-    figures = {
-        "models": plot_models(models, learned.runs or None, level=level, test=learned.test or None),
-        "curve": plot_curve(plan),
-        "timeline": plot_plan(plan),
-    }
+    models = {
+        name: learned.models[name] for name in plan.problem.names if name in learned.models
+    }  # so that colours are those of the plan
+    figures = {"curve": plot_curve(plan), "timeline": plot_plan(plan)}
+    if models:  # whole runs alone tell laws, but no times of solvers to draw beside them
+        figures["models"] = plot_models(models, learned.runs or None, level=level, test=learned.test or None)
     save_all(figures, where)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from evenly.allocation.balancers.proportional import ProportionalBalancer
 from evenly.allocation.plan import Plan
-from evenly.allocation.problem.curves import cores_parameter
 from evenly.errors import InputError
 from evenly.report.formatting import percent, quantity
 from evenly.report.plots.style import (
@@ -33,7 +32,6 @@ from evenly.report.plots.style import (
     value_axis,
 )
 from evenly.report.plots.timeline import CoupledStep, plot_timeline
-from evenly.report.slices import bounds
 
 __all__ = ["plot_curve", "plot_plan", "steps_of"]
 
@@ -155,13 +153,7 @@ def _outside(plan: Plan, curve: pd.DataFrame) -> NDArray[np.bool_]:
     """Return for each row whether a solver's model is outside its training range, shape (n,)."""
     beyond = np.zeros(len(curve), dtype=np.bool_)
     for name, solver in plan.problem.curves.items():
-        space = getattr(solver.source, "space_", None)
-        if space is None:
-            continue
-        ends = bounds(space.parameters[cores_parameter(solver.source, solver.at)])
-        counts = curve[f"cores[{name}]"].to_numpy(dtype=np.float64)
-        if ends is not None:
-            beyond |= (counts < ends[0]) | (counts > ends[1])
+        beyond |= solver.extrapolates(curve[f"cores[{name}]"].to_numpy(dtype=np.int64))
     return beyond
 
 

@@ -236,14 +236,17 @@ def curve_table(plan: Plan, totals: Iterable[int], *, title: str = "", unit: Tim
     -------
     rich.table.Table
         If there are many solvers, their cores share one column. ``saves`` is the time saved against the row above, and
-        ``efficiency`` is the fewest core-hours of any row over those of this row.
+        ``efficiency`` is the fewest core-hours of any row over those of this row. A note tells rows in
+        which a solver is extrapolated.
     """
     rows = curve_as_dict(plan, totals)["totals"]
     known = any(row["interval_seconds"] for row in rows)
     headed = {name: name.replace(" ", "\n") for name in plan.cores}
     wide = sum(max(5, *map(len, name.splitlines())) + 3 for name in headed.values())
     apart = wide <= (_ROOM_BESIDE_INTERVALS if known else _ROOM)
-    table = new_table(title, _SAVES)
+    beyond = ", ".join(str(row["total_cores"]) for row in rows if row["extrapolated"])
+    told = f"note: with {beyond} cores, a solver is extrapolated: outside the range learned on"
+    table = new_table(title, "\n".join([_SAVES, *([told] if beyond else [])]))
     add_numbers(table, "cores")
     for name in headed.values() if apart else ["solvers"]:
         table.add_column(name, justify="right" if apart else "left", overflow="fold", no_wrap=apart)
@@ -304,6 +307,7 @@ def _row(plan: Plan, total: int) -> dict[str, Any]:
             "imbalance": plan.imbalance,
             "simulated_years_per_day": plan.sypd,
             "core_hours_per_simulated_year": plan.chsy,
+            "extrapolated": list(plan.extrapolated),
         }
     )
     return found
