@@ -68,6 +68,11 @@ class Record:
         return next((line.strip() for line in reversed(self.output.splitlines()) if line.strip()), "")
 
     @property
+    def spent_s(self) -> float:
+        """Wall seconds that the run cost: its own, and those of a first job that reached its limit."""
+        return self.took + float(self.details.get("cut_s", 0.0))
+
+    @property
     def identity(self) -> tuple[int, str, float, float]:
         """What no other run of its store shares."""
         return self.configuration, self.machine, self.started, self.took
