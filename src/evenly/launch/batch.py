@@ -53,12 +53,16 @@ _ANSWERS_S = 60.0
 _OOM = re.compile(r"exceeded (?:job |step )?memory limit|oom[-_ ]kill|TERM_MEMLIMIT|job killed: v?mem", re.IGNORECASE)
 #: And where it took longer.
 _OVER_TIME = re.compile(r"job killed: walltime|TERM_RUNLIMIT")
+#: And where a line of the user's setup failed, as `_script` says it; the exit status of its job.
+_SETUP = re.compile(r"(?m)^setup failed: ")
+_SETUP_STATUS = 97
 _KILLED = 128 + signal.SIGKILL
 #: How jobs end that wrote no outcome.
 _FAULTS = {
     "out of memory": "it ran out of memory",
     "cancelled": "its job was cancelled",
     "failed": "its job failed",
+    "setup failed": "its setup failed",
     "completed": "its job ended without an outcome",
     "deadline": "its job reached the deadline",
     "time limit": "its job was ended at its time limit",
@@ -336,7 +340,7 @@ def _script(task: Task, folder: Path) -> str:
     lines = ["#!/bin/bash", f": > {_quoted(str(folder / _STARTED))}"]
     for line in task.resources.setup:
         told = _quoted(f"setup failed: {line}")
-        lines += [line, f"[ $? -eq 0 ] || {{ echo {told} >&2; exit 97; }}"]
+        lines += [line, f"[ $? -eq 0 ] || {{ echo {told} >&2; exit {_SETUP_STATUS}; }}"]
     return "\n".join([*lines, f"exec {_quoted(sys.executable)} -m evenly.launch.job {_quoted(str(folder))}", ""])
 
 
@@ -355,11 +359,14 @@ def _name(mark: str) -> str:
 def _without_outcome(end: Ended, folder: Path) -> Outcome:
     """Return the outcome of a job that wrote none: the scheduler tells why."""
     said = _said(folder)
-    how = "out of memory" if _OOM.search(said) else "time limit" if _OVER_TIME.search(said) else end.how
+    told = {"out of memory": _OOM, "time limit": _OVER_TIME, "setup failed": _SETUP}
+    # Some schedulers forget jobs at once, and then only the output tells.
+    how = next((name for name, words in told.items() if words.search(said)), end.how)
     reason = {**_FAULTS, **_LOST}.get(how, f"its job ended as {how}")
     status: Status = "timed out" if how == "time limit" else "failed"
     began = (folder / _SCRIPT).stat().st_mtime
-    return Outcome(status, end.exit_code or 1, "", said, end.seconds, 0.0, began, reason=reason)
+    code = _SETUP_STATUS if how == "setup failed" else end.exit_code or 1
+    return Outcome(status, code, "", said, end.seconds, 0.0, began, reason=reason)
 
 
 def _said(folder: Path) -> str:
