@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from evenly.campaign.corrections import mark_bad
 from evenly.campaign.listing import runs_in
 from evenly.campaign.record import Record
 from evenly.campaign.store import Store
-from evenly.report.tables.campaign import campaign_as_dict, listing_table
+from evenly.launch.job_folders import is_queued
+from evenly.report.tables.campaign import campaign_as_dict, listing_line, listing_table
 
 DETAILS: dict[str, str | float] = {"cpu": "AMD EPYC", "job": "77", "peak_memory": 1e7, "queued_s": 3.0}
 
@@ -57,3 +59,49 @@ def test_a_parameter_may_be_called_as_what_evenly_tells(tmp_path: Path) -> None:
     found = runs_in(tmp_path / "t.db", "took == 8 and run_took < 3 and message == 'long'")
     assert found.table["run_message"].tolist() == [""]
     assert [str(column.header) for column in listing_table(found, most=9).columns][:2] == ["message", "took"]
+
+
+def under_way(path: Path, mark: str, launcher: str) -> Path:
+    with Store(path) as store:
+        store.begin(mark, launcher, 1)
+    return path.with_suffix(".jobs") / mark
+
+
+MARK = "1-1-plan-" + 32 * "a"
+
+
+def test_a_store_of_another_user_is_listed_without_the_number_of_queued_jobs(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (under_way(path, MARK, "slurm") / "1").mkdir(parents=True)
+    assert runs_in(path).queued == 1
+
+    def refuse(self: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    found = runs_in(path)
+    assert (found.queued, len(found.under_way)) == (None, 1)
+    assert "of them queued" not in listing_line(dataclasses.replace(found, is_in_use=True))
+
+
+def test_a_launcher_that_is_not_installed_here_hides_no_runs(path: Path) -> None:
+    under_way(path, MARK, "of a plug-in")
+    found = runs_in(path)
+    assert (found.queued, len(found.table)) == (None, 3)
+
+
+@pytest.mark.parametrize("mark", ["../other", "/"])
+def test_no_other_folder_is_looked_at(path: Path, mark: str) -> None:
+    (path.parent / "other" / "1").mkdir(parents=True)
+    under_way(path, mark, "slurm")
+    assert runs_in(path).queued is None
+
+
+def test_a_run_that_is_made_once_more_is_queued_until_its_second_job_begins(tmp_path: Path) -> None:
+    assert is_queued(tmp_path)
+    for folder in ("1", "again/1", "again/2"):
+        (tmp_path / folder).mkdir(parents=True)
+        assert is_queued(tmp_path), folder
+        (tmp_path / folder / "began.json").write_text("{}")
+        assert not is_queued(tmp_path), folder

@@ -21,9 +21,9 @@ from evenly.campaign.lock import is_in_use
 from evenly.campaign.record import Record, own_name, record_of
 from evenly.campaign.rows import Loaded, check_version
 from evenly.campaign.store import jobs_beside, whys
-from evenly.errors import ReadError
-from evenly.launch import launcher_class
-from evenly.launch.job import has_begun
+from evenly.errors import InputError, ReadError
+from evenly.launch import check_mark, launcher_class
+from evenly.launch.job_folders import is_queued
 from evenly.space.expressions import Expression
 
 __all__ = ["Listing", "check_is_store", "holds", "loaded_of", "runs_in", "table_of"]
@@ -48,8 +48,8 @@ class Listing:
     parameters : list of str
     under_way : list of dict
         The configurations of the runs that were started and have not ended.
-    queued : int
-        How many of these are jobs that have not begun.
+    queued : int or None
+        How many of these are jobs that have not begun; None if their files can't be read here.
     is_in_use : bool
         Whether a campaign is at work. If not, runs under way are those of one that was killed.
     quantities : frozenset of str
@@ -60,7 +60,7 @@ class Listing:
     table: pd.DataFrame
     parameters: list[str]
     under_way: list[dict[str, Any]]
-    queued: int = 0
+    queued: int | None = 0
     is_in_use: bool = True
     quantities: frozenset[str] = frozenset()
 
@@ -141,10 +141,20 @@ def runs_in(path: Path | str, where: str | None = None) -> Listing:
     table = table_of(records, known, whys(loaded.rows))
     if where is not None:
         table = table[holds(table, where)]
-    jobs = [mark for mark, launcher, _ in loaded.rows["running"].values() if launcher_class(launcher).outlives]
-    queued = sum(not has_begun(jobs_beside(path) / mark) for mark in jobs)
+    queued = _queued(path, [(mark, launcher) for mark, launcher, _ in loaded.rows["running"].values()])
     parameters, quantities = _parameters(known), _quantities(records)
     return Listing(path, table.reset_index(drop=True), parameters, under_way, queued, is_in_use(path), quantities)
+
+
+def _queued(path: Path, running: Iterable[tuple[str, str]]) -> int | None:
+    """Return how many of these runs are jobs in the queue; None if their files or launchers aren't known here."""
+    try:
+        jobs = [mark for mark, launcher in running if launcher_class(launcher).outlives]
+        for mark in jobs:
+            check_mark(mark)  # it becomes the name of a folder
+        return sum(is_queued(jobs_beside(path) / mark) for mark in jobs)
+    except (InputError, OSError):
+        return None
 
 
 def _parameters(known: Mapping[int, Mapping[str, Any]]) -> list[str]:

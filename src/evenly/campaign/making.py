@@ -25,7 +25,7 @@ from evenly.campaign.store import Store, jobs_beside
 from evenly.campaign.study import Study
 from evenly.errors import EvenlyError, EvenlyWarning, InputError
 from evenly.launch import check_mark
-from evenly.launch.job import has_begun
+from evenly.launch.job_folders import is_queued
 
 __all__ = ["Making", "Run"]
 
@@ -110,7 +110,7 @@ class Making:
         """How many of the runs under way are jobs that have not begun."""
         if not self._runner.launcher.outlives:
             return 0
-        return sum(not has_begun(self._near / run.mark) for run in self.under_way)
+        return sum(is_queued(self._near / run.mark) for run in self.under_way)
 
     @property
     def has_room(self) -> bool:
