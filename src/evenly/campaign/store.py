@@ -304,12 +304,12 @@ class Store:
         """Return the number of runs."""
         return len(self._known()["records"])
 
-    def records(self) -> list[Record]:
-        """Return all runs, in the order they were run."""
+    def records(self, start: int = 0) -> list[Record]:
+        """Return all runs, in the order they were run; from the one with this number, which counts from 0."""
         known = self._known()["records"]
         for key, values in itertools.islice(known.items(), len(self._read), None):
             self._read[key] = record_of(values)
-        return list(self._read.values())
+        return list(itertools.islice(self._read.values(), start, None))
 
     def table(self, source: str) -> pd.DataFrame:
         """Return a table with one row per run: its parameters, quantities, status, machine, time and source."""
