@@ -15,7 +15,9 @@ from evenly.campaign.study import Plan, Program, Repetitions
 
 def study(folder: Path) -> Study:
     program = Program("solve {n}", launcher="slurm", timeout_s=60.0, ranks="{n}")
-    return Study("s", Space(n=Integer(1, 9)), program, plan=Plan(design="all"), repetitions=Repetitions(1, 1), folder=folder)
+    return Study(
+        "s", Space(n=Integer(1, 9)), program, plan=Plan(design="all"), repetitions=Repetitions(1, 1), folder=folder
+    )
 
 
 def test_what_runs_cost_is_summed_as_they_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
