@@ -195,8 +195,8 @@ class Campaign:
         self._is_placed = False
         self._left = [run for run, launcher in left.items() if launcher == own]
         gone = {run.mark: launcher for run, launcher in left.items() if launcher != own}
-        for mark, launcher in gone.items():
-            launcher_class(launcher)().end(mark)
+        for launcher in set(gone.values()):
+            launcher_class(launcher)().end(*(mark for mark, its in gone.items() if its == launcher))
         self.store.count_interrupted(gone)
         last = self._dangerous()
         known = self.store.configurations()
