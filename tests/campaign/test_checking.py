@@ -237,11 +237,17 @@ def old(measured: Path) -> Path:
     return measured
 
 
+def written_to(study: Study) -> None:
+    """Add something to the study's file."""
+    with Campaign(study) as campaign:
+        campaign.store.note("added", 1)
+
+
 def test_an_old_file_is_taken_over_and_says_so_once(old: Path, study: Study) -> None:
     found = check(old)
     assert (found.runs, found.damages, found.has_checksums) == (12, [], False)
     with pytest.warns(EvenlyWarning, match="older evenly wrote .*its 12 runs are believed as they are"):
-        Campaign(study).store.close()
+        written_to(study)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert records(old) == records(old.with_name("as-written-now.db"))
@@ -269,10 +275,24 @@ def test_a_file_of_the_second_version_is_read_and_taken_over(measured: Path, stu
     assert (found.runs, found.damages, found.has_checksums) == (12, [], True)
     assert measured.read_bytes() == before
     with pytest.warns(EvenlyWarning, match="from now on, older versions of evenly can't open the file"):
-        Campaign(study).store.close()
+        written_to(study)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert records(measured) == made
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_who_only_looks_at_an_old_file_leaves_it_as_it_is(version: int, request: pytest.FixtureRequest) -> None:
+    place: Path = request.getfixturevalue("old" if version == 1 else "measured")
+    study: Study = request.getfixturevalue("study")
+    if version == 2:
+        second_version(place)
+    before = place.read_bytes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with Campaign(study) as campaign:
+            assert len(campaign.runs()) == 12
+    assert place.read_bytes() == before
 
 
 def test_the_good_rows_of_a_damaged_file_of_the_second_version_are_salvaged(measured: Path, tmp_path: Path) -> None:

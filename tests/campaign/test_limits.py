@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -18,11 +19,11 @@ from evenly.campaign import Campaign, Study
 from evenly.campaign.limits import Limits, Times, saved
 from evenly.campaign.one_run import Runner
 from evenly.campaign.placement import Placement
-from evenly.campaign.planning import NextRun
+from evenly.campaign.planning import NextRun, Schedule
 from evenly.campaign.record import Record
 from evenly.campaign.store import Store
-from evenly.campaign.study import Program
-from evenly.errors import InputError
+from evenly.campaign.study import Plan, Program
+from evenly.errors import EvenlyWarning, InputError
 from evenly.launch import Outcome, Task
 from evenly.launch.slurm import Slurm
 
@@ -127,6 +128,28 @@ def test_what_a_job_asks_for(tmp_path: Path, limit: object, upper_s: float | Non
     assert found == (None if minutes is None else 60.0 * minutes)
 
 
+@pytest.mark.parametrize("error", [np.linalg.LinAlgError("singular"), ZeroDivisionError(), InputError("none")])
+@pytest.mark.parametrize("late", [True, False])
+def test_a_model_that_fails_ends_no_campaign(tmp_path: Path, error: Exception, late: bool) -> None:
+    def fail(*_: Any) -> Any:
+        raise error
+
+    with Store(tmp_path / "s.db") as store:
+        store.add(Record(store.add_configurations([{"n": 2}])[0], 0, "ok", {"seconds": 1.0}, took=1.0))
+        limits = Limits(study(tmp_path), store, (lambda *_: fail) if late else fail)
+        with pytest.warns(EvenlyWarning, match=f"{type(error).__name__}.*jobs ask for the fixed limit"):
+            assert limits.limit_s({"n": 2}) is None
+        assert limits.limit_s({"n": 2}) is None  # and it isn't said again
+
+
+def test_what_a_cut_run_took_counts_in_the_budget(tmp_path: Path) -> None:
+    limited = dataclasses.replace(study(tmp_path), plan=Plan(budget_s=100.0))
+    whole = Record(1, 0, "ok", {"seconds": 50.0}, took=50.0)
+    cut = dataclasses.replace(whole, details={"limit_s": 120.0, "cut_s": 60.0})
+    assert not Schedule(limited, [1], [whole]).is_spent
+    assert Schedule(limited, [1], [cut]).is_spent
+
+
 def test_it_is_learned_anew_as_runs_come_but_not_after_each(tmp_path: Path) -> None:
     calls: list[int] = []
     with Store(tmp_path / "s.db") as store:
@@ -153,6 +176,8 @@ def test_what_was_saved(tmp_path: Path) -> None:
     assert found.asked == pytest.approx((fixed_s + 120 + 4 * (240 + fixed_s)) / 3600)
     assert found.fixed == pytest.approx(6 * fixed_s / 3600)
     assert found.lost == pytest.approx(4 * 180 / 3600)
+    assert "made again, which took 0.2 core-hours (in the same folder" in str(found)
+    assert "same folder" not in str(dataclasses.replace(found, cut=0))
     assert saved(study(tmp_path, None), Runner(one), {}, records) is None
 
 

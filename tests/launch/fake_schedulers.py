@@ -145,7 +145,7 @@ def qselect(words: list[str]) -> None:
 def qstat(words: list[str]) -> None:
     given, rest = parsed(words, "", "x f")
     assert set(given) == {"x", "f"}
-    if rest[0] not in numbers():
+    if rest[0] not in numbers() or ((PLACE / "no-history").exists() and end_of(rest[0])[2] != "running"):
         sys.exit(f"qstat: Unknown Job Id {rest[0]}")
     code, seconds, why = end_of(rest[0])
     state = "R" if why == "running" else "F"

@@ -77,6 +77,17 @@ def test_setup_runs_before_and_its_failure_is_told(launcher: Launcher, tmp_path:
     assert "setup failed: module-load nothing" in failed.errors
 
 
+def test_a_setup_that_fails_is_told_where_the_scheduler_keeps_no_history(
+    tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PBS forgets a job when it ends, unless its server has job_history_enable."""
+    (place / "no-history").touch()
+    monkeypatch.setattr("evenly.launch.batch._SEEN_S", 0.5)
+    failed = launcher_class("pbs")().run(task(tmp_path, "", resources=Resources(setup=("module-load nothing",))))
+    assert (failed.status, failed.exit_code, failed.reason) == ("failed", 97, "its setup failed")
+    assert len([job for job in place.iterdir() if job.is_dir()]) == 1  # it isn't submitted again
+
+
 def test_time_out(launcher: Launcher, tmp_path: Path) -> None:
     assert launcher.run(task(tmp_path, "import time; time.sleep(600)", timeout_s=1.0)).status == "timed out"
 

@@ -2,14 +2,16 @@
 
 A job asks for the upper bound of its predicted interval times a factor, at least for a floor, and never for more than
 the study's `timeout_s` and a minute, the fixed limit. Where nothing is known it asks for that. A job that reaches a
-smaller limit is made once more with the fixed one, so limits never change what is measured. Short limits let schedulers
-start jobs sooner, in gaps that others leave.
+smaller limit is made once more with the fixed one, in the same folder: so limits don't change what is measured, unless
+the program goes on from files that the first run left. Short limits let schedulers start jobs sooner, in gaps that
+others leave.
 """
 
 from __future__ import annotations
 
 import math
 import statistics
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +22,7 @@ from evenly.campaign.one_run import Runner
 from evenly.campaign.record import Record
 from evenly.campaign.store import Store
 from evenly.campaign.study import Study
-from evenly.errors import InputError
+from evenly.errors import EvenlyError, EvenlyWarning, InputError
 from evenly.space.space import Space
 
 __all__ = ["Learn", "Limits", "Saved", "Times", "saved"]
@@ -32,6 +34,8 @@ Times = Callable[[Sequence[Mapping[str, Any]]], list[tuple[float, float] | None]
 Learn = Callable[[pd.DataFrame, Space], Times | None]
 #: It is learned anew once there are so many times more runs.
 _MORE = 1.5
+#: What a model may fail with; a limit is a convenience, so no campaign ends by it.
+_FAILURES = (EvenlyError, ArithmeticError, ValueError)  # numpy's LinAlgError is a ValueError
 #: Seconds of a job's limit that evenly itself needs.
 _SPARE_S = 60.0
 
@@ -64,8 +68,19 @@ class Limits:
 
     def times(self, configurations: Sequence[Mapping[str, Any]]) -> list[tuple[float, float] | None]:
         """Return the expected seconds and the upper bound of a run of each configuration; None where not known."""
-        known = self._known()
-        return [None] * len(configurations) if known is None else known(configurations)
+        try:
+            known = self._known()
+            return [None] * len(configurations) if known is None else known(configurations)
+        except _FAILURES as error:
+            self._times = None  # until there are more runs
+            self._warn(error)
+            return [None] * len(configurations)
+
+    def _warn(self, error: Exception) -> None:
+        said = f"how long runs take can't be learned or predicted now ({type(error).__name__}: {error})"
+        if self._study.program.placement.by_model is not None:
+            said += ": jobs ask for the fixed limit"
+        warnings.warn(EvenlyWarning(said), stacklevel=4)
 
     def _known(self) -> Times | None:
         count = self._store.count()
@@ -129,11 +144,14 @@ class Saved:
     def __str__(self) -> str:
         if not self.shorter:
             return f"time limits: all {self.runs} jobs asked for the fixed one, since too little was known"
-        return (
+        told = (
             f"time limits by the model: {self.runs} jobs asked for {self.asked:.3g} core-hours in place of "
             f"{self.fixed:.3g}; the median limit was {self.median_s / 60:.0f} min in place of {self.fixed_s / 60:.0f} "
             f"min; {self.cut} reached theirs and were made again, which took {self.lost:.2g} core-hours"
         )
+        if self.cut:
+            told += " (in the same folder: a program that goes on from its own checkpoints took less the second time)"
+        return told
 
 
 def saved(

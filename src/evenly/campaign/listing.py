@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from evenly.arguments import explained
 from evenly.campaign.checking import load_copy
 from evenly.campaign.lock import is_in_use
-from evenly.campaign.record import Record, record_of
+from evenly.campaign.record import Record, own_name, record_of
 from evenly.campaign.rows import Loaded, check_version
 from evenly.campaign.store import jobs_beside, whys
-from evenly.errors import ReadError
-from evenly.launch import launcher_class
-from evenly.launch.job import has_begun
+from evenly.errors import InputError, ReadError
+from evenly.launch import check_mark, launcher_class
+from evenly.launch.job_folders import is_queued
 from evenly.space.expressions import Expression
 
 __all__ = ["Listing", "check_is_store", "holds", "loaded_of", "runs_in", "table_of"]
@@ -43,22 +43,30 @@ class Listing:
         A row per run, in the order in which they ended: parameters, ``repetition``, ``purpose``, ``status``, measured
         quantities in base units, ``exit_code``, ``message``, ``last_words`` (the last line of output of a run that
         failed), ``took`` (wall seconds), ``machine``, those of `evenly.campaign.record.DETAILS` that are known,
-        ``started`` (UTC); ``why`` they were chosen, if a search did.
+        ``started`` (UTC); ``why`` they were chosen, if a search did. A parameter or a quantity with one of these names
+        keeps it; what evenly tells has ``run_`` before it then, as ``run_cpu``.
     parameters : list of str
     under_way : list of dict
         The configurations of the runs that were started and have not ended.
-    queued : int
-        How many of these are jobs that have not begun.
+    queued : int or None
+        How many of these are jobs that have not begun; None if their files can't be read here.
     is_in_use : bool
         Whether a campaign is at work. If not, runs under way are those of one that was killed.
+    quantities : frozenset of str
+        The names of what was measured.
     """
 
     path: Path
     table: pd.DataFrame
     parameters: list[str]
     under_way: list[dict[str, Any]]
-    queued: int = 0
+    queued: int | None = 0
     is_in_use: bool = True
+    quantities: frozenset[str] = frozenset()
+
+    def column(self, name: str) -> str:
+        """Return the column of the table with what evenly itself tells of runs: ``"took"``, as a rule."""
+        return own_name(name, {*self.parameters, *self.quantities})
 
     @property
     def counts(self) -> dict[str, int]:
@@ -133,13 +141,28 @@ def runs_in(path: Path | str, where: str | None = None) -> Listing:
     table = table_of(records, known, whys(loaded.rows))
     if where is not None:
         table = table[holds(table, where)]
-    jobs = [mark for mark, launcher, _ in loaded.rows["running"].values() if launcher_class(launcher).outlives]
-    queued = sum(not has_begun(jobs_beside(path) / mark) for mark in jobs)
-    return Listing(path, table.reset_index(drop=True), _parameters(known), under_way, queued, is_in_use(path))
+    queued = _queued(path, [(mark, launcher) for mark, launcher, _ in loaded.rows["running"].values()])
+    parameters, quantities = _parameters(known), _quantities(records)
+    return Listing(path, table.reset_index(drop=True), parameters, under_way, queued, is_in_use(path), quantities)
+
+
+def _queued(path: Path, running: Iterable[tuple[str, str]]) -> int | None:
+    """Return how many of these runs are jobs in the queue; None if their files or launchers aren't known here."""
+    try:
+        jobs = [mark for mark, launcher in running if launcher_class(launcher).outlives]
+        for mark in jobs:
+            check_mark(mark)  # it becomes the name of a folder
+        return sum(is_queued(jobs_beside(path) / mark) for mark in jobs)
+    except (InputError, OSError):
+        return None
 
 
 def _parameters(known: Mapping[int, Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(name for one in known.values() for name in one))
+
+
+def _quantities(records: Iterable[Record]) -> frozenset[str]:
+    return frozenset(name for one in records for name in one.quantities)
 
 
 def table_of(
@@ -151,17 +174,25 @@ def table_of(
 
     `chosen` are the reasons of runs that a search chose, by configuration and repetition.
     """
+    taken = {*_parameters(known), *_quantities(records)}
+
+    def own(**told: Any) -> dict[str, Any]:
+        return {own_name(name, taken): value for name, value in told.items()}
+
     rows = [
         {
-            **known[one.configuration], "repetition": one.repetition, "purpose": one.purpose, "status": one.status,
-            **one.quantities, "exit_code": one.exit_code, "message": one.message,
-            "last_words": one.last_words, "took": one.took, "machine": one.machine, **one.details,
-            "started": pd.Timestamp(one.started, unit="s").floor("s").isoformat() + "Z",
-            **({"why": chosen.get((one.configuration, one.repetition), "")} if chosen else {}),
+            **known[one.configuration], **own(repetition=one.repetition, purpose=one.purpose, status=one.status),
+            **one.quantities,
+            **own(
+                exit_code=one.exit_code, message=one.message, last_words=one.last_words, took=one.took,
+                machine=one.machine, **one.details,
+                started=pd.Timestamp(one.started, unit="s").floor("s").isoformat() + "Z",
+                **({"why": chosen.get((one.configuration, one.repetition), "")} if chosen else {}),
+            ),
         }
         for one in records
     ]  # fmt: skip
-    first = [*_parameters(known), "repetition", "purpose", "status"]
+    first = [*_parameters(known), *own(repetition=0, purpose="", status="")]
     table = pd.DataFrame(rows) if rows else pd.DataFrame(columns=first)
     return table[[*first, *(name for name in table.columns if name not in first)]]
 

@@ -25,7 +25,8 @@ from evenly.campaign.store import Store, jobs_beside
 from evenly.campaign.study import Study
 from evenly.errors import EvenlyError, EvenlyWarning, InputError
 from evenly.launch import check_mark
-from evenly.launch.job import has_begun
+from evenly.launch.base import UnansweredError
+from evenly.launch.job_folders import is_queued
 
 __all__ = ["Making", "Run"]
 
@@ -110,7 +111,7 @@ class Making:
         """How many of the runs under way are jobs that have not begun."""
         if not self._runner.launcher.outlives:
             return 0
-        return sum(not has_begun(self._near / run.mark) for run in self.under_way)
+        return sum(is_queued(self._near / run.mark) for run in self.under_way)
 
     @property
     def has_room(self) -> bool:
@@ -224,7 +225,12 @@ class Making:
     def end(self) -> None:
         """End all runs under way, keep those that went well before, and forget the others."""
         runs = self.under_way
-        self._runner.launcher.end(*(run.mark for run in runs))
+        try:
+            self._runner.launcher.end(*(run.mark for run in runs))
+        except UnansweredError as error:
+            said = f"{error}; the same command waits for them, and collects those that have ended"
+            warnings.warn(EvenlyWarning(said), stacklevel=4)
+            return  # their marks and files are kept for it
         self._crew.join(_CLEANING_S)
         with suppress(EvenlyError):
             for run, found in self._crew.ended():

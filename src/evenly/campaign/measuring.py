@@ -15,7 +15,7 @@ from typing import Any, Self
 import pandas as pd
 
 from evenly.arguments import explained
-from evenly.campaign.counts import Counts, counts_of
+from evenly.campaign.counts import Counts, Tally
 from evenly.campaign.interruptions import interruptions
 from evenly.campaign.limits import Learn, Limits, Saved, saved
 from evenly.campaign.making import Making, Run
@@ -170,6 +170,7 @@ class Campaign:
             self.store.close()
             raise
         self._making = Making(study, self.store, self._runner, self._limits)
+        self._tally = Tally(study, self.store, self._runner)
         if (attach := getattr(advisor, "attach", None)) is not None:
             attach(self.store)
         try:
@@ -194,8 +195,8 @@ class Campaign:
         self._is_placed = False
         self._left = [run for run, launcher in left.items() if launcher == own]
         gone = {run.mark: launcher for run, launcher in left.items() if launcher != own}
-        for mark, launcher in gone.items():
-            launcher_class(launcher)().end(mark)
+        for launcher in set(gone.values()):
+            launcher_class(launcher)().end(*(mark for mark, its in gone.items() if its == launcher))
         self.store.count_interrupted(gone)
         last = self._dangerous()
         known = self.store.configurations()
@@ -334,6 +335,7 @@ class Campaign:
     def retry(self) -> int:
         """Delete failed and timed-out runs, so that they are made again; return their number."""
         dropped = self.store.drop_failed()
+        self._tally.reset()
         self._schedule = self._resumed()
         return dropped
 
@@ -400,7 +402,7 @@ class Campaign:
     @property
     def counts(self) -> Counts:
         """How many runs are queued, under way, done and failed, and the core-hours spent and left."""
-        return counts_of(self.study, self.store, self._runner, self._making, self.progress.seconds_left)
+        return self._tally.counts(self._making, self.progress.seconds_left)
 
     def times(self, configurations: Sequence[Mapping[str, Any]]) -> list[tuple[float, float] | None]:
         """Return the expected wall seconds and the upper bound of a run of each configuration; None if not known."""

@@ -21,6 +21,7 @@ from evenly.campaign.timing import Before
 from evenly.errors import InputError, RunFailed
 from evenly.launch import Outcome, Task, launcher_class
 from evenly.launch.call import CONFIGURATION, RESULT
+from evenly.launch.job_folders import AGAIN
 from evenly.runs.columns import Status
 from evenly.writing import replacing
 
@@ -114,7 +115,7 @@ class Runner:
             more = {} if limit_s is None else {"limit_s": limit_s}
             if limit_s is not None and outcome.status == "timed out" and outcome.seconds < (until_s or math.inf):
                 more["cut_s"] = outcome.seconds
-                again = scratch / "again"
+                again = scratch / AGAIN
                 again.mkdir(exist_ok=True)
                 before = self._files_before(folder, again)
                 outcome = self._outcome(replace(task, workspace=again))

@@ -12,11 +12,11 @@ from pathlib import Path
 from evenly.campaign.rows import Damage, Loaded, Rows, check_version, connect, create, load, new_rows, write_all
 from evenly.errors import EvenlyWarning, ReadError
 
-__all__ = ["good_rows", "opened"]
+__all__ = ["good_rows", "opened", "rewrite"]
 
 
-def opened(path: Path, named: Path) -> tuple[sqlite3.Connection, Rows]:
-    """Open a file, or create it; return its rows, all of which are good."""
+def opened(path: Path, named: Path) -> tuple[sqlite3.Connection, Loaded]:
+    """Open a file, or create it; return its rows, all of which are good. One of an older evenly stays as it is."""
     if not path.exists():
         create(path, new_rows())
     if not path.stat().st_size:
@@ -26,17 +26,16 @@ def opened(path: Path, named: Path) -> tuple[sqlite3.Connection, Rows]:
         try:
             database = on_failure.enter_context(closing(connect(path)))
             loaded = good_rows(database, named)
-            database.execute("PRAGMA journal_mode = WAL")
+            if loaded.is_current:
+                _log_writes(database)
             # A stored run survives a power failure: each commit waits until the data are on the disk.
             database.execute("PRAGMA synchronous = FULL")
             # And each is moved from the log into the file at once: SQLite ignores a damaged log without a word.
             database.execute("PRAGMA wal_autocheckpoint = 1")
-            if not loaded.is_current:
-                _rewrite(database, loaded, named)
         except sqlite3.Error as error:
             raise _damaged(named, [Damage("the file", str(error))]) from None
         on_failure.pop_all()
-    return database, loaded.rows
+    return database, loaded
 
 
 def good_rows(database: sqlite3.Connection, named: Path) -> Loaded:
@@ -61,10 +60,15 @@ def _damaged(path: Path, damages: Sequence[Damage], *, rows: Rows | None = None)
     )
 
 
-def _rewrite(database: sqlite3.Connection, loaded: Loaded, named: Path) -> None:
-    """Write a file of an older evenly as files are written now."""
+def _log_writes(database: sqlite3.Connection) -> None:
+    database.execute("PRAGMA journal_mode = WAL")  # the file keeps that
+
+
+def rewrite(database: sqlite3.Connection, loaded: Loaded, named: Path) -> None:
+    """Write a file of an older evenly as they are written now; older versions can't read it any more."""
     rows = loaded.rows
     rows["about"] |= new_rows()["about"]
+    _log_writes(database)
     write_all(database, rows)
     said = f"an older evenly wrote {named}"
     if not loaded.has_checksums:

@@ -310,7 +310,7 @@ class Schedule:
             known.failed |= record.status != "ok"
             if record.status == "ok":
                 known.seconds.append(record.quantities["seconds"])
-        self._took += record.took
+        self._took += record.spent_s
         self._done += 1
         if not was_under_way:
             self._count(record.configuration)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from evenly.runs.columns import Status
 
-__all__ = ["DETAILS", "Record", "record_of", "row_of"]
+__all__ = ["DETAILS", "Record", "own_name", "record_of", "row_of"]
 
 #: What may be told of a run beside its times, in bytes and seconds: its largest process, the model of its processor,
 #: its job's number, how long it waited in the queue, the limit that its job had where a model chose it, and the wall
@@ -68,9 +68,27 @@ class Record:
         return next((line.strip() for line in reversed(self.output.splitlines()) if line.strip()), "")
 
     @property
+    def spent_s(self) -> float:
+        """Wall seconds that the run cost: its own, and those of a first job that reached its limit."""
+        return self.took + float(self.details.get("cut_s", 0.0))
+
+    @property
     def identity(self) -> tuple[int, str, float, float]:
         """What no other run of its store shares."""
         return self.configuration, self.machine, self.started, self.took
+
+
+def own_name(name: str, taken: Collection[str]) -> str:
+    """Return the column of what evenly itself tells of a run, beside parameters and quantities with these names.
+
+    Examples
+    --------
+    >>> own_name("cpu", ["n"]), own_name("cpu", ["cpu"])
+    ('cpu', 'run_cpu')
+    """
+    while name in taken:
+        name = f"run_{name}"
+    return name
 
 
 _FIELDS = tuple(Record.__dataclass_fields__)

@@ -18,7 +18,7 @@ from typing import Any, Self
 import pandas as pd
 
 from evenly.campaign.lock import FileLock
-from evenly.campaign.opening import good_rows, opened
+from evenly.campaign.opening import good_rows, opened, rewrite
 from evenly.campaign.record import Record, record_of, row_of
 from evenly.campaign.rows import (
     LOGS,
@@ -71,9 +71,11 @@ class Store:
         self.path = path
         self._lock = FileLock(path)
         try:
-            self._database, rows = opened(self._lock.path, path)
+            self._database, loaded = opened(self._lock.path, path)
+            #: What an older evenly wrote, until something is added.
+            self._old = None if loaded.is_current else loaded
             #: The file's rows; None after a write that failed or was interrupted, which may have been made or not.
-            self._rows: Rows | None = rows
+            self._rows: Rows | None = loaded.rows
             self._identity = _identity(self._lock.path)
             self._logs: dict[Path, tuple[int, int] | None] = {}
             self._rescued: Path | None = None
@@ -118,6 +120,9 @@ class Store:
             return
         self._rows = None
         try:
+            if self._old is not None:
+                rewrite(self._database, self._old, self.path)
+                self._old = None
             write(self._database, rows)
         except sqlite3.Error as error:
             if "full" not in str(error):
@@ -238,7 +243,9 @@ class Store:
 
     def count_interrupted(self, marks: Iterable[str]) -> None:
         """Count running runs as interrupted, and delete their marks: the process that made them was killed."""
-        counts = self.interrupted()
+        counts, marks = self.interrupted(), list(marks)
+        if not marks:
+            return
         with self._changed() as rows:
             for mark in marks:
                 *_, number = rows["running"].pop(mark)
@@ -304,12 +311,12 @@ class Store:
         """Return the number of runs."""
         return len(self._known()["records"])
 
-    def records(self) -> list[Record]:
-        """Return all runs, in the order they were run."""
+    def records(self, start: int = 0) -> list[Record]:
+        """Return all runs, in the order they were run; from the one with this number, which counts from 0."""
         known = self._known()["records"]
         for key, values in itertools.islice(known.items(), len(self._read), None):
             self._read[key] = record_of(values)
-        return list(self._read.values())
+        return list(itertools.islice(self._read.values(), start, None))
 
     def table(self, source: str) -> pd.DataFrame:
         """Return a table with one row per run: its parameters, quantities, status, machine, time and source."""

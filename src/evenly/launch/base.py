@@ -10,16 +10,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from evenly.errors import InputError
+from evenly.errors import EvenlyError, InputError
 from evenly.processes import scratch_folder
 
 if TYPE_CHECKING:
     from evenly.runs.columns import Status
 
-__all__ = ["Launcher", "Outcome", "Resources", "Task", "check_mark"]
+__all__ = ["Launcher", "Outcome", "Resources", "Task", "UnansweredError", "check_mark"]
 
 #: Configuration, repetition, purpose, and a token that no other run has.
 _MARK = re.compile(r"\d+-\d+-\w+-[0-9a-f]{32}")
+
+
+class UnansweredError(EvenlyError):
+    """A scheduler doesn't answer, so jobs that should be ended may go on."""
 
 
 def check_mark(mark: str) -> None:
@@ -201,4 +205,10 @@ class Launcher(ABC):
 
     @abstractmethod
     def end(self, *marks: str) -> int:
-        """Kill the processes of tasks that are still running, and return their number."""
+        """Kill the processes of tasks that are still running, and return their number.
+
+        Raises
+        ------
+        UnansweredError
+            If a scheduler doesn't answer, so that its jobs may go on.
+        """

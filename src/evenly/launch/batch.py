@@ -27,8 +27,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from evenly.errors import EvenlyWarning, InputError
-from evenly.launch.base import Launcher, Outcome, Resources, Task
+from evenly.launch.base import Launcher, Outcome, Resources, Task, UnansweredError
 from evenly.launch.job import claimed_by, outcome_in, plain, queued_s, write_task
+from evenly.launch.job_folders import JOB_ID, SCRIPT, noted_numbers
 
 if TYPE_CHECKING:
     from evenly.runs.columns import Status
@@ -37,7 +38,7 @@ __all__ = ["BatchLauncher", "Ended", "Waiting", "call", "limit_minutes", "option
 
 #: The names of the folders of tasks.
 _MARKED = re.compile(r"\d+-\d+-\w+-[0-9a-f]{32}")
-_ID, _OUTPUT, _SCRIPT, _STARTED = "job-id", "job.out", "job.sh", "started"
+_OUTPUT, _STARTED = "job.out", "started"
 #: How often a job is submitted whose node failed, or which the scheduler lost.
 _ATTEMPTS = 3
 #: Seconds between two looks into the queue, and at a job's folder: a tenth of the time that nothing happened.
@@ -53,12 +54,16 @@ _ANSWERS_S = 60.0
 _OOM = re.compile(r"exceeded (?:job |step )?memory limit|oom[-_ ]kill|TERM_MEMLIMIT|job killed: v?mem", re.IGNORECASE)
 #: And where it took longer.
 _OVER_TIME = re.compile(r"job killed: walltime|TERM_RUNLIMIT")
+#: And where a line of the user's setup failed, as `_script` says it; the exit status of its job.
+_SETUP = re.compile(r"(?m)^setup failed: ")
+_SETUP_STATUS = 97
 _KILLED = 128 + signal.SIGKILL
 #: How jobs end that wrote no outcome.
 _FAULTS = {
     "out of memory": "it ran out of memory",
     "cancelled": "its job was cancelled",
     "failed": "its job failed",
+    "setup failed": "its setup failed",
     "completed": "its job ended without an outcome",
     "deadline": "its job reached the deadline",
     "time limit": "its job was ended at its time limit",
@@ -118,6 +123,7 @@ class BatchLauncher(Launcher):
 
     def __init__(self) -> None:
         self._queue = _Queue(self.queue, self.title)
+        self._workspaces: dict[str, Path] = {}
 
     @abstractmethod
     def submission(self, task: Task) -> list[str]:
@@ -143,6 +149,7 @@ class BatchLauncher(Launcher):
     def workspace(self, mark: str, near: Path) -> Iterator[Path]:
         folder = near / mark
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._workspaces[mark] = folder
         yield folder
 
     def clean(self, near: Path, keep: Collection[str] = ()) -> None:
@@ -185,7 +192,7 @@ class BatchLauncher(Launcher):
                     break
             time.sleep(float(min(max(0.1 * (time.monotonic() - began), _FOLDER_S[0]), _FOLDER_S[1])))
         self._queue.changed()
-        waited = queued_s(folder / _SCRIPT, folder / _STARTED)
+        waited = queued_s(folder / SCRIPT, folder / _STARTED)
         details = {"job": job, **outcome.details, **({} if waited is None else {"queued_s": waited})}
         outcome = replace(outcome, details=details)
         if outcome.exit_code == _KILLED and not outcome.reason and _OOM.search(_said(folder)):
@@ -194,20 +201,20 @@ class BatchLauncher(Launcher):
 
     def _job_of(self, task: Task, folder: Path) -> str:
         """Return the number of the task's job, which is submitted if there is none."""
-        noted, name = folder / _ID, _name(task.mark)
+        noted, name = folder / JOB_ID, _name(task.mark)
         if noted.exists() and (number := noted.read_text(encoding="utf-8").strip()):
             return number
-        if (folder / _SCRIPT).exists() and (found := claimed_by(folder) or next(iter(self._numbers(name)), None)):
+        if (folder / SCRIPT).exists() and (found := claimed_by(folder) or next(iter(self._numbers(name)), None)):
             return found  # an earlier evenly submitted it, and was killed before it noted the number
         write_task(_within_limit(task), folder, self.name)
-        (folder / _SCRIPT).write_text(_script(task, folder), encoding="utf-8")
+        (folder / SCRIPT).write_text(_script(task, folder), encoding="utf-8")
         number = self._submitted(task, name, folder)
         noted.write_text(number, encoding="utf-8")
         self._queue.changed()
         return number
 
     def _submitted(self, task: Task, name: str, folder: Path) -> str:
-        more, given = self.named(name, folder, folder / _OUTPUT, folder / _SCRIPT)
+        more, given = self.named(name, folder, folder / _OUTPUT, folder / SCRIPT)
         command = [*self.submission(task), *more]
         while True:
             done = call(command, given)
@@ -234,14 +241,33 @@ class BatchLauncher(Launcher):
         return [job.number for job in self.queue(name) or ()]
 
     def end(self, *marks: str) -> int:
-        found = [number for mark in marks for number in self._numbers(_name(mark))]
-        if not found:
-            return 0
-        call(self.cancellation(found))
-        until, left = time.monotonic() + _ANSWERS_S, {*found}
-        while left & {job.number for job in self.queue() or ()} and time.monotonic() < until:
+        jobs = self.queue() if marks else []
+        found = [number for mark in marks for number in self._numbers_of(mark)]
+        if jobs is not None:
+            there = {job.number for job in jobs}
+            found = [number for number in found if number in there]
+        if found:
+            call(self.cancellation(found))
+        until = time.monotonic() + _ANSWERS_S
+        while jobs is None or {*found} & {job.number for job in jobs}:
+            if time.monotonic() > until:
+                raise UnansweredError(
+                    f"{self.title} doesn't say that {len(marks)} runs have ended: their jobs may go on"
+                )
             time.sleep(0.2)
+            jobs = self.queue()
         return len(found)
+
+    def _numbers_of(self, mark: str) -> list[str]:
+        """Return the numbers of a task's jobs: those noted in its folder, else those that the scheduler knows."""
+        folder = self._workspaces.get(mark)
+        noted = None if folder is None else noted_numbers(folder)
+        if noted is not None:
+            return noted
+        jobs = self.queue(_name(mark))
+        if jobs is None:
+            raise UnansweredError(f"{self.title} doesn't answer: the job of the run {mark} may go on")
+        return [job.number for job in jobs]
 
 
 class _Queue:
@@ -342,7 +368,7 @@ def _script(task: Task, folder: Path) -> str:
     lines = ["#!/bin/bash", f": > {_quoted(str(folder / _STARTED))}"]
     for line in task.resources.setup:
         told = _quoted(f"setup failed: {line}")
-        lines += [line, f"[ $? -eq 0 ] || {{ echo {told} >&2; exit 97; }}"]
+        lines += [line, f"[ $? -eq 0 ] || {{ echo {told} >&2; exit {_SETUP_STATUS}; }}"]
     return "\n".join([*lines, f"exec {_quoted(sys.executable)} -m evenly.launch.job {_quoted(str(folder))}", ""])
 
 
@@ -361,11 +387,14 @@ def _name(mark: str) -> str:
 def _without_outcome(end: Ended, folder: Path) -> Outcome:
     """Return the outcome of a job that wrote none: the scheduler tells why."""
     said = _said(folder)
-    how = "out of memory" if _OOM.search(said) else "time limit" if _OVER_TIME.search(said) else end.how
+    told = {"out of memory": _OOM, "time limit": _OVER_TIME, "setup failed": _SETUP}
+    # Some schedulers forget jobs at once, and then only the output tells.
+    how = next((name for name, words in told.items() if words.search(said)), end.how)
     reason = {**_FAULTS, **_LOST}.get(how, f"its job ended as {how}")
     status: Status = "timed out" if how == "time limit" else "failed"
-    began = (folder / _SCRIPT).stat().st_mtime
-    return Outcome(status, end.exit_code or 1, "", said, end.seconds, 0.0, began, reason=reason)
+    began = (folder / SCRIPT).stat().st_mtime
+    code = _SETUP_STATUS if how == "setup failed" else end.exit_code or 1
+    return Outcome(status, code, "", said, end.seconds, 0.0, began, reason=reason)
 
 
 def _said(folder: Path) -> str:

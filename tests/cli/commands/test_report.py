@@ -201,7 +201,7 @@ def test_a_goal_that_nothing_meets_is_exit_status_1(evenly: Evenly, scaling: str
 
 
 @pytest.mark.parametrize("machine", [None, "cluster.toml", "other.toml"])
-def test_a_study_whose_runs_were_made_on_a_cluster_needs_its_machine_file(tmp_path: Path, machine: str | None) -> None:
+def test_a_study_whose_runs_were_made_on_a_cluster(tmp_path: Path, machine: str | None) -> None:
     study, place = tmp_path / "s.toml", tmp_path / "s.db"
     study.write_text("[program]\ncommand = 'echo {n}'\n[parameters]\nn = [1, 2]\n")
     for name, launcher in (("cluster.toml", "slurm"), ("other.toml", "pbs")):
@@ -209,8 +209,17 @@ def test_a_study_whose_runs_were_made_on_a_cluster_needs_its_machine_file(tmp_pa
     with Store(place) as store:
         store.note("measured_as", {"launcher": "slurm"})
     given = None if machine is None else str(tmp_path / machine)
-    if machine == "cluster.toml":
-        assert _as_made(Study.load(study), study, place, given).program.launcher == "slurm"
-    else:
+    if machine == "other.toml":
         with pytest.raises(InputError, match=r"the launcher 'slurm' made.*give --machine"):
             _as_made(Study.load(study), study, place, given)
+    else:  # a page starts nothing, so the launcher's name is enough
+        assert _as_made(Study.load(study), study, place, given).program.launcher == "slurm"
+
+
+def test_settings_that_only_a_machine_file_had_are_asked_for(tmp_path: Path) -> None:
+    study, place = tmp_path / "s.toml", tmp_path / "s.db"
+    study.write_text("[program]\ncommand = 'echo {n}'\n[parameters]\nn = [1, 2]\n")
+    with Store(place) as store:
+        store.note("measured_as", {"launcher": "slurm", "setup": ["module load gcc"]})
+    with pytest.raises(InputError, match=r"'slurm' made with setup = \['module load gcc'\].*give --machine"):
+        _as_made(Study.load(study), study, place, None)

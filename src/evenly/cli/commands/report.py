@@ -135,18 +135,28 @@ def _as_made(study: Study, path: Path, place: Path, machine: str | None) -> Stud
     from evenly.campaign.listing import loaded_of
     from evenly.machine.machine import Machine
 
-    noted = loaded_of(place).rows["about"].get("measured_as")
-    launcher = study.program.launcher if noted is None else loads(noted[1]).get("launcher")
+    row = loaded_of(place).rows["about"].get("measured_as")
+    noted = {} if row is None else loads(row[1])
+    launcher = noted.get("launcher", study.program.launcher)
     if launcher == study.program.launcher:
         return study
-    if machine is not None and (Machine.load(machine).launcher or {}).get("name") == launcher:
+    there = None if machine is None else (Machine.load(machine).launcher or {}).get("name")
+    if there == launcher:
         return Where(machine=machine).placed(study)
-    if launcher in ("local", "mpi"):
-        return Where(launcher=launcher).placed(study)
-    raise InputError(
-        f"{place} holds runs that the launcher {launcher!r} made, which {path} doesn't name: give --machine with the "
-        "machine file that `evenly measure` had"
-    )
+    remedy = "give --machine with the machine file that `evenly measure` had"
+    if there is not None and launcher not in ("local", "mpi"):
+        raise InputError(
+            f"{place} holds runs that the launcher {launcher!r} made, but {machine} names {there!r}: {remedy}, or none"
+        )
+    placed = Where(launcher=launcher).placed(study)
+    now = placed.measured_as()
+    for key in ("setup", "nodes", "ranks_per_node", "cores_per_rank"):
+        if noted.get(key, now[key]) != now[key]:
+            raise InputError(
+                f"{place} holds runs that the launcher {launcher!r} made with {key} = {noted[key]!r}, which {path} "
+                f"doesn't have: {remedy}"
+            )
+    return placed
 
 
 def _result(campaign: Campaign) -> Any:

@@ -11,7 +11,7 @@ from rich.table import Table
 from evenly.campaign.checking import Check
 from evenly.campaign.listing import Listing
 from evenly.campaign.noise import half_width
-from evenly.campaign.record import Record
+from evenly.campaign.record import Record, own_name
 from evenly.report.formatting import compact
 from evenly.report.tables.run import add_row, add_texts, new_table
 
@@ -106,31 +106,43 @@ def listing_table(found: Listing, *, most: int) -> Table:
     table = new_table("", f"the last {most} of {len(found.table)} runs" if len(found.table) > most else "")
     for name in found.parameters:
         table.add_column(name, justify="right")
-    why = ["why"] if "why" in shown else []
-    waited = [name for name in ("queued_s",) if name in shown]
-    for column in ("seconds", "status", "took", "machine", *waited, "started", *why):
-        table.add_column(column, justify="right" if column in ("seconds", "took", *waited) else "left")
+    status, message, last_words, took, machine, started = map(
+        found.column, ("status", "message", "last_words", "took", "machine", "started")
+    )
+    waited, why = ([name for name in (found.column(own),) if name in shown] for own in ("queued_s", "why"))
+    for column in ("seconds", status, took, machine, *waited, started, *why):
+        table.add_column(column, justify="right" if column in ("seconds", took, *waited) else "left")
     for row in shown.to_dict("records"):
         values = [row[name] for name in found.parameters]
         seconds = row.get("seconds")
-        told = ": ".join(filter(None, (str(row[name]) for name in ("status", "message", "last_words"))))
+        told = ": ".join(filter(None, (str(row[name]) for name in (status, message, last_words))))
         add_row(
             table, *(compact(v) if _is_number(v) else str(v) for v in values),
-            compact(seconds) if seconds is not None and np.isfinite(seconds) else "", told, compact(row["took"]),
-            str(row["machine"]), *(compact(row[name]) if np.isfinite(row[name]) else "" for name in waited),
-            *(str(row[name]) for name in ("started", *why)),
+            compact(seconds) if seconds is not None and np.isfinite(seconds) else "", told, compact(row[took]),
+            str(row[machine]), *(compact(row[name]) if np.isfinite(row[name]) else "" for name in waited),
+            *(str(row[name]) for name in (started, *why)),
         )  # fmt: skip
     return table
 
 
 def campaign_as_dict(configurations: Configurations, records: Sequence[Record]) -> list[dict[str, Any]]:
-    """Return all runs as plain values for JSON."""
+    """Return all runs as plain values for JSON; quantities keep their names (`evenly.campaign.record.own_name`)."""
+    taken = {name for r in records for name in r.quantities}
+
+    def own(**told: Any) -> dict[str, Any]:
+        return {own_name(name, taken): value for name, value in told.items()}
+
     return [
         {
-            "configuration": dict(configurations[r.configuration]), "repetition": r.repetition, "status": r.status,
-            "purpose": r.purpose, **dict(r.quantities), "exit_code": r.exit_code, "message": r.message,
-            "output": r.output, "started": r.started, "took": r.took, "other_load": r.other_load,
-            "machine": r.machine, **r.details,
+            **own(
+                configuration=dict(configurations[r.configuration]), repetition=r.repetition, status=r.status,
+                purpose=r.purpose,
+            ),
+            **r.quantities,
+            **own(
+                exit_code=r.exit_code, message=r.message, output=r.output, started=r.started, took=r.took,
+                other_load=r.other_load, machine=r.machine, **r.details,
+            ),
         }
         for r in records
     ]  # fmt: skip
