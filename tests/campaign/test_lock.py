@@ -164,7 +164,9 @@ def test_a_lock_is_released_by_whoever_forgot_it(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # newer Pythons warn of a fork beside threads
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::RuntimeWarning"
+)  # Python and JAX warn beside threads
 def test_a_forked_child_does_not_release_its_parents_lock(tmp_path: Path) -> None:
     with FileLock(tmp_path / "runs.db") as lock:
         child = os.fork()

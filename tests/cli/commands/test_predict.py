@@ -34,7 +34,7 @@ def test_the_recommended_count_the_knee_and_the_runner_up(evenly: Evenly, scalin
     within = (
         "recommended: 16 cores, the fastest run within the budget, if the prediction holds: its upper bound is above"
     )
-    assert f"{within} the budget: 16 cores take 45.5 min" in shown.out
+    assert f"{within} the budget: 16 cores take 0.758 h" in shown.out
     assert "runner-up: 12 cores are 1.19 times as long for 0.89 times the core-hours" in shown.out
     assert "* outside the range learned on" in shown.out
     told = evenly(
