@@ -7,6 +7,7 @@ ranks are one parameter.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -19,6 +20,8 @@ from evenly.runs.weak_scaling import WORKERS, weak_scaling
 
 __all__ = ["alike_at_the_top", "confounded", "unlike", "without_multiples"]
 
+#: Of more parameters, products aren't looked for.
+_MOST_SIZES = 12
 #: Repeated runs that differ by a larger factor are told.
 _UNLIKE = 2.0
 #: Of more runs of a configuration, their 10 % and 90 % quantiles are compared.
@@ -143,6 +146,9 @@ def confounded(runs: Runs) -> str:
     "atoms grows with ranks in all runs (weak scaling): what either does alone can't be told"
     >>> confounded(Runs.from_frame(table.assign(atoms=32), ["ranks", "atoms"]))
     ''
+    >>> both = pd.DataFrame({"p": [1, 2, 2], "n": [8, 8, 16], "N": [8, 16, 32], "seconds": [2.2, 2.5, 4.6]})
+    >>> confounded(Runs.from_frame(both, ["p", "n", "N"])).split(":")[0]
+    'N is p * n in all runs'
     """
     said = []
     for first, sizes in weak_scaling(runs.configurations).items():
@@ -153,7 +159,22 @@ def confounded(runs: Runs) -> str:
             if names:
                 together = f"{' and '.join(names)} {does.format('s' * (len(names) == 1))}"
                 said.append(f"{together} in all runs{how}: what either does alone can't be told")
-    return "; ".join(said)
+    return "; ".join([*said, *_products(runs.configurations)])
+
+
+def _products(configurations: pd.DataFrame) -> list[str]:
+    """Return sentences on sizes that are the product of two others in all runs, as cells in all and for each rank."""
+    numeric = [str(n) for n in configurations if pd.api.types.is_numeric_dtype(configurations[n].dtype)]
+    varied = {n: v for n in numeric if len(np.unique(v := configurations[n].to_numpy(dtype=np.float64))) > 1}
+    said = []
+    for whole in varied if len(varied) <= _MOST_SIZES else ():
+        for one, other in itertools.combinations([name for name in varied if name != whole], 2):
+            if len(configurations) > 2 and np.allclose(varied[whole], varied[one] * varied[other], rtol=1e-9):
+                said.append(
+                    f"{whole} is {one} * {other} in all runs: what it does beside them can't be told, so name two of "
+                    f"the three, as in --parameters {one},{whole}"
+                )
+    return said
 
 
 def unlike(runs: Runs) -> str:

@@ -153,7 +153,7 @@ def test_json_as_pandas_writes_it_and_with_a_unit_for_all(tmp_path: Path) -> Non
     assert _read(tmp_path, shared, name="b.json").runs[""].values.max() == pytest.approx(0.09)
 
 
-@pytest.mark.parametrize("first", ["OpenMP,1,6.861", "a,1,8m58.078s", "x,2,9755472ns"])
+@pytest.mark.parametrize("first", ["OpenMP,1,6.861", "a,1,8m58.078s", "x,2,9755472ns", "0,5115,a-4"])
 def test_a_row_of_values_is_no_header(tmp_path: Path, first: str) -> None:
     with pytest.raises(ReadError, match=r"line 1: the first line must name the columns, but '.*' is a value"):
         _read(tmp_path, f"{first}\n{first}\n{first}\n", time=first.split(",")[-1])

@@ -260,6 +260,8 @@ def _check_header(path: Path, header: list[str], line: int) -> list[str]:
     if header and all(_is_number(cell) or cell[:1].isdigit() for cell in header) and any(map(_is_number, header)):
         raise ReadError(path, "the first line must name the columns, but it holds only numbers", line=line)
     value = next((cell for cell in header if is_duration(cell) or (_is_number(cell) and not cell.isdigit())), "")
+    if header[:1] and header[0].isdigit() and sum(map(str.isdigit, header)) > 1:  # beside a first name, 16 may be cores
+        value = header[0]
     if value:
         raise ReadError(
             path,
