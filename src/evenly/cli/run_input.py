@@ -6,6 +6,7 @@ import dataclasses
 import math
 import re
 import shlex
+import zipfile
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 _REGION = "region"
 
 __all__ = [
-    "Learned", "check_parameters", "known_rows", "known_values", "learn", "learn_from", "measurements", "name_of",
-    "one_program", "split", "tell_about",
+    "Learned", "check_parameters", "holds_models", "known_rows", "known_values", "learn", "learn_from", "measurements",
+    "name_of", "one_program", "split", "tell_about",
 ]  # fmt: skip
 
 
@@ -78,13 +79,24 @@ def one_program(path: Path, reading: Reading) -> Runs:
 def _measured(paths: Sequence[Path], reading: Reading) -> Measurements:
     from evenly.readers import scan
 
-    if saved := [path for path in paths if path.suffix == ".evenly"]:
+    if saved := [path for path in paths if holds_models(path)]:
         raise InputError(f"{saved[0]} holds models, not measurements: give it to predict, allocate, fit or plot, alone")
     found = scan(list(paths), **reading.arguments())
     for skipped in found.skipped:
         if not skipped.benign:
             loss(f"left out: {skipped}")
     return dataclasses.replace(found, runs={name or name_of(paths[0]): runs for name, runs in found.runs.items()})
+
+
+def holds_models(path: Path) -> bool:
+    """Tell whether a file holds models that evenly saved, by its name or by what is in it."""
+    if path.suffix == ".evenly":
+        return True
+    try:
+        with zipfile.ZipFile(path) as packed:
+            return {"model.json", "arrays.npz"} <= set(packed.namelist())
+    except (OSError, zipfile.BadZipFile):
+        return False
 
 
 def name_of(path: Path) -> str:
@@ -124,7 +136,7 @@ def learn(
 
     if learning.method is not None:
         parsing.one_of(learning.method, method_names(), "--method")
-    if len(paths) == 1 and paths[0].suffix == ".evenly":
+    if len(paths) == 1 and holds_models(paths[0]):
         return _load(paths[0], reading, [*typed(reading), *typed(learning), *others], accept)
     found = _measured(paths, reading)
     tell_about(found)

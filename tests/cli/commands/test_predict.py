@@ -209,3 +209,10 @@ def test_versions_are_asked_as_they_are_typed(evenly: Evenly) -> None:
         assert one.json["predictions"][0]["value"] == pytest.approx(seconds, rel=0.02), one.err
         many = evenly("predict", "v.csv", "--cores", "2,4", "--at", f"version={version}", "--json")
         assert many.json["rows"][0]["run_s"] == pytest.approx(seconds, rel=0.02), many.err
+
+
+@pytest.mark.parametrize("name", ["model", "m.model"])
+def test_models_are_known_whatever_their_file_is_called(evenly: Evenly, scaling: str, name: str) -> None:
+    assert evenly("fit", scaling, *LAW, "--save", name).code == 0
+    assert evenly("predict", name, "--at", "cores=16", "--json").json["predictions"][0]["value"] > 0
+    assert "holds models, not measurements" in evenly("predict", scaling, name, "--at", "cores=16").err

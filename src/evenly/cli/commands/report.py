@@ -15,7 +15,16 @@ from evenly.cli import parsing
 from evenly.cli.console import note, print_json, silence
 from evenly.cli.core_counts_input import Counts, looked_at
 from evenly.cli.live_study import Where
-from evenly.cli.run_input import Learned, check_parameters, known_values, learn, learn_from, measurements, tell_about
+from evenly.cli.run_input import (
+    Learned,
+    check_parameters,
+    holds_models,
+    known_values,
+    learn,
+    learn_from,
+    measurements,
+    tell_about,
+)
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.writing import replacing
 
@@ -196,7 +205,7 @@ def _learned(
     paths: list[Path], campaigns: list[Campaign], reading: opt.Reading, learning: opt.Learning, notes: list[str]
 ) -> Learned:
     """Return runs and models: models that are saved are taken, others are learned."""
-    saved = [path for path in paths if path.suffix == ".evenly"]
+    saved = [path for path in paths if holds_models(path)]
     measured = [path for path in paths if path not in saved]
     models: dict[str, Any] = {}
     for path in saved:
