@@ -22,6 +22,8 @@ __all__ = ["alike_at_the_top", "confounded", "unlike", "without_multiples"]
 
 #: Of more parameters, products aren't looked for.
 _MOST_SIZES = 12
+#: So many runs are looked at first: in most tables, they show that there is no product.
+_FIRST = 100
 #: Repeated runs that differ by a larger factor are told.
 _UNLIKE = 2.0
 #: Of more runs of a configuration, their 10 % and 90 % quantiles are compared.
@@ -169,7 +171,10 @@ def _products(configurations: pd.DataFrame) -> list[str]:
     said = []
     for whole in varied if len(varied) <= _MOST_SIZES else ():
         for one, other in itertools.combinations([name for name in varied if name != whole], 2):
-            if len(configurations) > 2 and np.allclose(varied[whole], varied[one] * varied[other], rtol=1e-9):
+            if len(configurations) > 2 and all(
+                np.allclose(varied[whole][rows], varied[one][rows] * varied[other][rows], rtol=1e-9)
+                for rows in (slice(_FIRST), slice(None))
+            ):
                 said.append(
                     f"{whole} is {one} * {other} in all runs: what it does beside them can't be told, so name two of "
                     f"the three, as in --parameters {one},{whole}"

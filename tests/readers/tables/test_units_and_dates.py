@@ -148,3 +148,10 @@ def test_a_simulated_time_in_a_caption_is_no_unit(tmp_path: Path) -> None:
     assert (
         len(_read(tmp_path, "# simulated time in h: 3, queue times in min\ncores,time_s\n8,90\n16,50\n").runs[""]) == 2
     )
+
+
+@pytest.mark.parametrize("time", ["time_s", "took"])
+def test_dates_that_are_open_ask_nothing_where_the_time_is_there(tmp_path: Path, time: str) -> None:
+    own = "600" if time == "time_s" else "10m00s"
+    rows = "".join(f"{p},03/0{k}/2026 23:50,04/0{k}/2026 00:00,{own}\n" for k, p in enumerate((8, 16), 4))
+    assert _read(tmp_path, f"cores,start,end,{time}\n{rows}", parameters="cores").runs[""].values.tolist() == [600, 600]

@@ -146,8 +146,8 @@ def read_cells(path: Path, sheet: str | None = None) -> Cells | Runs:
         return _load_runs(path)
     content = lines(path)
     table = parse(path, _only_table(path, content) if suffix in TEXT_WITH_TABLES else content)
-    again = f"{table.headers} row{'s' * (table.headers > 1)} with the names of the columns again"
-    notes = [again] if table.headers else []
+    again = f"{table.repeated} row{'s' * (table.repeated > 1)} with the names of the columns again"
+    notes = [again] if table.repeated else []
     lost: tuple[Skipped, ...] = ()
     if table.cut:
         lost = (Skipped(path, f"{table.cut}: that row is left out", line=len(content)),)

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.readers.tables.states import name_key
+from evenly.runs.units import SECONDS_PER_DAY
 
-__all__ = ["ENDS", "STARTS", "Between", "between", "in_parts", "is_date", "moments"]
+__all__ = ["ENDS", "STARTS", "Between", "between", "in_parts", "is_date", "moments", "start_and_end"]
 
 #: Names of columns of starts and of ends, as `name_key` writes them.
 STARTS = ("start", "started", "start_time", "starttime", "started_at", "start_date", "begin", "begin_time", "began",
@@ -74,7 +75,6 @@ _MONTHS = {
 _MONTH = re.compile(_WORD)
 _TIME_OF_DAY = re.compile(_TIME, re.I)
 _UTC = re.compile(r"(?<=\d)\s*(?:UTC|GMT)$")
-_DAY = 86_400.0
 _NOT_YET = frozenset({"", "-", "unknown", "none", "n/a", "na", "null"})
 #: Seconds since 1970 lie between; larger numbers count smaller units.
 _EPOCH = (1e8, 1e11)
@@ -117,16 +117,27 @@ def between(columns: dict[str, Sequence[str]]) -> Between | None:
     >>> between({"start": ["23:50"], "end": ["00:10"]}).seconds.tolist()
     [1200.0]
     """
-    starts = [name for name in columns if name_key(name) in STARTS]
-    ends = [name for name in columns if name_key(name) in ENDS]
-    if len(starts) != 1 or len(ends) != 1:
+    if (names := start_and_end(columns)) is None:
         return None
-    start, end = starts[0], ends[0]
+    start, end = names
     points = [_points(columns[name]) for name in (start, end)]
     if points[0] is not None and points[1] is not None and points[0][1] == points[1][1]:
         zone = "no time zone is told: a change of the clock in between would be missed"
         return Between(start, end, points[1][0] - points[0][0], zone * (points[0][1] == "local"))
     return _of_day(start, end, columns) or _as_written(start, end, columns)
+
+
+def start_and_end(columns: Iterable[str]) -> tuple[str, str] | None:
+    """Return the column of starts and that of ends, by their names; None if there aren't one of each.
+
+    Examples
+    --------
+    >>> start_and_end(["cores", "Start", "End"]), start_and_end(["cores", "finished"])
+    (('Start', 'End'), None)
+    """
+    names = list(columns)
+    starts, ends = ([name for name in names if name_key(name) in known] for known in (STARTS, ENDS))
+    return (starts[0], ends[0]) if len(starts) == len(ends) == 1 else None
 
 
 def moments(columns: Mapping[str, Sequence[str]]) -> list[dict[str, NDArray[np.float64]]]:
@@ -196,7 +207,7 @@ def _of_day(start: str, end: str, columns: Mapping[str, Sequence[str]]) -> Betwe
         return None
     first, last = (_parsed(column, day_first=False) for column in cells)
     said = "no dates are told: an end before its start is on the next day, and a run of more than a day would be missed"
-    return Between(start, end, (last - first) % _DAY, said)
+    return Between(start, end, (last - first) % SECONDS_PER_DAY, said)
 
 
 def _as_written(start: str, end: str, columns: Mapping[str, Sequence[str]]) -> Between | None:

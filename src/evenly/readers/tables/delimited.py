@@ -61,7 +61,7 @@ class Delimited:
         What separates the cells; a space stands for any run of spaces.
     cut : str
         What the last line lacks if the file seems to be cut off in it; the line is left out of the frame then.
-    headers : int
+    repeated : int
         How many rows repeated the header, as in files that were joined; they are left out.
     header : int
         The line of the header.
@@ -71,7 +71,7 @@ class Delimited:
     lines: NDArray[np.int64]
     delimiter: str
     cut: str = ""
-    headers: int = 0
+    repeated: int = 0
     header: int = 0
 
 
@@ -108,7 +108,7 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
         header = rows[0][1]
     names = _check_header(path, header, header_line)
     count, rows = len(rows), _without_headers(path, rows)
-    headers = count - len(rows)
+    repeated = count - len(rows)
     cut = _cut(text_lines, rows[1:], len(names))
     body = [(line, _fit(path, cells, len(names), line)) for line, cells in (rows[1:-1] if cut else rows[1:])]
     if cut and not body:
@@ -116,7 +116,7 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     if not body:
         raise ReadError(path, "the table has a header but no rows", line=header_line)
     frame = pd.DataFrame([cells for _, cells in body], columns=names, dtype=object)
-    return Delimited(frame, np.array([line for line, _ in body], dtype=np.int64), delimiter, cut, headers, header_line)
+    return Delimited(frame, np.array([line for line, _ in body], dtype=np.int64), delimiter, cut, repeated, header_line)
 
 
 def _content(text_lines: Sequence[str]) -> list[tuple[int, str]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.tables import columns as words
-from evenly.readers.tables.clock_times import Between, between, in_parts
+from evenly.readers.tables.clock_times import between, in_parts, start_and_end
 from evenly.readers.tables.roles import is_limit, is_result, words_of
 from evenly.readers.tables.side_by_side import pattern_in
 from evenly.readers.tables.states import name_key
@@ -24,10 +24,11 @@ from evenly.runs.units import SECONDS_PER, base_unit
 __all__ = ["TimeColumn", "find_time", "statistics_beside"]
 
 
-#: Columns of Snakemake's benchmarks, with the seconds of a run twice, and of hyperfine's CSV.
-_SNAKEMAKE = frozenset({"s", "h:m:s"})
-_FORMATS = ("in s as Snakemake writes it", "in s as hyperfine writes it")
-_HYPERFINE = frozenset({"command", "mean", "stddev", "median", "user", "system", "min", "max"})
+#: Programs whose tables are known by the names of their columns, and the column of the seconds in each.
+_OF_PROGRAMS = (
+    ("Snakemake", "s", frozenset({"s", "h:m:s"})),
+    ("hyperfine", "mean", frozenset({"command", "mean", "stddev", "median", "user", "system", "min", "max"})),
+)
 #: Words of phases, and of the time on the wall, which contains them.
 _COMPUTING = frozenset({
     "compute", "computation", "computing", "calc", "calculation", "kernel", "rechnen", "rechenzeit", "calcul", "part",
@@ -129,8 +130,8 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     else:
         column, why, made = _guess(values, free)
     _refuse_other_times(values, column)
-    if made is None and (span := between({c: values.texts(c) for c in values.cells.columns})):
-        _refuse_ends(values, column, span)
+    if made is None:
+        _refuse_ends(values, column)
     known = words.measured(column)
     told = (known.unit if known else "") or words.unit_of_time(column) or values.unit_of_time(column)
     unit = words.canonical_unit(options.unit or "") or told or "s"
@@ -140,12 +141,12 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     in_cells = values.are_durations(column)
     if not (options.unit or told or in_cells or options.time) and name_key(column) == "median":
         raise ReadError(values.path, f"{column!r} doesn't say in which unit it is: pass unit= (--unit), as s, ms or us")
-    known_format = why.endswith(_FORMATS)
-    assumed = not (options.unit or told or in_cells or known_format)
+    program = _program(free) if options.time is None else None
+    assumed = not (options.unit or told or in_cells or program)
     if not in_cells:
         _refuse_another_unit(values, column, unit)
     guesses = ["pass unit=, --unit, otherwise"] if assumed else []
-    if options.time is None and made is None and not (known_format or _is_usual(column)):
+    if options.time is None and made is None and not (program or _is_usual(column)):
         guesses.append("that of a whole run on the wall; pass time=, --time, if it is another")
     hint = f" (assumed: {'; '.join(guesses)})" if guesses else ""
     if made is not None:
@@ -193,13 +194,14 @@ def _refuse_another_unit(values: Values, column: str, unit: str) -> None:
         )
 
 
-def _refuse_ends(values: Values, column: str, span: Between) -> None:
+def _refuse_ends(values: Values, column: str) -> None:
     """Refuse a point in time, as the end of a run beside its start, that would be read as how long it took."""
-    if column in (span.start, span.end):
+    ends = start_and_end(map(str, values.cells.columns))
+    if ends is not None and column in ends and between({c: values.texts(c) for c in ends}) is not None:
         raise ReadError(
             values.path,
             f"{column!r} tells when runs began or ended: leave out time= (--time), and the time is that from "
-            f"{span.start!r} to {span.end!r}",
+            f"{ends[0]!r} to {ends[1]!r}",
         )
 
 
@@ -288,10 +290,8 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         names = ", ".join(map(repr, parts[0]))
         column = _add(values, f"{' + '.join(parts[0])} [s]", parts[1])
         return column, f"the sum of {names}", _Made(parts[0], f"{names} are the parts of one time")
-    if {c.lower() for c in free} >= _SNAKEMAKE:
-        return next(c for c in free if c.lower() == "s"), f"its name, {_FORMATS[0]}", None
-    if set(free) >= _HYPERFINE:
-        return "mean", f"its name, {_FORMATS[1]}", None
+    if (program := _program(free)) is not None:
+        return program[1], f"its name, in s as {program[0]} writes it", None
     found = [one.column for one in words.time_candidates(c for c in free if not is_limit(c) and not words.is_rate(c))]
     if len(found) == 1 and not _is_usual(found[0]):
         found += [c for c in free if values.unit_of_time(c) and c not in found and not is_limit(c)]
@@ -301,12 +301,11 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         by_name = {c.lower(): c for c in free}
         if by_name.keys() >= {"real", "user", "sys"}:
             return by_name["real"], "its name, beside user and sys", None
-        span = between({c: values.texts(c) for c in values.cells.columns})
-        ends = () if span is None else (span.start, span.end)
+        ends = start_and_end(map(str, values.cells.columns)) or ()
         durations = [c for c in free if values.are_durations(c) and not is_limit(c) and c not in ends]
         if len(durations) == 1:
             return durations[0], "its values are durations", None
-        if span is not None:
+        if (span := between({c: values.texts(c) for c in ends})) is not None:
             column = _add(values, f"{span.end} - {span.start} [s]", span.seconds)
             why = f"the time from {span.start!r} to {span.end!r}"
             said = f"the time is that from {span.start!r} to {span.end!r}{f' ({span.said})' if span.said else ''}"
@@ -327,6 +326,12 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         values.path,
         f"{why}: pass time= (--time) with one of the columns {shown}, and unit= (--unit) if it isn't in seconds{wide}",
     )
+
+
+def _program(columns: Iterable[str]) -> tuple[str, str] | None:
+    """Return the program that wrote a table with these columns, and its column of seconds; None if none is known."""
+    there = set(columns)
+    return next(((program, column) for program, column, names in _OF_PROGRAMS if names <= there), None)
 
 
 def _add(values: Values, name: str, seconds: NDArray[np.float64]) -> str:
