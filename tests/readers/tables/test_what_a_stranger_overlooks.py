@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -209,3 +211,51 @@ def test_parts_of_the_time_are_found_beside_a_small_parameter(tmp_path: Path) ->
 def test_durations_side_by_side_are_repeated_runs(tmp_path: Path) -> None:
     text = "Chr,threads,Time1,Time2\n1,1,21:28:31,18:15:17\n1,2,10:23:52,9:40:41\n1,4,7:12:52,7:53:36\n"
     assert _read(tmp_path, text, time="Time*").runs[""].values[:2].tolist() == [77_311, 65_717]
+
+
+def _rows(law: Callable[..., float], *values: Sequence[float]) -> str:
+    return "".join(",".join(map(str, (*row, law(*row)))) + "\n" for row in itertools.product(*values))
+
+
+@pytest.mark.parametrize("name", ["samples", "n_samples", "count"])
+def test_numbers_of_samples_that_were_varied_are_a_parameter(tmp_path: Path, name: str) -> None:
+    rows = _rows(lambda d, n: 1e-5 * n * d, (2, 4), (1000, 5000, 20_000))
+    own = "count_" if name == "count" else name  # evenly uses that name itself
+    assert _read(tmp_path, f"dimension,{name},seconds\n{rows}").runs[""].parameters == ["dimension", own]
+    repeated = "".join(f"{p},{LAW[p]},{LAW[p] / 50},5\n" for p in CORES)
+    assert _read(tmp_path, f"cores,time_s,std,{name}\n{repeated}").runs[""].parameters == ["cores"]
+
+
+def test_the_mean_of_a_distribution_is_no_mean_of_times(tmp_path: Path) -> None:
+    means, rows = (1.267, 0.113, 2.951, 0.702, 1.894, 0.338), ""
+    for p, mean in zip(CORES, means, strict=True):
+        rows += f"{p},{mean},{LAW[p] * mean**0.2:.5g}\n"
+    assert _read(tmp_path, f"cores,mean,time_s\n{rows}").runs[""].parameters == ["cores", "mean"]
+
+
+def test_parts_with_a_few_digits_and_names_of_phases(tmp_path: Path) -> None:
+    rows = "".join(f"{p},{1000 / p:.4f},{0.3 * p:.4f},2.0,{1000 / p + 0.3 * p + 2:.4f}\n" for p in CORES)
+    assert _read(tmp_path, f"procs,compute,comm,io,total_s\n{rows}", time="total_s").runs[""].parameters == ["procs"]
+
+
+def test_units_per_row_of_a_benchmark_and_of_other_quantities(tmp_path: Path) -> None:
+    found = _read(tmp_path, "threads,value,unit\n1,802,us/op\n2,402,us/op\n4,202,us/op\n", time="value")
+    assert found.runs[""].values.max() == pytest.approx(802e-6)
+    mixed = "quantity,unit,1 core,2 cores\nwall time,min,13.4,6.7\nmemory,GB,1.2,1.3\n"
+    with pytest.raises(ReadError, match=r"1\.2 GB"):
+        _read(tmp_path, mixed, time="* cores")
+    chosen = _read(tmp_path, mixed, time="* cores", where="unit == 'min'").runs[""]
+    assert chosen.values.tolist() == pytest.approx([804, 402])
+    once = _read(tmp_path, "cores,time,unit\n1,13,min\n2,7,\n4,4,\n")
+    assert once.runs[""].values.tolist() == [780, 420, 240]
+
+
+def test_a_row_of_units_in_brackets_may_hold_any_words(tmp_path: Path) -> None:
+    found = _read(tmp_path, "Kerne;Gitter;Laufzeit\n[-];[Zellen];[min]\n1;500;6,7\n2;500;3,4\n")
+    assert found.runs[""].values.tolist() == pytest.approx([402, 204])
+
+
+def test_seconds_of_a_phase_are_a_time_and_those_of_an_interval_are_not(tmp_path: Path) -> None:
+    assert _read(tmp_path, "n,train_seconds\n1000,3.2\n2000,6.1\n").runs[""].parameters == ["n"]
+    found = _read(tmp_path, "cores,interval_seconds,wall_s\n8,10,90\n16,20,50\n32,10,31\n")
+    assert found.runs[""].parameters == ["cores", "interval_seconds"]

@@ -193,7 +193,9 @@ def measured(column: str) -> Measured | None:
         return Measured(column, base, unit, 2)
     if words & _SHORT_UNITS:  # ``median_ms_or_P``: a unit that isn't the name's end doesn't hold for all of it
         return None
-    timed = words & _TIME_WORDS or ("times" in words and words & _PARTS)  # mpi_times, but not n_times
+    spelled = bool(unit) and re.search(r"(?:^|[\W_])(?:milli|micro|nano)?seconds\W*$", name.lower()) is not None
+    spelled = spelled and not words & _STEPS  # train_seconds, but not interval_seconds
+    timed = spelled or words & _TIME_WORDS or ("times" in words and words & _PARTS)  # mpi_times, but not n_times
     if timed and not words & _NOT_MEASURED and plain not in _NOT_MEASURED_NAMES:
         return Measured(column, base, unit, 1)
     return Measured(column, base, unit, 0) if plain in _PHASES else None

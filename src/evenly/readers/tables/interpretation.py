@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +43,7 @@ from evenly.readers.tables.rows import runs_of, status_and_seconds
 from evenly.readers.tables.state_column import find_states, stopped_at_limit
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.time_column import find_time
-from evenly.readers.tables.time_relations import follows_response, parts_of
+from evenly.readers.tables.time_relations import follows_response, parts_of, statistics_of_the_time
 from evenly.readers.tables.values import Values
 from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
@@ -354,15 +354,19 @@ class Interpretation:
         asked = self.options.parameters
         self.values.require(list(asked), "parameters")
         free = [c for c in self._free() if c]
-        judged = {c: self._judge(c, seconds) for c in free if c not in asked}
+        numeric = {c: self.values.numbers(c) for c in free if self.values.is_numeric(c)}
+        statistics = statistics_of_the_time(numeric, seconds)
+        judged = {c: self._judge(c, seconds, statistics) for c in free if c not in asked}
         # A phase that takes most of the time is a function of it.
         open_ = [
             c
             for c, (role, why) in judged.items()
             if (role in ("parameter", "constant") or why.startswith("a function of")) and self.values.is_numeric(c)
         ]
-        for part in parts_of({c: self.values.numbers(c) for c in open_}, times):
-            judged[part] = ("outcome", "a part of the time")
+        others = [c.name for c in self._roles.values() if c.role == "quantity" and self.values.is_numeric(c.name)]
+        for part in parts_of({c: self.values.numbers(c) for c in (*open_, *others)}, times):
+            if part in judged:
+                judged[part] = ("outcome", "a part of the time")
         for column, (role, why) in judged.items():
             self._take(column, "left out" if asked and role == "parameter" else role, why)
         for column in asked:
@@ -376,8 +380,8 @@ class Interpretation:
             self.notes.append(f"parameters: {', '.join([*varied, *self.options.constants])}")
         return chosen
 
-    def _judge(self, column: str, seconds: NDArray[np.float64]) -> tuple[Role, str]:
-        """Return the role of a column that is nothing else yet, and why."""
+    def _judge(self, column: str, seconds: NDArray[np.float64], statistics: Collection[str]) -> tuple[Role, str]:
+        """Return the role of a column that is nothing else yet, and why; some are `statistics` of the time."""
         if is_limit(column):
             return "left out", "a limit or a wish, which was not measured"
         if _is_sibling(column, self.options.time or ""):
@@ -387,6 +391,8 @@ class Interpretation:
         if self.values.is_numeric(column):
             counts = {c: self.values.numbers(c) for c in self._free() if is_count(c) and self.values.is_numeric(c)}
             numbers = self.values.numbers(column)
+            if column in statistics:
+                return "outcome", "a statistic, and evenly computes its own"
             if why := is_outcome(column, numbers) or follows_response(column, numbers, seconds, counts):
                 return "outcome", why
         elif (is_result(column) or is_memory(column)) and 2 * sum(

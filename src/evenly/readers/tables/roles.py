@@ -140,13 +140,17 @@ _LIMIT_NAMES = frozenset({
     "limite_de_tiempo", "límite_de_tiempo", "limite_di_tempo", "tempo_limite", "allocated_time", "time_budget",
 })  # fmt: skip
 #: Words of a limit, and those that a limit of time may have beside them.
-_LIMITS = frozenset({"limit", "requested", "timelimit"})
+_LIMITS = frozenset({
+    "limit", "requested", "timelimit", "beantragt", "beantragte", "angefordert", "angeforderte", "demandé", "demandée",
+    "solicitado", "solicitada", "pedido", "pedida", "richiesto", "richiesta", "aangevraagd", "aangevraagde",
+})  # fmt: skip
 _OF_TIME = _LIMITS | {
     "time", "times", "wall", "walltime", "wallclock", "clock", "job", "run", "runtime", "elapsed", "max", "maximum",
     "maximal", "hard", "soft", "upper", "queue", "partition", "slurm", "pbs", "batch", "scheduler", "user", "by", "of",
     "the", "in", "s", "sec", "secs", "second", "seconds", "ms", "min", "mins", "minute", "minutes", "h", "hr", "hrs",
     "hour", "hours", "d", "day", "days", "raw", "duration", "kill", "timeout",
-    "resource", "list",
+    "resource", "list", "wandzeit", "laufzeit", "zeit", "rechenzeit", "dauer", "durée", "temps", "tiempo", "tempo",
+    "duración", "duração", "durata", "tijd", "looptijd",
 }  # fmt: skip
 _MOST_TIME = frozenset(
     {"max_walltime", "max_wall_time", "max_wallclock", "walltime_max", "maximum_walltime", "maxtime"}
@@ -200,8 +204,6 @@ def is_outcome(column: str, values: NDArray[np.float64]) -> str:
         return ""
     key = name_key(_UNIT_TAIL.sub("", column))
     words = set(key.split("_"))
-    if is_statistic(column):
-        return "a statistic, and evenly computes its own"
     if words & {"cutoff", "limit"} or is_limit(column):
         return ""
     if is_result(column):

@@ -3,16 +3,44 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.readers.tables.roles import ENOUGH, are_round, is_count, look_measured, may_be_outcome
+from evenly.readers.tables.roles import ENOUGH, are_round, is_count, is_statistic, look_measured, may_be_outcome
+from evenly.readers.tables.states import name_key
 
-__all__ = ["follows_response", "parts_of"]
+__all__ = ["follows_response", "parts_of", "statistics_of_the_time"]
 
 _STRAIGHT = 0.999
+#: Names that count the runs of a statistic; bare names of statistics, and those of them that tell how runs scatter.
+_NUMBERS_OF_RUNS = frozenset({"samples", "n_samples", "count"})
+_DEVIATIONS = frozenset({
+    "sd", "iqr", "cv", "var", "sigma", "std", "stddev", "std_dev", "stdev", "stderr", "sem", "variance", "spread",
+})  # fmt: skip
+_BARE = _DEVIATIONS | {
+    "mean",
+    "avg",
+    "average",
+    "median",
+    "min",
+    "max",
+    "minimum",
+    "maximum",
+    "p50",
+    "p90",
+    "p95",
+    "p99",
+    "q1",
+    "q3",
+}
+#: Statistics of times are the same share of them in all rows, but for noise (in logarithms), if there are some rows.
+_FEWEST, _ALIKE = 4, 0.3
+#: Nobody repeats a run more often without telling its mean.
+_MOST_RUNS = 100
+#: A sum of parts that are printed with a few digits is off by less, as a share.
+_ROUNDED = 1e-5
 #: Of more columns, not all sums are tried.
 _MOST_PARTS = 30
 #: So many rows are looked at first.
@@ -101,6 +129,39 @@ def parts_of(columns: Mapping[str, NDArray[np.float64]], times: NDArray[np.float
     return list(found) if bool(np.all((share > 0.5) & (share < 1.02))) else []
 
 
+def statistics_of_the_time(columns: Mapping[str, NDArray[np.float64]], seconds: NDArray[np.float64]) -> set[str]:
+    """Return the columns, of those that are named as statistics, that can be those of the time.
+
+    A number of more than 100 samples is one only beside a mean or a deviation. Where bare names as ``mean`` and ``sigma`` hold
+    numbers of which none is the same share of the time in all rows, they were chosen: the mean of a distribution, say.
+
+    Examples
+    --------
+    >>> seconds = np.array([9.0, 5.1, 3.2, 2.1])
+    >>> found = statistics_of_the_time({"samples": np.full(4, 5.0), "mean": seconds, "std": seconds / 50}, seconds)
+    >>> sorted(found)
+    ['mean', 'samples', 'std']
+    >>> statistics_of_the_time({"samples": np.array([1000.0, 5000, 200, 80])}, seconds)
+    set()
+    """
+    named = {column for column in columns if is_statistic(column)}
+    numbers = {column for column in named if name_key(column) in _NUMBERS_OF_RUNS}
+    bare = {column for column in named - numbers if name_key(column) in _BARE}
+    known = np.isfinite(seconds) & (seconds > 0)
+    located = [columns[column][known] for column in bare if name_key(column) not in _DEVIATIONS]
+    if located and known.sum() >= _FEWEST and not any(_in_proportion(one, seconds[known]) for one in located):
+        named -= bare
+    if named <= numbers:
+        return {column for column in named if not (columns[column] > _MOST_RUNS).any()}
+    return named
+
+
+def _in_proportion(values: NDArray[np.float64], seconds: NDArray[np.float64]) -> bool:
+    if not (np.isfinite(values).all() and (values > 0).all()):
+        return True  # nothing tells otherwise
+    return bool(np.std(np.log(values / seconds)) < _ALIKE)
+
+
 def _exact_parts(columns: Mapping[str, NDArray[np.float64]], times: NDArray[np.float64]) -> list[str]:
     """Return the columns, none of which counts, that sum to the time in every row; none if they don't.
 
@@ -115,16 +176,28 @@ def _exact_parts(columns: Mapping[str, NDArray[np.float64]], times: NDArray[np.f
     if not 2 <= len(found) <= _MOST_PARTS or len(np.unique(times)) < 3:
         return []
     first = slice(_FIRST)  # in most tables, they show that a sum isn't the time
-    for without in (0, 1, 2):
-        for names in itertools.combinations(found, len(found) - without):
-            if len(names) > 1 and all(
-                np.allclose(np.sum([found[name][rows] for name in names], axis=0), times[rows], rtol=1e-9)
-                for rows in (first, slice(None))
-            ):
-                return list(names)
+    subsets = (
+        names
+        for without in (0, 1, 2)
+        for names in itertools.combinations(found, len(found) - without)
+        if len(names) > 1
+    )
+    near = [names for names in subsets if _off(found, names, times, first) < _ROUNDED]
+    off = {names: _off(found, names, times, slice(None)) for names in near}
+    best = min(off, key=lambda names: off[names], default=())
+    if best and off[best] < _ROUNDED:
+        return list(best)
     rounded = [name for name, values in found.items() if look_measured(values) or np.ptp(values) == 0]
     sums = np.sum([found[name] for name in rounded], axis=0) if len(rounded) > 1 else np.zeros(len(times))
     return rounded if np.allclose(sums, times, rtol=2e-3) else []
+
+
+def _off(
+    columns: Mapping[str, NDArray[np.float64]], names: Sequence[str], times: NDArray[np.float64], rows: slice
+) -> float:
+    """Return how far the sum of some columns is off the time at most, as a share of it."""
+    sums = np.sum([columns[name][rows] for name in names], axis=0)
+    return float(np.max(np.abs(sums - times[rows]) / np.maximum(times[rows], 1e-300)))
 
 
 def _line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:

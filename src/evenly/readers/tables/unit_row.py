@@ -81,7 +81,8 @@ def _in_unit(cell: str, unit: str) -> str:
 def with_unit_column(cells: pd.DataFrame, time: str | None = None) -> tuple[pd.DataFrame, list[str]]:
     """Return a table with the units of a column ``unit`` in the cells of the time, and a note.
 
-    Nothing changes where it isn't plain which column is the time, or the cells hold other units.
+    Nothing changes where it isn't plain which column is the time, or no cell holds a unit of time. A unit in one row
+    only holds for all. Where some rows have units of other quantities, the column stays, so that rows can be chosen.
 
     Parameters
     ----------
@@ -101,14 +102,20 @@ def with_unit_column(cells: pd.DataFrame, time: str | None = None) -> tuple[pd.D
     times = [time] if time is not None and time in cells else times
     if len(named) != 1 or len(times) != 1 or unit_of_time(times[0]):
         return cells, []
-    units = [canonical_unit(cell) for cell in cells[named[0]]]
-    if not all(unit in SECONDS_PER for unit in units):
+    units = [canonical_unit(re.sub(r"\s*/.*", "", cell.strip())) for cell in cells[named[0]]]  # us/op: us
+    told = {unit for unit in units if unit}
+    if told.isdisjoint(SECONDS_PER):
         return cells, []
+    if len(told) == 1:  # it may stand in the first row only
+        units = [unit or next(iter(told)) for unit in units]
     joined = [
-        cell if not cell or is_duration(cell) else f"{cell} {unit}"
+        cell if not cell or is_duration(cell) else f"{cell} {unit}".strip()
         for cell, unit in zip(cells[times[0]], units, strict=True)
     ]
-    return cells.assign(**{times[0]: joined}).drop(columns=named), [f"{named[0]!r} holds the unit of {times[0]!r}"]
+    changed = cells.assign(**{times[0]: joined})
+    if told <= SECONDS_PER.keys():
+        changed = changed.drop(columns=named)
+    return changed, [f"{named[0]!r} holds the unit of {times[0]!r}"]
 
 
 def with_units(cells: pd.DataFrame, lines: NDArray[np.int64]) -> tuple[pd.DataFrame, NDArray[np.int64], dict[str, str]]:
@@ -129,7 +136,8 @@ def with_units(cells: pd.DataFrame, lines: NDArray[np.int64]) -> tuple[pd.DataFr
     units = [canonical_unit(text) for text in row]
     told = [unit for unit, text in zip(units, row, strict=True) if text.lower() not in _NONE]
     times = [unit for unit in told if unit in SECONDS_PER or unit.lower() in ("sypd", "sdpd")]
-    if not times or not all(_is_unit(unit) for unit in told):
+    bracketed = all(re.fullmatch(r"[\[(].*[\])]", str(cell).strip()) for cell in cells.iloc[0] if str(cell).strip())
+    if not times or not (bracketed or all(_is_unit(unit) for unit in told)):
         return cells, lines, {}
     by_column = {
         str(name): unit for name, unit, text in zip(cells.columns, units, row, strict=True) if text.lower() not in _NONE
