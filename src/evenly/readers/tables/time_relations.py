@@ -132,8 +132,9 @@ def parts_of(columns: Mapping[str, NDArray[np.float64]], times: NDArray[np.float
 def statistics_of_the_time(columns: Mapping[str, NDArray[np.float64]], seconds: NDArray[np.float64]) -> set[str]:
     """Return the columns, of those that are named as statistics, that can be those of the time.
 
-    A number of more than 100 samples is one only beside a mean or a deviation. Where bare names as ``mean`` and ``sigma`` hold
-    numbers of which none is the same share of the time in all rows, they were chosen: the mean of a distribution, say.
+    A number of more than 100 samples is one only beside a mean or a deviation. Where bare names as ``mean`` and
+    ``sigma`` hold numbers of which none is the same share of the time in all rows, they were chosen: the mean of a
+    distribution, say.
 
     Examples
     --------
