@@ -92,10 +92,12 @@ def holds_models(path: Path) -> bool:
     """Tell whether a file holds models that evenly saved, by its name or by what is in it."""
     if path.suffix == ".evenly":
         return True
+    if not path.is_file():  # to open a pipe would wait for its writer
+        return False
     try:
         with zipfile.ZipFile(path) as packed:
             return {"model.json", "arrays.npz"} <= set(packed.namelist())
-    except (OSError, zipfile.BadZipFile):
+    except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError):  # a damaged archive; its reader says more
         return False
 
 
