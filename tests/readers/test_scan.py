@@ -170,6 +170,12 @@ def test_pipes_and_hidden_files_are_left_alone(tmp_path: Path) -> None:
     assert found.unknown == ()
 
 
+def test_a_pipe_that_is_named_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(ReadError, match="is a pipe or a device"):
+        scan(tmp_path / "pipe.csv")
+
+
 def test_a_copy_is_counted_once(tmp_path: Path) -> None:
     write(tmp_path / "runs.csv")
     write(tmp_path / "backup" / "runs.csv")
