@@ -299,14 +299,16 @@ def _number(value: Any) -> Any:
 
 
 def check_parameters(names: Iterable[str], learned: Learned) -> None:
-    """Refuse names in ``--at`` that are parameters of none of the models."""
-    known = dict.fromkeys(name for model in learned.models.values() for name in model.space_.names)
+    """Refuse names in ``--at`` that are parameters of none of the models, or of none of the runs before these."""
+    spaces = [model.space_ for model in learned.models.values()] or [runs.space for runs in learned.runs.values()]
+    known = dict.fromkeys(name for space in spaces for name in space.names)
     columns = () if learned.found is None else learned.found.columns
     for name in names:
         if name not in known and any(column.name == name and column.role == "solver" for column in columns):
+            first = shlex.quote(next(iter(learned.models or learned.runs)))
             raise InputError(
                 f"{name!r} tells the programs apart, so that each has a model of its own: choose one with --only, as "
-                f"--only {shlex.quote(next(iter(learned.models)))}, or learn it as one parameter more, with "
+                f"--only {first}, or learn it as one parameter more, with "
                 f"--parameters {shlex.quote(','.join([*known, name]))}"
             )
         parsing.one_of(name, known, "the parameter that --at names")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-import shlex
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from evenly.arguments import explained
 from evenly.core_counts.by_cores import check_whole, ways
 from evenly.core_counts.goal import Choice, Goal, Knee, counts_between, time_words
 from evenly.core_counts.one_size import check_one_size, check_varied
+from evenly.core_counts.other_parameters import unvaried
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.machine.machine import Machine
 from evenly.models.base import Model
@@ -311,16 +311,11 @@ def _fixed(model: Model, what: Cores, at: dict[str, Any]) -> tuple[dict[str, Any
     known = model.space_.names
     if strange := [name for name in at if name not in known]:
         raise InputError(f"`at` names {strange[0]!r}, but the parameters are {', '.join(known)}")
-    always = constants(model.space_, but=[*at, *(what.names if what.is_one_parameter else ())])
     if what.is_one_parameter and what.names[0] in at:
         raise InputError(f"{what.names[0]} is the cores: ask for them with --cores, and leave it out of --at")
-    missing = [name for name in known if name not in what.names and name not in at and name not in always]
-    if missing:
-        kinds = model.space_.parameters
-        raise InputError(
-            f"the time also depends on {', '.join(missing)}: give a value for each, as in "
-            f"{' '.join('--at ' + shlex.quote(f'{name}={_example(kinds[name])}') for name in missing)}"
-        )
+    always = unvaried(model.space_, at, but=what.names)
+    if not what.is_one_parameter:
+        always |= constants(model.space_, but=at)
     for name, value in at.items():
         if name not in what.names and isinstance(value, list | tuple) and len(value) != 1:
             raise InputError(
@@ -332,10 +327,6 @@ def _fixed(model: Model, what: Cores, at: dict[str, Any]) -> tuple[dict[str, Any
         else []
     )
     return {**always, **at}, told
-
-
-def _example(kind: Any) -> str:
-    return str(kind.options[-1]) if isinstance(kind, Categorical) else f"{ends(kind)[1]:.12g}"
 
 
 def _varied(model: Model, open_: list[str]) -> str | None:

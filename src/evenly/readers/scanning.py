@@ -281,7 +281,9 @@ class _Collector:
         if not root.exists():
             raise ReadError(root, "there is no such file or folder")
         if not (root.is_file() or root.is_dir()):
-            raise ReadError(root, "it is a pipe or a device, but files are read more than once: write it to a file first")
+            raise ReadError(
+                root, "it is a pipe or a device, but files are read more than once: write it to a file first"
+            )
         if root.is_file() and self.forced:
             self._take(root, self.readers)
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -44,6 +45,8 @@ class Advice:
         Whether these are so few that jobs of other names, cores and users decide, too.
     at_limit : int
         How many of them came to their end just when their limit did, as a program does that stops itself in time.
+    in_all : int
+        How many jobs the limit is learned from, alike or not.
     """
 
     seconds: float
@@ -54,11 +57,17 @@ class Advice:
     longest: float
     from_others: bool
     at_limit: int = 0
+    in_all: int = 0
+
+    @property
+    def needed(self) -> int:
+        """So many jobs it takes to show the probability: the longest of n is as long as one more with n / (n + 1)."""
+        return math.ceil(1 / self.kill - 1 - 1e-9)
 
 
 @explained
 def next_limit(
-    jobs: Jobs, *, user: str, name: str | None = None, cores: float | None = None, kill: float = 0.05
+    jobs: Jobs, *, user: str | None = None, name: str | None = None, cores: float | None = None, kill: float = 0.05
 ) -> Advice:
     """Propose a time limit for a user's next job.
 
@@ -69,8 +78,10 @@ def next_limit(
     ----------
     jobs : Jobs
         Jobs of this user and others.
-    user, name : str
-        The user, and the job's name if it has had jobs before.
+    user : str, optional
+        The user; needless if all jobs are of one, or if the table doesn't tell users.
+    name : str, optional
+        The job's name if it has had jobs before.
     cores : float, optional
         Its cores; those of the user's last job of this name by default.
     kill : float
@@ -79,7 +90,7 @@ def next_limit(
     Raises
     ------
     InputError
-        If the user, or the name, has no job that ended, or none on so many cores.
+        If the user, or the name, has no job that ended, or none on so many cores; if it is open whose job it is.
 
     Examples
     --------
@@ -92,15 +103,17 @@ def next_limit(
     if not 0 < kill < 1:
         raise InputError(f"kill must lie between 0 and 1, but got {kill}")
     every, jobs = jobs, in_order(jobs)
-    alike = _equal(jobs, "user", user, every)
+    if user is None:
+        user = _only_user(every)
+    theirs = np.asarray(every.table["user"] == user)
+    alike = _equal(jobs, "user", user, every) if user else np.asarray(jobs.table["user"] == user)
     if name is not None:
-        theirs = every.table["user"] == user
         alike &= _equal(jobs, "name", name, Jobs(every.table[theirs]), alike)
         if not alike.any():
-            raise InputError(f"no job of {user!r} is called {name!r}: give another --name, or none")
+            raise InputError(f"no job of {user or 'this table'!r} is called {name!r}: give another --name, or none")
     history = History.of(jobs)
     ours = _sorted(jobs, alike)
-    whose = f"of {user}" + ("" if name is None else f" called {name}")
+    whose = f"of {user or 'this table'}" + ("" if name is None else f" called {name}")
     wanted = float(history.cores[ours][-1]) if cores is None else float(cores)
     if cores is not None:
         _check_cores(history, ours, wanted, whose, kill)
@@ -127,7 +140,20 @@ def next_limit(
         longest=float(seconds.max(initial=0.0)),
         from_others=from_others,
         at_limit=int((~stopped & (seconds >= history.limits[same])).sum()),
+        in_all=len(same) if not from_others else len(history),
     )
+
+
+def _only_user(jobs: Jobs) -> str:
+    """Return whose all jobs are; an empty text if the table doesn't tell."""
+    users = [str(one) for one in jobs.table["user"].unique()]
+    if len(users) > 1:
+        named = sorted(filter(None, users))
+        raise InputError(
+            f"the jobs are of {len(users)} users: say whose next job it is with --user, "
+            f"as --user {shlex.quote(named[0])}"
+        )
+    return users[0] if users else ""
 
 
 def _check_cores(history: History, ours: np.ndarray, wanted: float, whose: str, kill: float) -> None:

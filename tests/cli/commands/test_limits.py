@@ -40,11 +40,27 @@ def test_the_next_job(evenly: Evenly, jobs: Path) -> None:
     assert evenly("limits", jobs, "--user", "ada", "--json").json["limit"] == "00:21:00"
 
 
+@pytest.mark.parametrize("users", [("ada", "ada"), None])
+def test_a_table_of_one_person_needs_no_user(evenly: Evenly, tmp_path: Path, users: tuple[str, str] | None) -> None:
+    rows = ["JobID|JobName|State|Submit|End|Elapsed|Timelimit|AllocCPUS" + ("|User" if users else "")]
+    for day, name in ((1, "wave"), (2, "mesh")):
+        date = f"2024-02-{day:02d}T"
+        row = f"{day}|{name}|COMPLETED|{date}00:00:00|{date}01:00:00|00:{day}0:00|1-00:00:00|4"
+        rows.append(row + (f"|{users[day - 1]}" if users else ""))
+    path = tmp_path / "sacct.txt"
+    path.write_text("\n".join([*rows, ""]))
+    shown = evenly("limits", path, "--name", "wave")
+    assert shown.code == 0, shown.err
+    told = " ".join(shown.out.split())
+    assert "a guess: 2 jobs can't show that it is enough with a probability of 95 % (19 can)" in told
+    assert f"1 job of {'ada' if users else 'this table'} called wave on 4 cores" in told
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
         (("--kill", "5%", "--limit", "95%"), "give one of them"),
-        (("--name", "wave"), "--name needs --user"),
+        (("--name", "wave"), "the jobs are of 2 users: say whose next job it is with --user, as --user ada"),
         (("--user", "eve"), "no job that ended has the user 'eve'"),
         (("--kill", "100%"), "--kill takes a share between"),
     ],

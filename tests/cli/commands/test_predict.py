@@ -216,3 +216,13 @@ def test_models_are_known_whatever_their_file_is_called(evenly: Evenly, scaling:
     assert evenly("fit", scaling, *LAW, "--save", name).code == 0
     assert evenly("predict", name, "--at", "cores=16", "--json").json["predictions"][0]["value"] > 0
     assert "holds models, not measurements" in evenly("predict", scaling, name, "--at", "cores=16").err
+
+
+def test_open_values_are_asked_before_anything_is_learned(evenly: Evenly, nodes: str) -> None:
+    for given in (("--cores", "24..384", "--cores-are", "nodes*tasks_per_node"), ("--at", "nodes=2")):
+        shown = evenly("predict", nodes, *given)
+        assert shown.code == 2
+        assert "--at grid=8000" in shown.err
+        assert "first answer" not in shown.err
+    wrong = evenly("predict", nodes, "--at", "gird=1000")
+    assert "did you mean 'grid'?" in wrong.err

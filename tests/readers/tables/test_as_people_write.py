@@ -38,8 +38,17 @@ def test_the_time_of_a_piece_of_work_is_no_parameter(tmp_path: Path) -> None:
 
 
 def test_words_for_what_became_of_runs(tmp_path: Path) -> None:
-    text = "cores,outcome,wall_h\n16,finished,2.7\n32,finished,1.4\n64,hit walltime,6\n128,node failure,0.1\n"
-    assert list(_read(tmp_path, text).runs[""].to_frame()["status"]) == ["ok", "ok", "timed out", "failed"]
+    text = (
+        "cores,outcome,wall_h\n16,finished,2.7\n32,finished,1.4\n64,hit walltime,6\n128,node failure,0.1\n"
+        "64,ran into limit,6\n"
+    )
+    states = ["ok", "ok", "timed out", "failed", "timed out"]
+    assert list(_read(tmp_path, text).runs[""].to_frame()["status"]) == states
+
+
+def test_who_ran_it_is_no_parameter(tmp_path: Path) -> None:
+    text = "cores,who,time_s\n1,anna,80\n2,bert,41\n4,anna,22\n8,carl,12\n"
+    assert _roles(_read(tmp_path, text))["who"] == "identifier"
 
 
 @pytest.mark.parametrize("column", ["run", "rep"])

@@ -24,8 +24,13 @@ def limits(
     limit: Annotated[
         str | None, typer.Option("--limit", metavar="SHARE", help="Share of jobs that limits are enough for: 95%.")
     ] = None,
-    user: Annotated[str | None, typer.Option("--user", help="What this user's next job should ask for.")] = None,
-    name: Annotated[str | None, typer.Option("--name", help="The next job's name.")] = None,
+    user: Annotated[
+        str | None,
+        typer.Option("--user", help="What this user's next job should ask for."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="The next job's name; --user is needless if all jobs are of one.")
+    ] = None,
     cores: Annotated[float | None, typer.Option("--cores", min=1, help="The next job's cores.")] = None,
     cores_are: opt.CoresAre = None,
     reading: opt.Reading = opt.Reading(),
@@ -42,8 +47,6 @@ def limits(
     from evenly.time_limits.history import in_order
 
     share = _share(kill, limit)
-    if user is None and (name is not None or cores is not None):
-        raise InputError(f"--{'name' if name is not None else 'cores'} needs --user: whose next job is it?")
     if reading.only or reading.without:
         raise InputError("--only and --without choose solvers, which jobs haven't: choose jobs with --where")
     if reading.parameters:
@@ -53,7 +56,7 @@ def limits(
     jobs = in_order(every)
     for told in (*jobs.notes, *([f"left out: {left}"] if left else [])):
         note(told)
-    if user is not None:
+    if user is not None or name is not None or cores is not None:
         from evenly.time_limits.next_job import next_limit
 
         advice = next_limit(every, user=user, name=name, cores=cores, kill=share)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -17,14 +17,14 @@ from evenly.cli.console import note, out, print_json, save_table, silence
 from evenly.cli.core_counts_input import Counts, predict_counts, refuse_without_cores
 from evenly.cli.fdtd_options import What
 from evenly.cli.forecast_input import Unrun, predict_unrun, refuse_unrun
-from evenly.cli.run_input import Learned, check_parameters, known_rows, learn
+from evenly.cli.run_input import Learned, check_parameters, known_rows, learn, split
 from evenly.errors import ExtrapolationWarning, InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from evenly.models.base import Model
-    from evenly.runs.runs import Runs
+    from evenly.readers.scanning import Measurements
 
 
 def predict(
@@ -72,9 +72,9 @@ def predict(
     if save is not None:
         opt.check_writable(save, "predictions", read=[*path, *([file] if file else [])])
     silence(ExtrapolationWarning)  # a star marks it
-    learned = learn(path, reading, learning)
-    if at is not None:
-        check_parameters(asked.columns, learned)
+    named = [] if at is None else list(map(str, asked.columns))
+    learned = learn(path, reading, learning, accept=_asking(named, counts, learning.train) if named else None)
+    check_parameters(named, learned)
     parts = _parts(learned, _with_constants(known_rows(asked, learned), learned), reading.solver)
     if save is not None:
         _save(_predicted(parts, level, limit), save)
@@ -97,16 +97,30 @@ def _predict_counts(
         opt.check_writable(save, "predictions", read=path)
     silence(ExtrapolationWarning)  # a star marks it
     counts.goal(counts.described().currency)  # what can't be read is refused before anything is learned
+    named = list(parsing.pairs(at or [], "--at"))
+    learned = learn(path, reading, learning, accept=_asking(named, counts, learning.train))
+    check_parameters(named, learned)
+    predict_counts(learned, counts, at, level, save, times=times, limit=limit, json=json)
 
-    def asked(runs: Runs, _known: Collection[str]) -> dict[str, Any]:
+
+def _asking(named: list[str], counts: Counts, train: str | None) -> Callable[[list[str], Measurements | None], None]:
+    """Return what asks, before anything is learned, for the parameters that varied and aren't `named`."""
+
+    def ask(solvers: list[str], found: Measurements | None) -> None:
+        from evenly.core_counts.other_parameters import unvaried
         from evenly.runs.cores import find_cores
 
-        find_cores(runs.space, counts.cores_are, measured=runs.configurations)  # asks before anything is learned
-        return {}
+        if found is None:  # the models were there already
+            return
+        runs, _ = split({name: found.runs[name] for name in solvers}, train)
+        check_parameters(named, Learned({}, runs, found=found))
+        for one in runs.values():
+            cores: Sequence[str] = ()
+            if counts.cores is not None:
+                cores = find_cores(one.space, counts.cores_are, measured=one.configurations).names
+            unvaried(one.space, named, but=cores)
 
-    learned = learn(path, reading, learning, asked)
-    check_parameters(parsing.pairs(at or [], "--at"), learned)
-    predict_counts(learned, counts, at, level, save, times=times, limit=limit, json=json)
+    return ask
 
 
 def _with_constants(asked: pd.DataFrame, learned: Learned) -> pd.DataFrame:

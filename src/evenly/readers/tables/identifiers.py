@@ -16,9 +16,10 @@ from evenly.readers.tables.states import name_key
 __all__ = ["identifies"]
 
 _IDENTIFIERS = frozenset({
-    "user", "username", "user_name", "uid", "gid", "account", "acct", "owner", "host", "hosts", "host_list", "hostlist",
-    "node_list", "nodelist", "exec_host", "exec_hosts", "hostnames", "path", "file", "filename", "file_name", "dir",
-    "directory", "folder", "workdir", "work_dir", "log", "logfile", "log_file", "uuid", "guid", "url", "email", "pid",
+    "user", "username", "user_name", "uid", "gid", "account", "acct", "owner", "who", "host", "hosts",
+    "host_list", "hostlist", "node_list", "nodelist", "exec_host", "exec_hosts", "hostnames",
+    "path", "file", "filename", "file_name", "dir", "directory", "folder", "workdir", "work_dir", "log", "logfile",
+    "log_file", "uuid", "guid", "url", "email", "pid",
     "seed", "random_seed", "rng_seed",
     "comment", "comments", "note", "notes", "remark", "remarks", "description", "kommentar", "kommentare", "anmerkung",
     "anmerkungen", "bemerkung", "bemerkungen", "hinweis", "notiz", "notizen", "remarque", "remarques", "commentaire",

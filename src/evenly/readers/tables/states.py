@@ -31,7 +31,10 @@ _WORDS: dict[str, State] = {
     ), "failed"),
     **dict.fromkeys((
         "timed out", "timeout", "timed_out", "time limit", "deadline", "walltime", "hit walltime", "walltime exceeded",
-        "hit time limit", "time limit exceeded", "time limit reached",
+        "hit time limit", "time limit exceeded", "time limit reached", "ran into limit", "ran into time limit",
+        "ran into the limit", "ran into walltime", "hit limit", "hit the limit", "limit reached", "reached limit",
+        "reached time limit", "out of time", "over time", "zeitlimit", "zeitlimit erreicht", "zeitüberschreitung",
+        "limite de temps", "temps dépassé", "límite de tiempo", "limite di tempo",
     ), "timed out"),
     **dict.fromkeys((
         "running", "pending", "suspended", "requeued", "configuring", "completing", "resizing", "queued", "held",

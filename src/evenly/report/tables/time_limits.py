@@ -62,7 +62,14 @@ def advice_text(advice: Advice) -> str:
         told = f"jobs that are less alike: there are none {advice.whose}"
     elif advice.from_others:
         told += ", and from others that are less alike, since these are few"
-    return f"{time_limit(advice.seconds)}  enough with a probability of {percent(1 - advice.kill)}, from {told}"
+    sure = percent(1 - advice.kill)
+    if advice.in_all < advice.needed:
+        jobs = f"{advice.in_all} job{'' if advice.in_all == 1 else 's'}"
+        return (
+            f"{time_limit(advice.seconds)}  a guess: {jobs} can't show that it is enough with a probability of {sure} "
+            f"({advice.needed} can). It is learned from {told}"
+        )
+    return f"{time_limit(advice.seconds)}  enough with a probability of {sure}, from {told}"
 
 
 def advice_as_dict(advice: Advice) -> dict[str, Any]:
