@@ -65,6 +65,17 @@ def test_precice_has_a_world_for_each(programs: dict[str, str], tmp_path: Path) 
     assert found == {"inner 4 4": 4, "outer 2 2": 2}
 
 
+def test_precice_has_a_world_for_each_where_threads_differ() -> None:
+    lines = start_script(plan_of(), "precice", {"inner": "./a case.xml", "outer": "./b"}, {"inner": 2}).splitlines()
+    assert lines[2:5] == ["#SBATCH --ntasks=2 --cpus-per-task=2", "#SBATCH hetjob", "#SBATCH --ntasks=2"]
+    assert lines[-4:] == [
+        "srun --het-group=0 --ntasks=2 --cpus-per-task=2 env OMP_NUM_THREADS=2 ./a case.xml &",
+        "srun --het-group=1 --ntasks=2 --cpus-per-task=1 ./b &",
+        "wait -n",
+        "wait -n",
+    ]
+
+
 def test_precice_ends_if_a_participant_fails(programs: dict[str, str], tmp_path: Path) -> None:
     wrong = programs | {"inner": "/bin/false", "outer": "/bin/sleep 100"}
     with pytest.raises(AssertionError, match=r"mpirun|exit"):
@@ -127,7 +138,6 @@ def test_cesm_has_tasks_threads_and_first_tasks() -> None:
         ("mpirun", {"inner": "./a", "outer": "./b", "iner": "./c"}, {}, "parallel", "did you mean"),
         ("mpirun", {"inner": "./a", "outer": "./b"}, {"outer": 4}, "parallel", "no multiple of the 4 cores"),
         ("slurm", {"inner": "./a", "outer": "./b"}, {}, "inner + outer", "take turns on the same cores"),
-        ("precice", {"inner": "./a", "outer": "./b"}, {"inner": 2}, "parallel", "different numbers of threads"),
         ("mpirun", {"inner": "./a", "outer": "./b"}, {"inner": 2}, "parallel", "different numbers of threads"),
         ("mpirun", {"inner": "cd x && ./a", "outer": "./b"}, {}, "parallel", "must be one command"),
         ("slurm", {"inner": "mpirun ./a", "outer": "./b"}, {}, "parallel", "leave out mpirun"),

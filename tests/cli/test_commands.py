@@ -234,6 +234,9 @@ def test_allocate_finds_the_scheme_in_the_precice_configuration(evenly: Evenly, 
     assert found.code == 0, found.err
     assert found.json["layout"] == "max(Inner, Outer)"
     assert "from the preCICE configuration" in found.err
+    together = evenly("allocate", samples / "precice-v3" / "parallel-explicit", "--cores", "12", "--write", "slurm")
+    assert together.code == 2
+    assert "take --write precice" in together.err
 
 
 def test_memory_needs_measured_memory(evenly: Evenly, pulse: Path) -> None:

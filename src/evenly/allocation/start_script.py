@@ -37,6 +37,12 @@ else
 fi
 [ "$(wc -l < "$hosts/all")" -ge TASKS ] || { echo "this job has fewer than TASKS tasks" >&2; exit 1; }
 """
+#: Starts one participant in each part of a job of Slurm, and ends all if one fails.
+_IN_PARTS = """\
+set -eu
+trap 'kill $(jobs -p) 2> /dev/null || true' EXIT
+[ -n "${SLURM_JOB_ID:-}" ] || { echo "threads differ, so this must be a job of Slurm: sbatch" >&2; exit 1; }
+"""
 
 
 def start_script(
@@ -170,12 +176,7 @@ def _slurm(plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int], com
     Slurm gives the parts of such a heterogeneous job nodes of their own, and starts them when all are free.
     """
     if len(set(threads.values())) > 1:
-        parts = "\n#SBATCH hetjob\n".join(f"#SBATCH {_resources(plan, tasks[n], threads[n])}" for n in commands)
-        steps = (
-            f"--het-group={at} --ntasks={tasks[n]} --cpus-per-task={threads[n]} {command}"
-            for at, (n, command) in enumerate(commands.items())
-        )
-        return [parts, f"srun {' : '.join(steps)}"]
+        return [_parts(plan, tasks, threads), f"srun {' : '.join(_steps(tasks, threads, commands))}"]
     each, total = next(iter(threads.values())), sum(tasks.values())
     last, rows = -1, []
     for name, command in commands.items():
@@ -192,16 +193,30 @@ def _slurm(plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int], com
     ]
 
 
+def _parts(plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int]) -> str:
+    """Return what the parts of a heterogeneous job ask for."""
+    return "\n#SBATCH hetjob\n".join(f"#SBATCH {_resources(plan, tasks[name], threads[name])}" for name in tasks)
+
+
+def _steps(tasks: Mapping[str, int], threads: Mapping[str, int], commands: Mapping[str, str]) -> list[str]:
+    """Return what srun takes for each program, in a part of the job of its own."""
+    return [
+        f"--het-group={at} --ntasks={tasks[name]} --cpus-per-task={threads[name]} {command}"
+        for at, (name, command) in enumerate(commands.items())
+    ]
+
+
 def _precice(
     plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int], commands: Mapping[str, str]
 ) -> list[str]:
-    """Return the lines that give each participant the next tasks' hosts, and start it there."""
+    """Return the lines that give each participant the next tasks' hosts, and start it there.
+
+    Where threads differ, each has a part of a job of Slurm, and a step of its own there.
+    """
+    if len(set(threads.values())) > 1:
+        starts = (f"srun {step} &" for step in _steps(tasks, threads, commands))
+        return [_parts(plan, tasks, threads), *_IN_PARTS.splitlines(), *starts, *("wait -n" for _ in commands)]
     most, total = max(threads.values()), sum(tasks.values())
-    if set(threads.values()) != {most}:
-        raise InputError(
-            f"participants have different numbers of threads ({', '.join(f'{n} {t}' for n, t in threads.items())}), "
-            "which one job of Slurm can't give to their tasks: --write slurm has a part for each"
-        )
     lines = [f"#SBATCH {_resources(plan, total, most)}", *_PRECICE.replace("TASKS", str(total)).splitlines()]
     first = 1
     for at, (name, command) in enumerate(commands.items()):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from evenly.core_counts.by_cores import ByCores
     from evenly.core_counts.fastest_way import FastestWay
     from evenly.machine.machine import Machine
+    from evenly.readers.scanning import Measurements
 
 __all__ = ["CompareOptions", "GoalOptions", "LimitOptions", "StartOptions", "UnitOptions", "for_all"]
 
@@ -278,6 +279,14 @@ class StartOptions:
         if self.write is not None and len(totals) > 1:
             raise InputError("--write is for one plan: give --cores one number")
         return parsing.pairs(self.program or [], "--program")
+
+    def check(self, found: Measurements | None) -> None:
+        """Refuse one ``MPI_COMM_WORLD`` for participants of preCICE, which have one each."""
+        if found is not None and found.coupling is not None and self.write in ("slurm", "mpirun"):
+            raise InputError(
+                f"preCICE's participants have an MPI_COMM_WORLD of their own each, and --write {self.write} starts all "
+                "programs in one: take --write precice, whose script runs in a job of Slurm or PBS"
+            )
 
     def script(
         self, plan: Plan, learned: Learned, models: Mapping[str, ByCores | FastestWay], programs: dict[str, str]

@@ -91,6 +91,7 @@ def allocate(
     def accept(solvers: list[str], found: Measurements | None) -> None:
         check_names(solvers, layout, limits, compare)
         check_steps(steps, solvers)
+        start.check(found)
         goal.objective(units.days(step_days_of(Learned({}, found=found))))
 
     if not path:
