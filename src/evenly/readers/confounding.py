@@ -14,12 +14,16 @@ import numpy as np
 import pandas as pd
 
 from evenly.readers.tables.roles import NAMED, Column, only
-from evenly.runs.count_names import kind_of
+from evenly.runs.count_names import kind_of, letters
 from evenly.runs.runs import Runs
 from evenly.runs.weak_scaling import WORKERS, weak_scaling
 
 __all__ = ["alike_at_the_top", "confounded", "unlike", "without_multiples"]
 
+#: Names of the ranks without the one that gives them work.
+_WITHOUT_MASTER = frozenset({
+    "workers", "worker", "nworkers", "numworkers", "workerranks", "workerprocesses", "slaves", "slave", "nslaves",
+})  # fmt: skip
 #: Of more parameters, products aren't looked for.
 _MOST_SIZES = 12
 #: So many runs are looked at first: in most tables, they show that there is no product.
@@ -98,6 +102,10 @@ def _multiples(runs: Runs) -> dict[str, str]:
             if other not in found and len(ratios) == 1 and np.isfinite(ratios).all():
                 found[str(name)] = str(other) if ratios[0] == 1 else f"{other} / {ratios[0]:.6g}"
                 break
+    for name in (name for name in table.columns if name not in found and letters(str(name)) in _WITHOUT_MASTER):
+        for other in (other for other in counts if other != name and other not in found):
+            if table[name].dtype != object and np.array_equal(table[name], table[other] - 1):
+                found[str(name)] = f"{other} - 1"
     for name in counts:
         kind = kind_of(str(name))
         if kind not in ("nodes", "ranks") or name in found:

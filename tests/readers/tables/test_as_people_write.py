@@ -37,6 +37,49 @@ def test_the_time_of_a_piece_of_work_is_no_parameter(tmp_path: Path) -> None:
     assert _roles(_read(tmp_path, text))["ms/step"] == "quantity"
 
 
+TWO = "cores,time_s\n1,800\n2,400\n4,210\n8,108\n{between}1,610\n2,310\n4,160\n8,88\n"
+
+
+@pytest.mark.parametrize("between", ["# cluster B\n", "\n", "cores,time_s\n", "\n# cluster B\ncores,time_s\n"])
+def test_a_second_table_is_no_repeated_run(tmp_path: Path, between: str) -> None:
+    with pytest.raises(ReadError, match=r"the configurations of the lines 2 to 5, but take 0\.76\d* times as long"):
+        _read(tmp_path, TWO.format(between=between))
+
+
+def test_repeated_runs_in_blocks_are_repeated_runs(tmp_path: Path) -> None:
+    again = TWO.replace("610", "780").replace("310", "410").replace("160", "208").replace("88", "110")
+    assert len(_read(tmp_path, again.format(between="# second day\n")).runs[""]) == 8
+    lines = ["cores,time_s,solver", *(f"{p},{900 / p / k},{'ab'[k - 1]}" for k in (1, 2) for p in (1, 2, 4))]
+    lines.insert(4, "# the other one")
+    assert list(_read(tmp_path, "\n".join([*lines, ""])).runs) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+-------+---------+\n| cores | seconds |\n+=======+=========+\n| 1     | 812.1   |\n| 2     | 409.2   |\n",
+        "===== =======\ncores seconds\n===== =======\n1     812.1\n2     409.2\n===== =======\n",
+    ],
+)
+def test_tables_of_restructured_text(tmp_path: Path, text: str) -> None:
+    (tmp_path / "table.txt").write_text(text)
+    assert scan(tmp_path / "table.txt").runs[""].values.tolist() == [812.1, 409.2]
+
+
+def test_workers_and_the_one_that_gives_them_work(tmp_path: Path) -> None:
+    found = _read(tmp_path, "Procs,Workers,Time (s)\n2,1,100.2\n3,2,51.1\n5,4,26.3\n9,8,13.9\n")
+    assert _roles(found) == {"Procs": "parameter", "Workers": "left out", "Time (s)": "time"}
+
+
+def test_a_unit_of_time_alone_and_averages_of_others(tmp_path: Path) -> None:
+    found = _read(tmp_path, "threads,kernel_us\n1,812.1\n2,409.2\n4,210.7\n8,118.3\n")
+    assert found.runs[""].values[0] == pytest.approx(812.1e-6)
+    found = _read(tmp_path, "threads,time_s,avg_comm\n1,812.1,10.25\n2,409.2,11.34\n4,210.7,12.87\n8,118.3,14.1\n")
+    assert _roles(found) == {"threads": "parameter", "time_s": "time", "avg_comm": "outcome"}
+    chosen = _read(tmp_path, "threads,time_s,mean_degree\n1,812.1,4\n2,409.2,4\n1,1610.7,8\n2,818.3,8\n")
+    assert _roles(chosen)["mean_degree"] == "parameter"
+
+
 def test_words_for_what_became_of_runs(tmp_path: Path) -> None:
     text = (
         "cores,outcome,wall_h\n16,finished,2.7\n32,finished,1.4\n64,hit walltime,6\n128,node failure,0.1\n"

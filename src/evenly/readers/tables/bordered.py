@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 __all__ = ["tables_in_text", "without_borders"]
 
-_RULE = re.compile(r"\s*\|?[\s:|+-]*-{2,}[\s:|+-]*\|?\s*")
+_RULE = re.compile(r"\s*\|?[\s:|+=-]*[-=]{2,}[\s:|+=-]*\|?\s*")
+#: A rule above, below and within a table of reStructuredText without bars.
+_COLUMNS = re.compile(r"={2,}(\s+={2,})+\s*")
 #: A title of at most so many lines, with the border, stands above a table.
 _MOST_ABOVE = 4
 
@@ -21,10 +23,14 @@ def without_borders(lines: Sequence[str]) -> list[str]:
     --------
     >>> without_borders(["result:", "| cores | time |", "|-------|------|", "|     2 |  1.5 |"])
     ['', 'cores | time', '', '2 |  1.5']
-    >>> without_borders(["+---+", "| n |", "+---+", "| 1 |", "+---+"])
+    >>> without_borders(["+---+", "| n |", "+===+", "| 1 |", "+---+"])
     ['', 'n', '', '1', '']
+    >>> without_borders(["== ===", "n   s", "== ===", "1   8", "== ==="])
+    ['', 'n   s', '', '1   8', '']
     """
     filled = [number for number, line in enumerate(lines) if line.strip()]
+    if filled and _COLUMNS.fullmatch(lines[filled[0]].strip()):
+        return ["" if _COLUMNS.fullmatch(line.strip()) else line for line in lines]
     first = next((at for at, number in enumerate(filled) if _is_row(lines[number])), 0)
     above, filled = filled[:first], filled[first:]  # titles, and the upper border
     if len(above) > _MOST_ABOVE:

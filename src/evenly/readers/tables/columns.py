@@ -90,6 +90,8 @@ _NOT_MEASURED = frozenset(
 )
 _STEPS = frozenset({"dt", "step", "timestep", "interval", "period", "timeout", "window", "horizon", "tau"})
 _NOT_MEASURED_NAMES = frozenset({"time_step", "time_steps", "time_stepping", "sim_time"})
+#: Words of times that are set, where only a unit says that a column holds times.
+_SET = frozenset({"delay", "sleep", "budget", "limit", "target", "tick", "cutoff", "dt", "age", "lag", "offset"})
 _OTHER_WORDS = frozenset({
     "memory", "mem", "rss", "hwm", "footprint", "energy", "consumption", "traffic", "energie", "énergie", "energía",
     "energia", "verbrauch", "speicher", "arbeitsspeicher", "mémoire", "memoria",
@@ -125,6 +127,8 @@ _OTHER_UNITS = ("B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "J", "k
 _ANY_CASE = {unit.lower(): unit for unit in _OTHER_UNITS if unit.lower() not in ("b", "j", "mj")}
 _BRACKETS = re.compile(r"^(?P<base>.*?)\s*(?:\[(?P<a>[^\]]+)\]|\((?P<b>[^)]+)\))\s*$")
 _IN_UNIT = re.compile(r"^(?P<base>.+?)\s+in\s+\S+$")
+#: A unit of time that ends a name as a word of its own, and can be nothing else.
+_PLAIN_UNIT = re.compile(r"^(?P<base>.+?)[_.\s](?:[uµμmn]s(?:ec)?|secs?)$", re.IGNORECASE)
 _SUFFIX = re.compile(r"^(?P<base>.+?)(?:\s*/\s*|_in_|\s+in\s+|_|\.|\s+)(?P<unit>[^\s_./]+)$")
 
 #: The time of a unit of work, as climate models and solvers print it.
@@ -244,16 +248,23 @@ def _is_statistic(found: Measured) -> bool:
 
 
 def _by_unit(columns: Iterable[str]) -> list[Measured]:
-    """Return the column of which only the unit, in brackets, says that it is a time, if it is the only one."""
+    """Return the column of which only the unit says that it is a time, if it is the only one.
+
+    It stands in brackets, or is a word that nothing else ends with: ``kernel_us``, but not ``n_s``.
+    """
     found = [
         Measured(column, match["base"].strip(), unit, 1)
         for column in columns
-        if (match := _BRACKETS.match(column.strip()) or _IN_UNIT.match(column.strip()))
+        if (match := _first_match(column.strip(), (_BRACKETS, _IN_UNIT, _PLAIN_UNIT)))
         and (unit := unit_of_time(column))
-        if not set(re.split(r"[\s_\-.]+", match["base"].lower())) & {*_NOT_MEASURED, *_STEPS}
+        if not set(re.split(r"[\s_\-.]+", match["base"].lower())) & {*_NOT_MEASURED, *_STEPS, *_SET}
     ]
     found = [m for m in found if not is_part(m.base)] or found
     return found if len(found) == 1 else []
+
+
+def _first_match(text: str, patterns: Iterable[re.Pattern[str]]) -> re.Match[str] | None:
+    return next((match for pattern in patterns if (match := pattern.match(text))), None)
 
 
 def is_rate(column: str) -> bool:

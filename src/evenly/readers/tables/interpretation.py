@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.tables import columns as words
+from evenly.readers.tables.blocks import refuse_second_table
 from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
 from evenly.readers.tables.identifiers import identifies
 from evenly.readers.tables.options import TableOptions
@@ -154,6 +155,7 @@ class Interpretation:
             refuse_remarks(self.values, self._roles, parameters, seconds, failed | ~(seconds > 0))
             refuse_choices(self.values, self._roles, parameters, seconds)
             refuse_other_timings(self.values, parameters, seconds)
+        refuse_second_table(self.values, [*parameters, *([solver] if solver else [])], seconds, failed)
         self.notes += self.values.said_of(parameters)
         for name in parameters:
             self.values.check_counts(name)

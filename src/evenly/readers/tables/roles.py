@@ -126,6 +126,8 @@ _STATISTIC_NAMES = frozenset({
     "mean", "avg", "average", "median", "min", "max", "minimum", "maximum", "sd", "iqr", "cv", "var", "sigma", "p50",
     "p90", "p95", "p99", "q1", "q3", "samples",
 })  # fmt: skip
+#: Words of statistics of anything, beside another word: ``avg_comm``.
+_AVERAGES = frozenset({"mean", "avg", "average", "median", "min", "max", "std", "stddev", "sd"})
 #: Words that, with a per cent sign, are the share of a run's time, and no setting.
 _SHARES = frozenset({
     "cpu", "comm", "communication", "mpi", "io", "idle", "wait", "user", "sys", "system", "busy", "time", "compute",
@@ -216,6 +218,8 @@ def is_outcome(column: str, values: NDArray[np.float64]) -> str:
         return "amounts of memory that nobody would choose: they came out of the runs"
     if may_be_outcome(column) and look_measured(values):
         return "its name is that of a result, and its values look measured"
+    if words & _AVERAGES and len(words) > 1 and look_measured(values):
+        return "its name is that of a statistic, and its values look measured"
     if words & _POWER and not words & _CHOSEN and len(np.unique(values)) == len(values) > 2:
         return "its name is that of a result, and it differs in all runs"
     return ""

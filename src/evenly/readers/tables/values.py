@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError, did_you_mean
 from evenly.readers.tables import columns as words
+from evenly.readers.tables.blocks import blocks_of
 from evenly.readers.tables.number_texts import has_decimal_commas, has_decimal_points, has_suffix, numbers
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.repetitions import are_whole
@@ -82,6 +83,8 @@ class Values:
         self.path: Final = path
         self.cells = cells
         self.lines = lines
+        #: Which block each row is in, where lines that are no rows part them.
+        self.blocks = blocks_of(lines)
         self.units: Final = units
         self.around: Final = around
         auto = options.decimal == "auto"
@@ -91,7 +94,8 @@ class Values:
 
     def keep(self, mask: NDArray[np.bool_]) -> None:
         """Keep some of the rows, bool of shape (n_rows,)."""
-        self.cells, self.lines = self.cells[mask].reset_index(drop=True), self.lines[mask]
+        self.cells = self.cells[mask].reset_index(drop=True)
+        self.lines, self.blocks = self.lines[mask], self.blocks[mask]
         self._known = {}
 
     def require(self, names: Sequence[str], option: str) -> None:
