@@ -89,6 +89,25 @@ def test_times_typed_as_minutes_and_seconds_are_asked_about(tmp_path: Path) -> N
     assert scan(tmp_path / "x.xlsx", unit="mm:ss").runs[""].values.tolist() == [1410, 730]
 
 
+@pytest.mark.parametrize("shown", ['0.0" min"', '0.0\\ "min"', '#,##0.00" min";[Red]-0.00" min"'])
+def test_a_unit_that_only_the_format_shows(tmp_path: Path, shown: str) -> None:
+    made = openpyxl.load_workbook(book(tmp_path / "x.xlsx", runs=[["cores", "time"], [16, 23.5], [32, 12.25]]))
+    for row in (2, 3):
+        made["runs"].cell(row, 2).number_format = shown
+    made.save(tmp_path / "x.xlsx")
+    assert scan(tmp_path / "x.xlsx").runs[""].values.tolist() == [1410, 735]
+
+
+@pytest.mark.parametrize("shown", ['0.0,"k"', '0" cores"', "0.00", "General", '0.0,,"M"'])
+def test_other_formats_change_nothing(tmp_path: Path, shown: str) -> None:
+    made = openpyxl.load_workbook(book(tmp_path / "x.xlsx", runs=[["cores", "time_s"], [16, 2300], [32, 1200]]))
+    for row in (2, 3):
+        for column in (1, 2):
+            made["runs"].cell(row, column).number_format = shown
+    made.save(tmp_path / "x.xlsx")
+    assert scan(tmp_path / "x.xlsx").runs[""].values.tolist() == [2300, 1200]
+
+
 def test_titles_of_two_tables_are_no_header(tmp_path: Path) -> None:
     rows: list[list[Any]] = [["Mesh A", None, None, "Mesh B", None], ["cores", "time_s", None, "cores", "time_s"]]
     rows += [[16, 408, None, 16, 816], [32, 208, None, 32, 416]]

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from evenly.errors import MissingExtraError, ReadError
 from evenly.memory import check_room
+from evenly.readers.tables.columns import unit_of_time
 from evenly.readers.tables.header_rows import joined_header
+from evenly.runs.units import SECONDS_PER
 
 __all__ = ["read_sheet"]
 
@@ -24,6 +26,8 @@ _CELLS_TO_MEMORY = 10.0
 #: Bytes of a file, unpacked, below which it is read whole.
 _MOST_WHOLE = 20e6
 _TYPED = re.compile(r"h{1,2}:mm(;@)?", re.IGNORECASE)
+#: A format that shows a text behind a number, without a comma that divides by 1000: ``0.0" min"``, ``0\ "s"``.
+_WITH_TEXT = re.compile(r'(?:\[[^\]]*\])?[#0,]*[#0](?:\.[#0?]+)?(?P<text>(?:"[^"]*"|\\.|[ _])+)')
 
 
 def read_sheet(path: Path, sheet: str | None = None) -> tuple[pd.DataFrame, NDArray[np.int64], list[str]]:
@@ -99,7 +103,7 @@ def _table(rows: Iterator[Sequence[Any]]) -> list[tuple[int, list[str]]]:
     found: list[tuple[int, list[str]]] = []
     above: list[tuple[int, list[str]]] = []  # of one cell, the last before the header
     for number, row in enumerate(rows, 1):
-        cells = [_text(cell.value, cell.number_format) for cell in row]
+        cells = [_text(cell.value, cell.number_format) + _unit_shown(cell) for cell in row]
         if not any(cells):
             continue
         if not found and sum(map(bool, cells)) < 2:
@@ -125,6 +129,16 @@ def _framed(path: Path, rows: Sequence[tuple[int, list[str]]]) -> tuple[pd.DataF
         raise ReadError(path, f"column names must differ, but {said}: is this row a title?", line=header_row)
     body = [[cells[place] for place in used] for _, cells in rows[1:]]
     return pd.DataFrame(body, columns=names, dtype=object), np.array([number for number, _ in rows[1:]], dtype=np.int64)
+
+
+def _unit_shown(cell: Any) -> str:
+    """Return the unit of time that a number's format shows behind it; empty if it shows none."""
+    if not isinstance(cell.value, int | float):
+        return ""
+    shown = _WITH_TEXT.fullmatch(str(cell.number_format).split(";")[0])
+    text = "" if shown is None else re.sub(r'["\\_]', "", shown["text"]).strip()
+    unit = unit_of_time(f"time [{text}]") if text else ""
+    return f" {unit}" if unit in SECONDS_PER else ""
 
 
 def _text(value: Any, shown_as: str = "") -> str:
