@@ -189,24 +189,35 @@ class _Left:
     Sums are kept up to date, so that a campaign of many runs needn't look at all of them after each.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, configurations: Iterable[tuple[int, float | None]] = ()) -> None:
+        """Begin with the runs left of some configurations, and the median times of these."""
         self.runs = 0
         self._seconds = 0.0
         self._of_unknown = 0
         self._medians: list[float] = []
+        for runs, usual in configurations:
+            self._add(runs, usual)
+            if usual is not None:
+                self._medians.append(usual)
+        self._medians.sort()
 
     def change(self, runs: int, usual: float | None, by: int) -> None:
         """Add (`by` = 1) or take away (-1) the runs left of a configuration with a median time."""
-        self.runs += by * runs
+        self._add(by * runs, usual)
         if usual is None:
-            self._of_unknown += by * runs
             return
-        self._seconds += by * runs * usual
         at = bisect.bisect_left(self._medians, usual)
         if by > 0:
             self._medians.insert(at, usual)
         else:
             del self._medians[at]
+
+    def _add(self, runs: int, usual: float | None) -> None:
+        self.runs += runs
+        if usual is None:
+            self._of_unknown += runs
+        else:
+            self._seconds += runs * usual
 
     def seconds(self, more: int) -> float:
         """Return how long the runs left take, and so many more of configurations that aren't known yet."""
@@ -256,18 +267,24 @@ class Schedule:
         self._places: dict[int, int] = {}
         self._since_anchor = 0
         for record in records:
-            self.add(record)
+            self._note(self._known.setdefault(record.configuration, _Known()), record)
         for configuration in order:
-            self.append(configuration)
+            self._plan(configuration)
+        planned = (self._known[number] for number in self._places)
+        self._left = _Left((one.still + one.under_way, one.usual) for one in planned)
 
     def append(self, configuration: int) -> None:
         """Plan another configuration."""
+        known = self._plan(configuration)
+        self._left.change(known.still + known.under_way, known.usual, 1)
+
+    def _plan(self, configuration: int) -> _Known:
         self._places[configuration] = len(self.order)
         self.order.append(configuration)
         known = self._known.setdefault(configuration, _Known())
         known.still = known.missing(self._wanted)
-        self._left.change(known.still + known.under_way, known.usual, 1)
         self._take_turn(configuration)
+        return known
 
     def _take_turn(self, configuration: int) -> None:
         known = self._known[configuration]
@@ -302,14 +319,17 @@ class Schedule:
     def add(self, record: Record) -> None:
         """Add a finished run."""
         with self._changing(record.configuration) as known:
-            # Repetitions of a salvaged file have gaps.
-            known.repetition = max(known.repetition, record.repetition + 1)
-            was_under_way = known.under_way > 0
-            known.under_way -= was_under_way
-            known.took.append(record.took)
-            known.failed |= record.status != "ok"
-            if record.status == "ok":
-                known.seconds.append(record.quantities["seconds"])
+            self._note(known, record)
+
+    def _note(self, known: _Known, record: Record) -> None:
+        # Repetitions of a salvaged file have gaps.
+        known.repetition = max(known.repetition, record.repetition + 1)
+        was_under_way = known.under_way > 0
+        known.under_way -= was_under_way
+        known.took.append(record.took)
+        known.failed |= record.status != "ok"
+        if record.status == "ok":
+            known.seconds.append(record.quantities["seconds"])
         self._took += record.spent_s
         self._done += 1
         if not was_under_way:

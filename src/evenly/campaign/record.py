@@ -91,13 +91,13 @@ def own_name(name: str, taken: Collection[str]) -> str:
     return name
 
 
-_FIELDS = tuple(Record.__dataclass_fields__)
+_ARE_JSON = tuple(name in _MAPPINGS for name in Record.__dataclass_fields__)
 
 
 def record_of(values: Sequence[Any]) -> Record:
     """Return the run of a row of the table of records."""
-    given = dict(zip(_FIELDS, values, strict=True))
-    return Record(**given | {name: json.loads(given[name]) for name in _MAPPINGS})
+    given = [json.loads(value) if is_json else value for value, is_json in zip(values, _ARE_JSON, strict=True)]
+    return Record(*given)
 
 
 def row_of(record: Record) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ read and checked then, so no table needs an index, and columns have no types: va
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import sqlite3
@@ -124,7 +125,7 @@ def is_intact(table: str, row: Sequence[Any]) -> bool:
 def connect(path: Path) -> sqlite3.Connection:
     """Open a file; text of which some bytes were changed is still read, so that its checksum is compared."""
     database = sqlite3.connect(path)
-    database.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+    database.text_factory = functools.partial(str, encoding="utf-8", errors="surrogateescape")
     # Deleted rows are overwritten with zeros, so that a salvage doesn't find them.
     database.execute("PRAGMA secure_delete = ON")
     return database

@@ -104,7 +104,8 @@ class Store:
 
     def _forget(self) -> None:
         """Forget what was made of rows that may have gone."""
-        self._numbers: dict[str, int] = {}
+        self._numbers: dict[frozenset[tuple[str, Any]], int] = {}
+        self._parsed: dict[int, dict[str, Any]] = {}
         self._read: dict[Any, Record] = {}
 
     @contextmanager
@@ -205,32 +206,38 @@ class Store:
 
         Numbers are compared by their value: 1 and 1.0 are the same.
         """
-        given = {_key(one): one for one in reversed(configurations)}
-        known = self._by_key()
+        keys, known = [_key(one) for one in configurations], self._by_key()
         following = max(known.values(), default=0) + 1
-        new = {
-            key: number for number, key in enumerate([key for key in reversed(given) if key not in known], following)
-        }
+        new: dict[frozenset[tuple[str, Any]], int] = {}
         with self._changed() as rows:
-            for key, number in new.items():
-                rows["configurations"][number] = (number, json.dumps(dict(given[key]), sort_keys=True))
+            for key, one in zip(keys, configurations, strict=True):
+                if key not in known and key not in new:
+                    new[key] = number = following + len(new)
+                    rows["configurations"][number] = (number, json.dumps(dict(one), sort_keys=True))
         known |= new
-        return [known[_key(one)] for one in configurations]
+        return [known[key] for key in keys]
 
-    def _by_key(self) -> dict[str, int]:
+    def _by_key(self) -> dict[frozenset[tuple[str, Any]], int]:
         """Return the number of each configuration by what it is known by."""
         if len(self._numbers) != len(self._known()["configurations"]):
-            self._numbers = {_key(one): number for number, one in self.configurations().items()}
+            self._numbers = {_key(one): number for number, one in self._of_configurations().items()}
         return self._numbers
 
     def configurations(self) -> dict[int, dict[str, Any]]:
         """Return all configurations by their number, in the order in which they were stored."""
-        return {number: json.loads(text) for number, text in self._known()["configurations"].values()}
+        return {number: dict(one) for number, one in self._of_configurations().items()}
 
     def configuration(self, number: int) -> dict[str, Any]:
         """Return one configuration by its number."""
-        found: dict[str, Any] = json.loads(self._known()["configurations"][number][1])
-        return found
+        return dict(self._of_configurations()[number])
+
+    def _of_configurations(self) -> dict[int, dict[str, Any]]:
+        """Return the configurations by their number; each is read from its row once."""
+        known = self._known()["configurations"]
+        if len(self._parsed) != len(known):
+            for number, text in itertools.islice(known.values(), len(self._parsed), None):
+                self._parsed[number] = json.loads(text)
+        return self._parsed
 
     def begin(self, mark: str, launcher: str, configuration: int) -> None:
         """Mark a run as running, so that a later process can find its processes if this one is killed."""
@@ -373,10 +380,6 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _key(configuration: Mapping[str, Any]) -> str:
-    """Return a text by which a configuration is known, whatever type its numbers have."""
-    plain = {
-        name: int(value) if isinstance(value, float) and value.is_integer() else value
-        for name, value in configuration.items()
-    }
-    return json.dumps(plain, sort_keys=True)
+def _key(configuration: Mapping[str, Any]) -> frozenset[tuple[str, Any]]:
+    """Return what a configuration is known by, whatever type its numbers have: 1 and 1.0 are the same."""
+    return frozenset(configuration.items())
