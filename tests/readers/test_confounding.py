@@ -10,7 +10,8 @@ import pytest
 
 import evenly
 from evenly.errors import ExtrapolationWarning
-from evenly.readers.confounding import alike_at_the_top, confounded, unlike, without_multiples
+from evenly.readers.confounding import alike_at_the_top, confounded, unlike
+from evenly.readers.needless import without_needless
 from evenly.readers.scanning import Measurements, scan
 from evenly.readers.tables.roles import Column
 from evenly.runs.runs import Runs
@@ -59,13 +60,13 @@ def test_nodes_that_follow_from_ranks_and_threads_are_left_out() -> None:
     names = list(table.columns)
     told = [Column(name, "parameter", "") for name in names]
     runs = Runs.from_frame(table.assign(seconds=100 / (table["ranks"] * table["threads"])), names)
-    kept, _, notes = without_multiples({"": runs}, told)
+    kept, _, notes = without_needless({"": runs}, told)
     assert kept[""].parameters == ["ranks", "threads"]
     assert "nodes is ranks * threads / 48, rounded up in all runs, so it is left out" in notes[0]
     # One run on half-filled nodes: their number is a parameter of its own.
     table.loc[1, "nodes"] = 2
     runs = Runs.from_frame(table.assign(seconds=100 / (table["ranks"] * table["threads"])), names)
-    assert without_multiples({"": runs}, told)[0][""].parameters == names
+    assert without_needless({"": runs}, told)[0][""].parameters == names
 
 
 def test_sizes_that_changed_with_each_other_are_said_and_marked() -> None:
@@ -106,7 +107,7 @@ def test_nodes_that_follow_from_ranks_and_ranks_per_node_are_left_out() -> None:
     table = pd.DataFrame({"nodes": [1, 2, 4, 1], "ranks_per_node": [16, 16, 16, 32], "ranks": [16, 32, 64, 32]})
     names = list(table.columns)
     runs = Runs.from_frame(table.assign(seconds=100 / table["ranks"]), names)
-    kept, _, notes = without_multiples({"": runs}, [Column(name, "parameter", "") for name in names])
+    kept, _, notes = without_needless({"": runs}, [Column(name, "parameter", "") for name in names])
     assert kept[""].parameters == ["ranks_per_node", "ranks"]
     assert notes[0].startswith("nodes is ranks / ranks_per_node in all runs, so it is left out")
 

@@ -175,10 +175,20 @@ def learn_from(
 
 
 def _note_per_worker(models: Mapping[str, Model], found: Measurements | None) -> None:
-    """Say, and keep with the models, that a size was the same for each worker: the runs lack columns of one value."""
+    """Say, and keep with the models, that a size was the same for each worker: the runs lack columns of one value.
+
+    Who names the parameters is believed that all workers together did the same work.
+    """
+    from evenly.readers.tables.roles import NAMED
     from evenly.runs.weak_scaling import is_per_worker
 
     columns = () if found is None else found.columns
+    if any(one.why == NAMED for one in columns):
+        if each := [one.name for one in columns if is_per_worker(one.name) and one.role not in ("time", "quantity")]:
+            note(f"{' and '.join(each)}: taken for a setting (--parameters), so any number of cores does the same work")
+            for model in models.values():
+                model.training_["same_work"] = True
+        return
     if each := [one.name for one in columns if one.role == "constant" and is_per_worker(one.name)]:
         note(f"{' and '.join(each)}: the same in all runs (weak scaling), so more cores do more work")
         for model in models.values():
@@ -248,9 +258,10 @@ def known_values(values: Mapping[str, Any], learned: Learned) -> dict[str, Any]:
     """Return values of ``--at`` with numbers for parameters that are numbers.
 
     1.10 may be one, or a version; 4M is one as evenly itself writes it, and 512x256 the points of a grid.
+    Labels may be typed in other capitals: `true` is what a table calls True.
     """
     labels = _labels(learned)
-    return {name: value if name in labels else _number(value) for name, value in values.items()}
+    return {name: _label(value, labels[name]) if name in labels else _number(value) for name, value in values.items()}
 
 
 def known_rows(rows: pd.DataFrame, learned: Learned) -> pd.DataFrame:
@@ -261,6 +272,8 @@ def known_rows(rows: pd.DataFrame, learned: Learned) -> pd.DataFrame:
     labels = _labels(learned)
     texts = [name for name in map(str, rows.columns) if name not in labels and rows[name].dtype == object]
     rows = rows.assign(**{name: [_number(value) for value in rows[name]] for name in texts})
+    named = [name for name in map(str, rows.columns) if name in labels]
+    rows = rows.assign(**{name: [_label(value, labels[name]) for value in rows[name]] for name in named})
     for model in learned.models.values():
         for name in model.training_.get("without_effect", ()):  # nobody needs to say what doesn't matter
             if name not in rows:
@@ -275,13 +288,32 @@ def _any_value(kind: Parameter) -> Any:
     return kind.options[0] if isinstance(kind, Categorical) else ends(kind)[0]
 
 
-def _labels(learned: Learned) -> set[str]:
-    return {
-        name
-        for model in learned.models.values()
-        for name, kind in model.space_.parameters.items()
-        if kind.kind == "categorical"
-    }
+def _labels(learned: Learned) -> dict[str, list[Any]]:
+    """Return the parameters of all models that are labels, with their values."""
+    from evenly.space.parameters import Categorical
+
+    found: dict[str, list[Any]] = {}
+    for model in learned.models.values():
+        for name, kind in model.space_.parameters.items():
+            if isinstance(kind, Categorical):
+                found.setdefault(name, []).extend(kind.options)
+    return found
+
+
+def _label(value: Any, options: Sequence[Any]) -> Any:
+    """Return the label that is written like a value, but for capitals; the value itself if there is none, or several.
+
+    Examples
+    --------
+    >>> _label(True, ["true", "false"]), _label("GCC", ["gcc", "icc"]), _label("1", [1, 2])
+    ('true', 'gcc', 1)
+    """
+    if isinstance(value, list):
+        return [_label(one, options) for one in value]
+    if any(value == option and type(value) is type(option) for option in options):
+        return value
+    alike = list(dict.fromkeys(option for option in options if str(option).lower() == str(value).lower()))
+    return alike[0] if len(alike) == 1 else value
 
 
 def _number(value: Any) -> Any:
@@ -311,6 +343,8 @@ def check_parameters(names: Iterable[str], learned: Learned) -> None:
                 f"--only {first}, or learn it as one parameter more, with "
                 f"--parameters {shlex.quote(','.join([*known, name]))}"
             )
+        if name not in known and (why := next((one.why for one in columns if one.name == name), "")):
+            raise InputError(f"--at names {name!r}, which is no parameter here ({why}): there are {', '.join(known)}")
         parsing.one_of(name, known, "the parameter that --at names")
 
 

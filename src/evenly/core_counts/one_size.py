@@ -70,6 +70,8 @@ def check_one_size(model: Model, what: Cores) -> None:
         for size in sizes if size in names and size not in what.names and not kind_of(size)
     ]  # fmt: skip
     each = [name for name in (*names, *model.training_.get("per_worker", ())) if is_per_worker(name)]
+    if model.training_.get("same_work"):
+        each = []
     if not grown and not each:
         return
     why = (
@@ -81,4 +83,5 @@ def check_one_size(model: Model, what: Cores) -> None:
         f"{why} (weak scaling): these runs don't tell how long one size takes on other numbers of cores, so none is "
         "recommended. Measure one size on several counts; `evenly predict --at` answers for sizes that grow alike"
         + (f". If {' and '.join(grown)} came out of the runs: --parameters with the others" if grown else "")
+        + (f". If all do the same work together on any number of cores: --parameters {','.join(names)}" if each else "")
     )

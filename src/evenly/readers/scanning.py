@@ -18,10 +18,11 @@ from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarnin
 from evenly.log import log
 from evenly.readers.base import Reader
 from evenly.readers.cesm_layout import Placed, agreed
-from evenly.readers.confounding import alike_at_the_top, confounded, unlike, without_multiples
+from evenly.readers.confounding import alike_at_the_top, confounded, unlike
 from evenly.readers.files import plain_suffix
 from evenly.readers.folder_walk import Walk
 from evenly.readers.merging import Part, merge
+from evenly.readers.needless import without_needless
 from evenly.readers.precice.coupling import find_coupling
 from evenly.readers.precice.window_steps import (
     WindowSteps,
@@ -190,7 +191,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         collector.add(root)
     runs, notes, merged = merge(collector.parts)
     runs, columns = settle(runs, collector.columns or columns_of(runs))
-    runs, columns, multiples = without_multiples(runs, columns)
+    runs, columns, needless = without_needless(runs, columns)
     coupling, strays = find_coupling(collector.walk.xml)
     window = WindowSteps({})
     counted = {part.solver for part in collector.parts if holds_steps(part.format, part.runs)}
@@ -224,7 +225,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         notes=(
             *collector.notes,
             *notes,
-            *multiples,
+            *needless,
             *weak,
             *own,
             *strays.notes,

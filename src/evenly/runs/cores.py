@@ -36,6 +36,10 @@ __all__ = ["Cores", "constants", "find_cores"]
 
 Ints = NDArray[np.int64]
 
+#: Names of the processes along one axis: px, npcol, grid_tiles_x.
+_AXIS = re.compile(
+    r"(?:n?p(?:roc)?s?_?|\w*(?:tiles?|procs?|ranks?|parts?|splits?|decomp\w*|dims?)_?)(?:[xyzrcijk]|rows?|cols?)"
+)
 #: What stands for the cores of a node in a proposal.
 _PER_NODE = 48
 
@@ -127,7 +131,7 @@ def find_cores(space: Space, cores_are: str | None = None, *, measured: pd.DataF
         )
     if not numbers:
         raise InputError(f"no parameter is a number that may tell the cores: there are {', '.join(names)}")
-    raise InputError(_question(numbers, by_kind))
+    raise InputError(_question(numbers, by_kind, measured))
 
 
 def _product(space: Space, by_kind: Mapping[str, list[str]]) -> str:
@@ -166,7 +170,7 @@ def _checked(cores: Cores, space: Space) -> Cores:
     return cores
 
 
-def _question(names: Iterable[str], by_kind: Mapping[str, list[str]]) -> str:
+def _question(names: Iterable[str], by_kind: Mapping[str, list[str]], measured: pd.DataFrame | None) -> str:
     """Return the question which parameters are the cores, with proposals that can be typed."""
     counting = [name for name in names if kind_of(name)]
     names = list(names)
@@ -175,7 +179,7 @@ def _question(names: Iterable[str], by_kind: Mapping[str, list[str]]) -> str:
         first = f"{factor_of(names[0]):g} * {first}"
     if re.match(r"(log_?2?|ld|lb)\b|log2?[\s_(]", names[0], re.IGNORECASE):  # log2(cores)
         first = f"2 ** {first}"
-    proposals = _proposals(by_kind) or _grid(names) or [first]
+    proposals = _grid(names, by_kind) or _proposals(by_kind, measured) or [first]
     words = " or ".join(f"--cores-are {shlex.quote(text)}" for text in proposals)
     python = f"cores_are={proposals[0]!r}"
     if not counting:
@@ -185,8 +189,8 @@ def _question(names: Iterable[str], by_kind: Mapping[str, list[str]]) -> str:
     return f"{asked} the cores is open: say it with {words}{example} ({python})"
 
 
-def _proposals(by_kind: Mapping[str, list[str]]) -> list[str]:
-    cores, nodes, ranks = (list(map(quoted, by_kind[kind])) for kind in ("cores", "nodes", "ranks"))
+def _proposals(by_kind: Mapping[str, list[str]], measured: pd.DataFrame | None) -> list[str]:
+    cores, nodes, ranks, gpus = (list(map(quoted, by_kind[kind])) for kind in ("cores", "nodes", "ranks", "gpus"))
     per_node, per_rank = (list(map(quoted, by_kind[kind]))[:1] for kind in ("per node", "per rank"))
     if len(cores) > 1 or (cores and not nodes):
         return cores
@@ -195,14 +199,23 @@ def _proposals(by_kind: Mapping[str, list[str]]) -> list[str]:
     if nodes and per_node:
         return [" * ".join([nodes[0], *per_node, *per_rank])]
     if ranks:
-        return [" * ".join([name, *per_rank]) for name in ranks]
-    return [f"{nodes[0]} * {_PER_NODE}"] if nodes else per_rank
+        texts = [" * ".join([name, *per_rank]) for name in ranks]
+        # Ranks and threads that fill a node in all runs are those of a node.
+        return [f"{nodes[0]} * {text}" if nodes and _is_one_number(text, measured) else text for text in texts]
+    return [f"{nodes[0]} * {_PER_NODE}"] if nodes else gpus or per_rank
 
 
-def _grid(names: Sequence[str]) -> list[str]:
-    """Return the product of the processes along each axis, as ``px * py``, if there are such names."""
-    axes = [name for name in names if re.fullmatch(r"n?p(?:roc)?s?_?[xyz]", name.lower())]
-    return [" * ".join(map(quoted, axes))] if len(axes) > 1 else []
+def _is_one_number(text: str, measured: pd.DataFrame | None) -> bool:
+    """Tell whether a product of parameters is the same in all runs."""
+    return measured is not None and len(set(Cores(text).of(measured, len(measured)).tolist())) == 1
+
+
+def _grid(names: Sequence[str], by_kind: Mapping[str, list[str]]) -> list[str]:
+    """Return the product of the processes along each axis, as ``px * py``, if only these names tell the ranks."""
+    axes = [name for name in names if _AXIS.fullmatch(name.lower())]
+    if len(axes) < 2 or any(by_kind[kind] for kind in ("cores", "ranks", "nodes")):
+        return []
+    return [" * ".join(map(quoted, [*axes, *by_kind["per rank"][:1]]))]
 
 
 def constants(space: Space, *, but: Collection[str] = ()) -> dict[str, Any]:

@@ -41,6 +41,7 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
 _KIND_OF = {name: kind for kind, names in COUNT_KINDS.items() for name in names}
 
 
+_NUMBER_OF = re.compile(r"^(?:n|no|nr|nb|num|number)?(?:of)?(?:total|overall)?")
 #: A factor in a name: ``cores [10^3]``, ``cores (k)``, ``cores x100``, ``cores [thousands]``.
 _FACTOR = re.compile(
     r"[\[(\s/](?:(?:in\s+)?(?P<word>k|tsd\.?|thousands?|hundreds?)|(?:[x×*]\s*)?10\s*(?:\^|\*\*)\s*(?P<power>\d)"
@@ -82,8 +83,11 @@ def kind_of(name: str) -> str:
     if factor_of(name) != 1:
         return ""
     plain = letters(name)
-    return _KIND_OF.get(plain) or (
-        "per rank" if re.fullmatch(r"(open)?mp.*threads|threads.*(rank|task)s?", plain) else ""
+    bare = _NUMBER_OF.sub("", plain)  # Num MPI ranks, total ranks
+    return (
+        _KIND_OF.get(plain)
+        or _KIND_OF.get(bare)
+        or ("per rank" if re.fullmatch(r"(open)?mp.*threads|threads.*(rank|task)s?", plain) else "")
     )
 
 

@@ -105,7 +105,10 @@ def _clock(match: re.Match[str], two_fields: TwoFields | None) -> float:
 def _in_words(text: str) -> float:
     total, at, last = 0.0, 0, math.inf
     while match := _WORD.match(text, at):
-        factor = _WORDS.get(match["unit"], _WORDS.get(match["unit"].lower(), math.nan))
+        unit = match["unit"]
+        factor = _WORDS.get(unit, _WORDS.get(unit.lower(), math.nan))
+        if unit == "D":  # 2D has two axes
+            return math.nan
         if not factor < last:  # units fall: 1h 2m 3s
             return math.nan
         total += float(match["number"].replace(",", ".")) * factor
@@ -120,8 +123,8 @@ def is_duration(text: str) -> bool:
 
     Examples
     --------
-    >>> is_duration("12:30"), is_duration("3h"), is_duration("640"), is_duration("3.5 GiB")
-    (True, True, False, False)
+    >>> is_duration("12:30"), is_duration("3h"), is_duration("640"), is_duration("3.5 GiB"), is_duration("2D")
+    (True, True, False, False, False)
     """
     return math.isfinite(parse(text, "mm:ss"))
 

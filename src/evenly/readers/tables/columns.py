@@ -92,6 +92,8 @@ _STEPS = frozenset({"dt", "step", "timestep", "interval", "period", "timeout", "
 _NOT_MEASURED_NAMES = frozenset({"time_step", "time_steps", "time_stepping", "sim_time"})
 #: Words of times that are set, where only a unit says that a column holds times.
 _SET = frozenset({"delay", "sleep", "budget", "limit", "target", "tick", "cutoff", "dt", "age", "lag", "offset"})
+#: Words of rates: throughput_mcells_s is one, and no time.
+_RATES = frozenset({"throughput", "rate", "bandwidth", "cells", "mcells", "gcells", "updates", "mlups", "images"})
 _OTHER_WORDS = frozenset({
     "memory", "mem", "rss", "hwm", "footprint", "energy", "consumption", "traffic", "energie", "énergie", "energía",
     "energia", "verbrauch", "speicher", "arbeitsspeicher", "mémoire", "memoria",
@@ -133,7 +135,7 @@ _SUFFIX = re.compile(r"^(?P<base>.+?)(?:\s*/\s*|_in_|\s+in\s+|_|\.|\s+)(?P<unit>
 
 #: The time of a unit of work, as climate models and solvers print it.
 _OF_EACH = re.compile(
-    r"(?P<unit>s|sec|seconds|ms|min|h|hours|days)(?:\s*/\s*|[\s_]+per[\s_]+)"
+    r"(?P<unit>s|secs?|seconds?|ms|mins?|minutes?|h|hrs?|hours?|days?)(?:\s*/\s*|[\s_]+per[\s_]+)"
     r"(?:m(?:odel)?[\s_]?day|sim(?:ulated)?[\s_]day|m(?:odel)?[\s_]?year|simulated[\s_]year|(?:time[\s_]?)?step|"
     r"iter(?:ation)?|window|(?:nanosecond|ns)(?: of simulation| simulated)?)",
     re.IGNORECASE,
@@ -185,7 +187,8 @@ def measured(column: str) -> Measured | None:
     if "%" in name:  # a share
         return None
     if (each := _OF_EACH.fullmatch(name)) is not None:
-        return Measured(column, column, _UNIT_NAMES[each["unit"].lower()], 1)
+        unit = each["unit"].lower()
+        return Measured(column, column, _UNIT_NAMES.get(unit) or _UNIT_NAMES[f"{unit}s"], 1)
     if name.lower() in _WHOLE_NAME_UNITS:
         return Measured(column, "seconds", _UNIT_NAMES[name.lower()], 2)
     base, unit = _split_unit(name)
@@ -295,7 +298,7 @@ def timing_by_unit(column: str) -> Measured | None:
         not unit
         or base_unit(unit) != "s"
         or is_rate(column)
-        or words & {*_NOT_MEASURED, *_STEPS, "core", "cpu", "node"}
+        or words & {*_NOT_MEASURED, *_STEPS, *_RATES, "core", "cpu", "node"}
     ):
         return None
     return Measured(column, base, unit, 0)

@@ -45,6 +45,9 @@ _APOSTROPHES = re.compile(r"[+-]?[1-9]\d{0,2}(['’]\d{3})+(\.\d+)?")
 #: Both marks stand in it, so that the first one is no decimal mark.
 _WITH_UNIT = re.compile(r"(?P<number>[1-9]\d{0,2}(?:,\d{3})+\.\d+) ?(?P<unit>[a-zµ]+)")
 _RULE = re.compile(r"[\s|:+=-]*-{2,}[\s|:+=-]*")
+_LINE = re.compile(r"[\s+=-]*(?:-{3,}|={3,})[\s+=-]*")
+_EMPTY = re.compile(r"[\s,;|]")
+_WIDE_SPACE = re.compile(r"\s{2,}|\t")
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ class Delimited:
     lines : array (n_rows,)
         The line of the file, counted from 1, on which each row starts.
     delimiter : str
-        What separates the cells; a space stands for any run of spaces.
+        What separates the cells; a space stands for any run of spaces, two for a run of two or more.
     cut : str
         What the last line lacks if the file seems to be cut off in it; the line is left out of the frame then.
     repeated : int
@@ -127,7 +130,9 @@ def _content(text_lines: Sequence[str]) -> list[tuple[int, str]]:
         stripped = line.strip()
         if _FOOTER.fullmatch(stripped):
             continue
-        if not stripped.strip(",;|") or ("|" in stripped and _RULE.fullmatch(stripped)):
+        if not _EMPTY.sub("", stripped) or ("|" in stripped and _RULE.fullmatch(stripped)):
+            continue
+        if _LINE.fullmatch(stripped):  # below the names
             continue
         if stripped.startswith("|") and stripped.endswith("|"):  # as in Markdown
             line = stripped[1:-1]
@@ -204,7 +209,15 @@ def _find_delimiter(sample: Sequence[str]) -> str:
             scores[delimiter] = (all(abs(c - counts[0]) <= 1 for c in counts), counts[0])
     if scores:
         return max(scores, key=lambda d: scores[d])
-    return " " if len(sample[0].split()) > 1 else ","
+    return _find_space(sample) if len(sample[0].split()) > 1 else ","
+
+
+def _find_space(sample: Sequence[str]) -> str:
+    """Return two spaces if names hold single ones, as in ``Cores   Wall time (s)``; else one."""
+    names, rows = _cells(sample[0], "  "), sample[1:]
+    fit = [sum(len(_cells(line, space)) == len(names) for line in rows) for space in ("  ", " ")]
+    is_wide = 1 < len(names) < len(sample[0].split()) and max(fit) > len(rows) // 2
+    return "  " if is_wide else " "
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
@@ -212,6 +225,8 @@ def _cells(line: str, delimiter: str) -> list[str]:
         return [cell for cell in next(csv.reader([line], delimiter=" ", skipinitialspace=True), []) if cell]
     if delimiter == " ":
         return line.split()
+    if delimiter == "  ":
+        return [cell for cell in _WIDE_SPACE.split(line.strip()) if cell]
     if '"' not in line:
         return [cell.strip() for cell in line.split(delimiter)]
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import zipfile
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time, timedelta
@@ -74,7 +75,9 @@ def read_sheet(path: Path, sheet: str | None = None) -> tuple[pd.DataFrame, NDAr
         found = {sheet: tables[sheet]}
     if len(found) > 1:
         raise ReadError(
-            path, f"the sheets {', '.join(found)} hold tables: choose one with sheet= (-O sheet={next(iter(found))})"
+            path,
+            f"the sheets {', '.join(found)} hold tables: choose one with sheet= "
+            f"(-O {shlex.quote(f'sheet={next(iter(found))}')})",
         )
     name, rows = next(iter(found.items()), ("", []))
     if len(rows) < 2:

@@ -33,7 +33,10 @@ def latex_as_bars(lines: Sequence[str]) -> list[str]:
     for line in lines:
         if _BEGIN.search(line):
             inside, begun, ruled = True, False, False
-        inside = inside and _END.search(line) is None
+        if inside and _END.search(line) is not None:
+            found.append("|---|---|" if begun and not ruled else "")  # one rule tells that it is a table
+            inside = False
+            continue
         text = re.sub(r"(?<!\\)%.*", "", line)
         for mark, plain in _UNMARKED.items():
             text = text.replace(mark, plain)

@@ -31,6 +31,7 @@ __all__ = [
     "are_round",
     "bounds_time",
     "columns_of",
+    "have_many_digits",
     "is_count",
     "is_limit",
     "is_memory",
@@ -94,8 +95,8 @@ _OUTCOMES = frozenset({
     "przyspieszenie", "rendimiento", "rendement", "wirkungsgrad",
     "rendimento", "desempenho", "hızlanma", "verim", "co2", "carbon", "faster", "accel", "acceleration",
     "edp", "walltimeratio", "slowdown", "overhead", "gc", "amdahl", "qps", "tps", "iops",
-    "charged", "charge", "su", "sus", "ipc", "cpi", "relative", "normalized",
-    "normalised",
+    "charged", "charge", "su", "sus", "ipc", "cpi", "relative", "normalized", "normalised", "normed",
+    "plaquette", "acceptance", "ticks", "procticks",
 })  # fmt: skip
 _OUTCOME_NAMES = frozenset({
     "ideal", "linear", "ideal_speedup", "linear_speedup", "ideal_time", "linear_time", "ideal_scaling",
@@ -115,8 +116,10 @@ _MAYBE_OUTCOMES = frozenset({
     "error", "err", "cost", "costs", "energy", "power", "watts", "watt", "joules", "rate", "throughput", "bandwidth",
     "wait", "overhead", "loss", "performance", "perf", "speed", "gain", "ratio", "percent", "latency", "fps",
     "ops", "usage", "load", "drag", "lift", "scf", "leistung", "verbrauch", "énergie", "puissance",
-    "energie", "energía", "energia", "consommation", "consumo",
+    "energie", "energía", "energia", "consommation", "consumo", "fraction",
 })  # fmt: skip
+#: Words of errors, which may be the same in many runs.
+_ERRORS = frozenset({"error", "err", "l2", "linf", "rmse", "mae", "deviation", "misfit", "fehler", "erreur"})
 #: Words of the power that a run draws, and those that tell of what was set.
 _POWER = frozenset({"power", "watts", "watt", "leistung", "puissance", "potencia"})
 _CHOSEN = frozenset({"cap", "capped", "budget", "set", "setting", "target", "level", "of", "max", "grenze"})
@@ -124,7 +127,7 @@ _MEMORY = frozenset({"memory", "mem", "rss", "footprint", "resident", "speicher"
 #: Statistics of a time beside a time.
 _STATISTIC_NAMES = frozenset({
     "mean", "avg", "average", "median", "min", "max", "minimum", "maximum", "sd", "iqr", "cv", "var", "sigma", "p50",
-    "p90", "p95", "p99", "q1", "q3", "samples",
+    "p90", "p95", "p99", "q1", "q3", "samples", "best", "fastest", "slowest",
 })  # fmt: skip
 #: Words of statistics of anything, beside another word: ``avg_comm``.
 _AVERAGES = frozenset({"mean", "avg", "average", "median", "min", "max", "std", "stddev", "sd"})
@@ -218,8 +221,12 @@ def is_outcome(column: str, values: NDArray[np.float64]) -> str:
         return "amounts of memory that nobody would choose: they came out of the runs"
     if may_be_outcome(column) and look_measured(values):
         return "its name is that of a result, and its values look measured"
-    if words & _AVERAGES and len(words) > 1 and look_measured(values):
+    if words & _AVERAGES and words & _SHARES:
+        return "its name is that of a statistic of a part of the run"
+    if words & _AVERAGES and len(words) > 1 and (look_measured(values) or have_many_digits(values)):
         return "its name is that of a statistic, and its values look measured"
+    if words & _ERRORS and have_many_digits(values):
+        return "its name is that of an error, and nobody would choose so many digits"
     if words & _POWER and not words & _CHOSEN and len(np.unique(values)) == len(values) > 2:
         return "its name is that of a result, and it differs in all runs"
     return ""
@@ -330,6 +337,19 @@ def look_measured(values: NDArray[np.float64]) -> bool:
     found = values[np.isfinite(values)]
     differ = len(found) >= 3 and len(np.unique(found)) >= 0.7 * len(found)
     return bool(differ) and not are_round(found)
+
+
+def have_many_digits(values: NDArray[np.float64]) -> bool:
+    """Tell whether most numbers have more digits than people choose: at least four, unless they are 1 over a number.
+
+    Examples
+    --------
+    >>> have_many_digits(np.array([1.373e-4, 2.081e-5])), have_many_digits(np.array([0.0625, 0.015625, 1e-6]))
+    (True, False)
+    """
+    found = np.unique(values[np.isfinite(values) & (values != 0) & (values != np.round(values))]).tolist()
+    chosen = [float(f"{one:.3g}") == one or math.isclose(1 / one, round(1 / one), rel_tol=1e-9) for one in found]
+    return bool(found) and 2 * sum(chosen) < len(found)
 
 
 def are_counted(values: NDArray[np.float64]) -> bool:

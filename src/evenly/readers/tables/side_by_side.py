@@ -89,10 +89,11 @@ def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], patter
     {'mesh': ['fine', 'fine'], 'cores': ['8', '16'], 'time': ['9.1', '5.0']}
     """
     before, _, after = pattern.partition("*")
-    one = r"(?<=\w)s$"  # 1 thread beside 2 threads
-    ends = re.escape(re.sub(one, "", after)) + ("s?" if re.search(one, after) else "")
-    fits = re.compile(f"{re.escape(before)}(.+?){ends}")
-    found = {name: match[1].strip() for name in map(str, cells.columns) if (match := fits.fullmatch(name))}
+    one = re.search(r"(?<=\w{3})(?:en|s|e|n|i)$", after)  # 1 thread beside 2 threads, 1 Kern beside 2 Kerne
+    singular = f"|{re.escape(before)}(1){re.escape(after[: one.start()])}" if one else ""
+    fits = re.compile(f"{re.escape(before)}(.+?){re.escape(after)}{singular}")
+    matches = {name: fits.fullmatch(name) for name in map(str, cells.columns)}
+    found = {name: next(filter(None, match.groups())).strip() for name, match in matches.items() if match}
     if len(found) < 2 or "*" in after:
         said = f"{len(found)} of the columns {', '.join(map(repr, cells.columns))}"
         raise ReadError(path, f"time= (--time) with one * must fit several columns, but {pattern!r} fits {said}")

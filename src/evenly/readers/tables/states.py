@@ -41,6 +41,16 @@ _WORDS: dict[str, State] = {
         "exiting", "waiting", "requeue_hold", "requeue_fed", "signaling", "stage_out", "resv_del_hold",
     ), "running"),
 }  # fmt: skip
+#: Words of a limit of time, of an end there, and of other limits or none.
+_LIMITS = frozenset({"limit", "timelimit", "walltime", "wallclock", "zeitlimit", "laufzeitlimit", "límite", "limite"})
+_ENDED = frozenset({
+    "killed", "hit", "reached", "exceeded", "over", "cancelled", "canceled", "stopped", "ended", "ran", "cut", "out",
+    "überschritten", "erreicht", "abgebrochen", "dépassée", "dépassé", "atteinte", "superado", "superato", "raggiunto",
+})  # fmt: skip
+_OTHER_LIMITS = frozenset({
+    "memory", "mem", "disk", "quota", "oom", "ram", "file", "iteration", "iterations", "step", "steps", "not", "no",
+    "within", "below", "under", "before", "error", "speicher",
+})  # fmt: skip
 #: Short words and those of LSF, which count in a column of states only. ``F`` is Slurm's FAILED, but PBS's finished.
 _SHORT: dict[str, State] = {
     "": "ok", "cd": "ok", "c": "ok",
@@ -94,9 +104,17 @@ def state_of(cell: str) -> State | None:
     --------
     >>> [state_of(word) for word in ("COMPLETED", "CANCELLED by 12345", "TO", "CANCELLED+", "PENDING", "measured")]
     ['ok', 'failed', 'timed out', 'failed', 'running', None]
+    >>> state_of("killed at limit"), state_of("memory limit exceeded")
+    ('timed out', None)
     """
     word = _plain(cell)
-    return _WORDS.get(word) or _SHORT.get(word)
+    return _WORDS.get(word) or _SHORT.get(word) or ("timed out" if _tells_limit(word) else None)
+
+
+def _tells_limit(text: str) -> bool:
+    """Tell whether words say that a limit of time ended a run: ``killed at limit``, ``exceeded walltime``."""
+    words = set(re.findall(r"[^\W\d_]+", text))
+    return bool(words & _LIMITS and words & _ENDED) and not words & _OTHER_LIMITS
 
 
 def is_state_word(cell: str) -> bool:

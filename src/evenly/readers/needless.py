@@ -1,0 +1,239 @@
+"""Parameters that others tell in all runs: nodes of 48 cores each beside cores, a mesh's name beside its points.
+
+No model can tell what they do beside these others, and nobody could ask for values of all of them that fit together.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.readers.confounding import products
+from evenly.readers.tables.roles import NAMED, Column, only
+from evenly.runs.count_names import kind_of, letters
+from evenly.runs.runs import Runs
+from evenly.runs.weak_scaling import WORKERS
+
+__all__ = ["without_needless"]
+
+#: Names of the ranks without the one that gives them work.
+_WITHOUT_MASTER = frozenset({
+    "workers", "worker", "nworkers", "numworkers", "workerranks", "workerprocesses", "slaves", "slave", "nslaves",
+})  # fmt: skip
+#: So many runs are looked at first: in most tables, they show that parameters vary by themselves.
+_FIRST = 1000
+#: The logarithms of a count may be rounded so much, as a share of their range.
+_ROUNDED = 0.05
+
+
+def without_needless(
+    runs: Mapping[str, Runs], columns: Sequence[Column]
+) -> tuple[dict[str, Runs], list[Column], list[str]]:
+    """Leave out parameters that others tell in all runs, and say so.
+
+    Of nodes with 48 cores each, the time can't be told to depend on the nodes and not on the cores. Columns that the
+    user named as parameters stay.
+
+    Parameters
+    ----------
+    runs : mapping of str to Runs
+    columns : sequence of Column
+        The roles of their columns.
+
+    Returns
+    -------
+    runs, columns, notes
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"nodes": [1, 2], "cores": [48, 96], "seconds": [8.0, 4.0]})
+    >>> told = [Column("nodes", "parameter", ""), Column("cores", "parameter", "")]
+    >>> kept, told, notes = without_needless({"": Runs.from_frame(table, ["nodes", "cores"])}, told)
+    >>> kept[""].parameters, [column.role for column in told]
+    (['cores'], ['left out', 'parameter'])
+    >>> notes
+    ['nodes is cores / 48 in all runs, so it is left out (--parameters names both)']
+    """
+    named = {column.name for column in columns if column.why == NAMED}
+    found: dict[str, str] = {}
+    for one in runs.values():
+        found |= {name: why for name, why in _needless(one).items() if name not in named}
+    # What isn't told by others in the runs of one solver stays in all.
+    found = {
+        name: why
+        for name, why in found.items()
+        if all(_needless(one).get(name) == why for one in runs.values() if name in one.parameters)
+    }
+    kept = {solver: only(one, [name for name in one.parameters if name not in found]) for solver, one in runs.items()}
+    told = [
+        Column(column.name, "left out", f"{found[column.name]} in all runs", column.unit)
+        if column.name in found and column.role == "parameter" else column
+        for column in columns
+    ]  # fmt: skip
+    notes = [f"{name} is {why} in all runs, so it is left out ({_way(name, why)})" for name, why in found.items()]
+    return kept, told, notes
+
+
+def _way(name: str, why: str) -> str:
+    """Return what to type for a parameter that is left out: a product of others may be the cores."""
+    return f"--cores-are '{why}'" if kind_of(name) in ("cores", "ranks") and " * " in why else "--parameters names both"
+
+
+def _needless(runs: Runs) -> dict[str, str]:
+    """Return the parameters that others, which are kept, tell in all runs, and how."""
+    table = runs.configurations
+    found = _counts_of_counts(table)
+    found |= _functions_of_counts(table.drop(columns=list(found)))
+    found |= _products(table.drop(columns=list(found)))
+    return found | _names_of_numbers(table.drop(columns=list(found)))
+
+
+def _counts_of_counts(table: pd.DataFrame) -> dict[str, str]:
+    """Return the counts that are a fixed multiple of another, or that fill nodes."""
+    counts = [
+        name
+        for kind in WORKERS
+        for name in table.columns
+        if kind_of(str(name)) == kind and table[name].dtype != object and table[name].nunique() > 1
+    ]
+    found: dict[str, str] = {}
+    for number, name in enumerate(counts):
+        for other in counts[:number]:
+            with np.errstate(divide="ignore", invalid="ignore"):  # a count of GPUs may be 0
+                ratios = np.unique(table[other].to_numpy(dtype=np.float64) / table[name].to_numpy(dtype=np.float64))
+            if other not in found and len(ratios) == 1 and np.isfinite(ratios).all():
+                found[str(name)] = str(other) if ratios[0] == 1 else f"{other} / {ratios[0]:.6g}"
+                break
+    for name in counts:
+        kind = kind_of(str(name))
+        if kind not in ("nodes", "ranks") or name in found:
+            continue
+        if why := _quotient(table, str(name)) or (_full_nodes(table, str(name)) if kind == "nodes" else ""):
+            found[str(name)] = why
+    return found
+
+
+def _quotient(table: pd.DataFrame, count: str) -> str:
+    """Return which count by which count of each nodes, or ranks, are in all runs; "" if they are none."""
+    kinds = {str(name): kind_of(str(name)) for name in table.columns if table[name].dtype != object}
+    wholes, each_is = (
+        ("cores", "ranks", "gpus"),
+        {"nodes": ("per node", "gpus"), "ranks": ("per rank",)}[kind_of(count)],
+    )
+    for whole in (name for name, kind in kinds.items() if kind in wholes and name != count):
+        for each in (name for name, kind in kinds.items() if kind in each_is and name != whole):
+            if table[each].nunique() > 1 and np.array_equal(table[whole], table[count] * table[each]):
+                return f"{whole} / {each}"
+    return ""
+
+
+def _full_nodes(table: pd.DataFrame, nodes: str) -> str:
+    """Return how many nodes are needed for the ranks and threads, if no run used more than it needed; else ""."""
+    kinds = {str(name): kind_of(str(name)) for name in table.columns if table[name].dtype != object}
+    threads = [name for name, kind in kinds.items() if kind == "per rank"]
+    for worker in (name for kind in ("cores", "ranks") for name, its in kinds.items() if its == kind):
+        for names in ([worker], [worker, *threads]) if kinds[worker] == "ranks" else ([worker],):
+            made, count = table[names].prod(axis=1).to_numpy(dtype=np.float64), table[nodes].to_numpy(dtype=np.float64)
+            with np.errstate(divide="ignore"):
+                least, below = float((made / count).max()), float((made / (count - 1))[count > 1].min(initial=np.inf))
+            # Several nodes must be full, or a node's size is a guess.
+            full = np.unique(count[made == least * count])
+            if least < below and len(full) > 1:
+                return f"{' * '.join(names)} / {least:.6g}, rounded up"
+    return ""
+
+
+def _functions_of_counts(table: pd.DataFrame) -> dict[str, str]:
+    """Return the columns that are a count, a count without one, or its logarithm, in all runs."""
+    numbers = _varied_numbers(table)
+    counts = {name: values for name, values in numbers.items() if kind_of(name) in WORKERS}
+    found: dict[str, str] = {}
+    for name, values in numbers.items():
+        for count, workers in counts.items():
+            if name == count or name in counts or not (workers > 0).all():
+                continue
+            if np.array_equal(values, workers):
+                found[name] = count
+            elif letters(name) in _WITHOUT_MASTER and np.array_equal(values, workers - 1):
+                found[name] = f"{count} - 1"
+            elif "log" in name.lower() and _is_logarithm(workers, values):
+                found[name] = f"a logarithm of {count}"
+    return found
+
+
+def _is_logarithm(count: NDArray[np.float64], values: NDArray[np.float64]) -> bool:
+    """Tell whether numbers are the logarithms of a count to any usual base, perhaps rounded."""
+    logs = (np.log(count) / np.log(base) for base in (2, np.e, 10))
+    return any(np.max(np.abs(one - values)) <= _ROUNDED * np.ptp(one) for one in logs)
+
+
+def _products(table: pd.DataFrame) -> dict[str, str]:
+    """Return one of three parameters of which one is the product of the two others in all runs.
+
+    What remains can be asked for freely: of the ranks and the cells, the cells of each rank go. Else the product goes.
+    """
+    found: dict[str, str] = {}
+    for whole, one, other in products(table):
+        if {whole, one, other} & set(found):
+            continue
+        counted = [name for name in (one, other) if kind_of(name) in WORKERS or name.lower() in ("p", "np")]
+        if len(counted) == 1 and kind_of(whole) not in WORKERS:
+            part = other if counted == [one] else one
+            found[part] = f"{whole} / {counted[0]}"
+        else:
+            found[whole] = f"{one} * {other}"
+    return found
+
+
+def _names_of_numbers(table: pd.DataFrame) -> dict[str, str]:
+    """Return the columns whose values go with those of another one by one, as the names of meshes with their points.
+
+    A value must stand in several configurations, or all values of a sample would go with all others so.
+    """
+    codes = {str(name): pd.factorize(table[name])[0] for name in table.columns if not kind_of(str(name))}
+    varied = [name for name, its in codes.items() if its.max(initial=0) > 0]
+    numbers, found = _varied_numbers(table), dict[str, str]()
+    for name, other in itertools.permutations(varied, 2):
+        if {name, other} & set(found) or other not in numbers:
+            continue
+        if not all(_are_one_by_one(codes[name][rows], codes[other][rows]) for rows in (slice(_FIRST), slice(None))):
+            continue
+        if codes[name].max() + 1 > len(table.drop_duplicates()) / 2:
+            continue
+        if name not in numbers or _tells_less(numbers[name], numbers[other]):
+            found[name] = f"tied to {other}, value by value,"
+    return found
+
+
+def _are_one_by_one(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
+    pairs = len(np.unique(np.stack([one, other]), axis=1).T)
+    return pairs == len(np.unique(one)) == len(np.unique(other))
+
+
+def _tells_less(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
+    """Tell whether a number, as a level, rises or falls with another, as the points, which spans more."""
+    return _reach(one) < _reach(other) and _rise_together(one, other)
+
+
+def _varied_numbers(table: pd.DataFrame) -> dict[str, NDArray[np.float64]]:
+    return {
+        str(name): table[name].to_numpy(dtype=np.float64)
+        for name in table.columns
+        if pd.api.types.is_numeric_dtype(table[name].dtype) and table[name].nunique() > 1
+    }
+
+
+def _reach(values: NDArray[np.float64]) -> float:
+    """Return how many times as large as the smallest of positive numbers the largest is; 0 for others."""
+    return float(values.max() / values.min()) if values.min() > 0 else 0.0
+
+
+def _rise_together(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
+    """Tell whether one rises, or falls, wherever the other rises."""
+    steps = np.diff(one[np.argsort(other, kind="stable")])
+    return bool((steps >= 0).all() or (steps <= 0).all())
