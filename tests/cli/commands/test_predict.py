@@ -226,3 +226,30 @@ def test_open_values_are_asked_before_anything_is_learned(evenly: Evenly, nodes:
         assert "first answer" not in shown.err
     wrong = evenly("predict", nodes, "--at", "gird=1000")
     assert "did you mean 'grid'?" in wrong.err
+
+
+def test_what_is_left_out_is_told_where_it_is_asked_for(evenly: Evenly) -> None:
+    rows = [f"{m},{d},{p},{d / p}" for m, d in (("coarse", 1000), ("fine", 8000)) for p in (1, 2, 4)]
+    Path("runs.csv").write_text("\n".join(["mesh,dofs,procs,time_s", *rows, ""]))
+    shown = evenly("predict", "runs.csv", "--at", "mesh=fine", "--at", "procs=4")
+    assert shown.code == 2
+    assert "--at names 'mesh', which is no parameter here (tied to dofs" in shown.err
+
+
+def test_labels_may_be_typed_in_other_capitals(evenly: Evenly) -> None:
+    rows = [f"{p},{g},{t / p}" for g, t in (("true", 10), ("false", 8)) for p in (1, 2, 4, 8)]
+    Path("runs.csv").write_text("\n".join(["cores,gc,time_s", *rows, ""]))
+    shown = evenly("predict", "runs.csv", "--at", "gc=true", "--at", "cores=4", "--method", "log-quadratic", "--json")
+    assert shown.code == 0, shown.err
+    assert shown.json["predictions"][0]["configuration"]["gc"] == "true"
+
+
+def test_a_share_of_work_for_each_gpu_may_be_a_setting(evenly: Evenly) -> None:
+    Path("ml.csv").write_text("gpus,batch_per_gpu,epoch_time_s\n1,256,3540\n2,256,1810\n4,256,935\n8,256,487\n")
+    asked = ("predict", "ml.csv", "--cores", "1..8", "--cores-are", "gpus", "--method", "power-law")
+    refused = evenly(*asked)
+    assert refused.code == 2
+    assert "--parameters gpus" in refused.err
+    shown = evenly(*asked, "--parameters", "gpus")
+    assert shown.code == 0, shown.err
+    assert "batch_per_gpu: taken for a setting (--parameters), so any number of cores does the same work" in shown.err

@@ -221,8 +221,8 @@ def is_outcome(column: str, values: NDArray[np.float64]) -> str:
         return "amounts of memory that nobody would choose: they came out of the runs"
     if may_be_outcome(column) and look_measured(values):
         return "its name is that of a result, and its values look measured"
-    if words & _AVERAGES and words & _SHARES:
-        return "its name is that of a statistic of a part of the run"
+    if words & (_AVERAGES | {"fraction", "share", "ratio", "pct"}) and words & _SHARES:
+        return "its name is that of a statistic, or a share, of a part of the run"
     if words & _AVERAGES and len(words) > 1 and (look_measured(values) or have_many_digits(values)):
         return "its name is that of a statistic, and its values look measured"
     if words & _ERRORS and have_many_digits(values):

@@ -1,0 +1,139 @@
+"""Parameters that others tell in all runs are left out, so that nobody is asked for values that can't go together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from evenly.errors import InputError
+from evenly.readers.needless import without_needless
+from evenly.readers.scanning import Measurements, scan
+from evenly.readers.tables.roles import Column
+from evenly.runs.cores import find_cores
+from evenly.runs.runs import Runs
+
+
+def kept(table: dict[str, list[object]]) -> tuple[list[str], str]:
+    """Return the parameters that are kept, and the notes."""
+    frame = pd.DataFrame(table)
+    runs = Runs.from_frame(frame.assign(seconds=1.0), list(frame))
+    found, _, notes = without_needless({"": runs}, [Column(name, "parameter", "") for name in frame])
+    return found[""].parameters, "; ".join(notes)
+
+
+def test_a_product_of_two_counts_is_told_by_them() -> None:
+    table = {"p": [1, 2, 4, 5, 25], "pr": [1, 2, 2, 5, 5], "pc": [1, 1, 2, 1, 5]}
+    assert kept(table) == (["pr", "pc"], "p is pr * pc in all runs, so it is left out (--parameters names both)")
+    named, notes = kept({"mpi_procs": table["p"], "tiles_x": table["pr"], "tiles_y": table["pc"]})
+    assert named == ["tiles_x", "tiles_y"]
+    assert "(--cores-are 'tiles_x * tiles_y')" in notes
+
+
+def test_of_ranks_cells_and_cells_of_each_rank_the_last_goes() -> None:
+    table: dict[str, list[object]] = {"ranks": [1, 2, 2, 4], "n": [8, 8, 16, 4], "N": [8, 16, 32, 16]}
+    assert kept(table)[0] == ["ranks", "N"]
+
+
+def test_a_name_of_a_mesh_goes_with_its_points() -> None:
+    table: dict[str, list[object]] = {
+        "mesh": ["coarse", "coarse", "fine", "fine"], "dofs": [1000, 1000, 8000, 8000], "procs": [4, 8, 4, 8],
+    }  # fmt: skip
+    assert kept(table)[0] == ["dofs", "procs"]
+    # Here, 8000 points were computed with both.
+    assert kept(table | {"mesh": ["coarse", "coarse", "fine", "coarse"]})[0] == ["mesh", "dofs", "procs"]
+
+
+def test_a_level_goes_with_the_points_that_span_more() -> None:
+    table: dict[str, list[object]] = {"level": [3, 3, 4, 4], "points": [512, 512, 4096, 4096], "procs": [4, 8, 4, 8]}
+    assert kept(table)[0] == ["points", "procs"]
+
+
+def test_samples_are_not_tied_to_each_other() -> None:
+    """In a design of which each value occurs once, all columns go with all others one by one."""
+    table: dict[str, list[object]] = {"nx": [10, 20, 30, 40], "ny": [15, 25, 35, 55], "tol": ["a", "b", "c", "d"]}
+    assert kept(table)[0] == ["nx", "ny", "tol"]
+
+
+def test_weak_scaling_is_not_left_out() -> None:
+    for sizes in ([10, 20, 40, 80], [1, 2, 3, 4]):
+        assert kept({"ranks": [1, 2, 4, 8], "level": sizes})[0] == ["ranks", "level"]
+
+
+def test_a_logarithm_of_a_count_that_says_so() -> None:
+    assert kept({"nprocs": [1, 2, 4, 12], "log_p": [0, 1, 2, 3.5]})[0] == ["nprocs"]
+
+
+def test_processes_of_each_axis_are_proposed_as_cores() -> None:
+    frame = pd.DataFrame({"pr": [1, 2, 4], "pc": [1, 1, 2], "seconds": [4.0, 2.0, 1.0]})
+    with pytest.raises(InputError, match=r"--cores-are 'pr \* pc'"):
+        find_cores(Runs.from_frame(frame, ["pr", "pc"]).space)
+    frame = pd.DataFrame({"nx": [1, 2, 4], "ny": [1, 1, 2], "seconds": [4.0, 2.0, 1.0]})
+    with pytest.raises(InputError, match=r"--cores-are nx "):
+        find_cores(Runs.from_frame(frame, ["nx", "ny"]).space)
+
+
+def test_gpus_are_proposed_and_what_fills_a_node_is_multiplied() -> None:
+    frame = pd.DataFrame({"L": [24, 24, 32], "GPUs": [4, 8, 8], "seconds": [4.0, 2.0, 1.0]})
+    with pytest.raises(InputError, match="--cores-are GPUs "):
+        find_cores(Runs.from_frame(frame, ["L", "GPUs"]).space)
+    table = {"nodes": [1, 1, 2, 2], "MPI": [64, 32, 64, 32], "OMP": [1, 2, 1, 2], "seconds": [4.0, 3.9, 2.0, 2.1]}
+    runs = Runs.from_frame(pd.DataFrame(table), ["nodes", "MPI", "OMP"])
+    with pytest.raises(InputError, match=r"--cores-are 'nodes \* MPI \* OMP'"):
+        find_cores(runs.space, measured=runs.configurations)
+
+
+def read(folder: Path, text: str, name: str = "runs.csv") -> Measurements:
+    path = folder / name
+    path.write_text(text)
+    return scan(path)
+
+
+def test_2d_and_3d_are_no_durations(tmp_path: Path) -> None:
+    rows = "".join(f"{d},{n},{p},{n * n / p}\n" for d, n in (("2D", 512), ("3D", 64)) for p in (4, 8))
+    assert read(tmp_path, f"dim,nx,cores,time_s\n{rows}").runs[""].parameters[0] in ("dim", "nx")
+    found = read(tmp_path, f"dim,nx,cores,time_s\n{rows}2D,1024,4,300\n3D,128,8,400\n")
+    assert found.runs[""].parameters == ["dim", "nx", "cores"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Cores   Wall time (s)   Nodes\n8        412.1     1\n16       214.0     1\n32       118.7     1\n", "t.txt"),
+        ("cores    wall_s\n-----    ------\n8        412.1\n16       214.0\n32       118.7\n", "t.dat"),
+        ("| cores | time [s] |\n|---|---|\n| 8 | 412.1 |\n|   |    |\n| 16 | 214.0 |\n| 32 | 118.7 |\n", "t.md"),
+    ],
+)
+def test_tables_as_people_align_them(tmp_path: Path, text: str, name: str) -> None:
+    assert read(tmp_path, text, name).runs[""].values.tolist() == [412.1, 214.0, 118.7]
+
+
+def test_a_table_of_latex_that_ends_in_one_line(tmp_path: Path) -> None:
+    rows = r"8 & 412.1 \\ 16 & 214.0 \\ 32 & 118.7 \\".replace(r"\\ ", "\\\\\n").replace(r"\\", "\\\\")
+    text = rf"\begin{{tabular}}{{rr}}\hline|Cores & Time [s]\\ \hline|{rows}|\hline\end{{tabular}}\end{{table}}"
+    assert read(tmp_path, text.replace("|", "\n") + "\n", "t.tex").runs[""].values.tolist() == [412.1, 214.0, 118.7]
+
+
+def test_results_of_physics_and_of_the_run(tmp_path: Path) -> None:
+    header = "nx,ranks,time_s,l2_error,plaquette,comm_fraction,avg_comm_per_step\n"
+    rows = [
+        f"{n},{p},{n * n / p / 1000:.3f},{e},{0.587 + n / 1e7 + p / 1e6:.6f},{0.1 + p / 97:.3f},{p / 1e4:.4f}\n"
+        for n, e in ((256, 1.373e-4), (512, 8.581e-6))
+        for p in (16, 32, 64)
+    ]
+    assert read(tmp_path, header + "".join(rows)).runs[""].parameters == ["nx", "ranks"]
+
+
+def test_hours_for_each_simulated_nanosecond_are_hours(tmp_path: Path) -> None:
+    path = tmp_path / "md.csv"
+    path.write_text("cores,hour/ns\n32,1.3432\n64,0.6906\n128,0.3584\n")
+    assert scan(path, time="hour/ns").runs[""].values[0] == pytest.approx(1.3432 * 3600)
+
+
+def test_one_core_beside_several(tmp_path: Path) -> None:
+    path = tmp_path / "breit.csv"
+    path.write_text("Zellen;1 Kern;2 Kerne;4 Kerne\n1000;0,383;0,205;0,106\n2000;0,811;0,412;0,217\n")
+    runs = scan(path, time="* Kerne").runs[""]
+    assert runs.parameters == ["Zellen", "Kerne"]
+    assert sorted(set(runs.configurations["Kerne"])) == [1, 2, 4]
