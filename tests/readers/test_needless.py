@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -15,7 +17,7 @@ from evenly.runs.cores import find_cores
 from evenly.runs.runs import Runs
 
 
-def kept(table: dict[str, list[object]]) -> tuple[list[str], str]:
+def kept(table: Mapping[str, Sequence[object]]) -> tuple[list[str], str]:
     """Return the parameters that are kept, and the notes."""
     frame = pd.DataFrame(table)
     runs = Runs.from_frame(frame.assign(seconds=1.0), list(frame))
@@ -32,12 +34,12 @@ def test_a_product_of_two_counts_is_told_by_them() -> None:
 
 
 def test_of_ranks_cells_and_cells_of_each_rank_the_last_goes() -> None:
-    table: dict[str, list[object]] = {"ranks": [1, 2, 2, 4], "n": [8, 8, 16, 4], "N": [8, 16, 32, 16]}
+    table: dict[str, list[Any]] = {"ranks": [1, 2, 2, 4], "n": [8, 8, 16, 4], "N": [8, 16, 32, 16]}
     assert kept(table)[0] == ["ranks", "N"]
 
 
 def test_a_name_of_a_mesh_goes_with_its_points() -> None:
-    table: dict[str, list[object]] = {
+    table: dict[str, list[Any]] = {
         "mesh": ["coarse", "coarse", "fine", "fine"], "dofs": [1000, 1000, 8000, 8000], "procs": [4, 8, 4, 8],
     }  # fmt: skip
     assert kept(table)[0] == ["dofs", "procs"]
@@ -46,13 +48,13 @@ def test_a_name_of_a_mesh_goes_with_its_points() -> None:
 
 
 def test_a_level_goes_with_the_points_that_span_more() -> None:
-    table: dict[str, list[object]] = {"level": [3, 3, 4, 4], "points": [512, 512, 4096, 4096], "procs": [4, 8, 4, 8]}
+    table: dict[str, list[Any]] = {"level": [3, 3, 4, 4], "points": [512, 512, 4096, 4096], "procs": [4, 8, 4, 8]}
     assert kept(table)[0] == ["points", "procs"]
 
 
 def test_samples_are_not_tied_to_each_other() -> None:
     """In a design of which each value occurs once, all columns go with all others one by one."""
-    table: dict[str, list[object]] = {"nx": [10, 20, 30, 40], "ny": [15, 25, 35, 55], "tol": ["a", "b", "c", "d"]}
+    table: dict[str, list[Any]] = {"nx": [10, 20, 30, 40], "ny": [15, 25, 35, 55], "tol": ["a", "b", "c", "d"]}
     assert kept(table)[0] == ["nx", "ny", "tol"]
 
 
