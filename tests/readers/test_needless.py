@@ -20,8 +20,9 @@ from evenly.runs.runs import Runs
 def kept(table: Mapping[str, Sequence[object]]) -> tuple[list[str], str]:
     """Return the parameters that are kept, and the notes."""
     frame = pd.DataFrame(table)
-    runs = Runs.from_frame(frame.assign(seconds=1.0), list(frame))
-    found, _, notes = without_needless({"": runs}, [Column(name, "parameter", "") for name in frame])
+    names = list(table)
+    runs = Runs.from_frame(frame.assign(seconds=1.0), names)
+    found, _, notes = without_needless({"": runs}, [Column(name, "parameter", "") for name in names])
     return found[""].parameters, "; ".join(notes)
 
 
