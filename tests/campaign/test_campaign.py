@@ -211,6 +211,21 @@ def test_an_interruption_keeps_what_there_is(tmp_path: Path) -> None:
         assert store.left_running() == []
 
 
+def test_an_interruption_before_a_run_is_under_way_leaves_no_mark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mark is written, and the run isn't started yet: a later process would take it for one that was killed."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with Campaign(Study.load(study(tmp_path))) as campaign:
+        monkeypatch.setattr(campaign._making._crew, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            campaign.run()
+        assert campaign.store.left_running() == []
+
+
 def test_an_interruption_that_something_swallows_is_not_lost(tmp_path: Path) -> None:
     def swallow(*_: object) -> None:
         with contextlib.suppress(KeyboardInterrupt):

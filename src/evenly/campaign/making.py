@@ -236,9 +236,13 @@ class Making:
             for run, found in self._crew.ended():
                 if isinstance(found, Record) and found.status == "ok":
                     self._store.add(found, run.mark)
-            # Only runs whose driver was killed keep their marks.
-            for run in runs:
-                self._store.forget_running(run.mark)
+            # Only runs whose driver was killed keep their marks. An interruption may come when a run's mark is written,
+            # but the run isn't under way yet, or no more.
+            marks = {run.mark: None for run in runs}
+            if not self._runner.launcher.outlives:
+                marks |= dict.fromkeys(mark for mark, _ in self._store.left_running())
+            for mark in marks:
+                self._store.forget_running(mark)
         if runs:
             self.clean()
 
