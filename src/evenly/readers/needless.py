@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.readers.confounding import products
-from evenly.readers.tables.roles import NAMED, Column, only
+from evenly.readers.tables.roles import BY_FORMAT, NAMED, Column, only
 from evenly.runs.count_names import kind_of, letters
 from evenly.runs.runs import Runs
 from evenly.runs.weak_scaling import WORKERS
@@ -60,9 +60,12 @@ def without_needless(
     ['nodes is cores / 48 in all runs, so it is left out (--parameters names both)']
     """
     named = {column.name for column in columns if column.why == NAMED}
+    declared = named | {column.name for column in columns if column.why == BY_FORMAT}
     found: dict[str, str] = {}
     for one in runs.values():
-        found |= {name: why for name, why in _needless(one).items() if name not in named}
+        counts = _counts_of_counts(one.configurations)
+        its = _needless(one)
+        found |= {name: why for name, why in its.items() if name not in (named if name in counts else declared)}
     # What isn't told by others in the runs of one solver stays in all.
     found = {
         name: why
@@ -175,14 +178,18 @@ def _is_logarithm(count: NDArray[np.float64], values: NDArray[np.float64]) -> bo
 def _products(table: pd.DataFrame) -> dict[str, str]:
     """Return one of three parameters of which one is the product of the two others in all runs.
 
-    What remains can be asked for freely: of the ranks and the cells, the cells of each rank go. Else the product goes.
+    What remains can be asked for freely. Of ranks and cells, the cells of each rank go; of cores and those of a node,
+    the nodes. Else the product goes.
     """
     found: dict[str, str] = {}
     for whole, one, other in products(table):
         if {whole, one, other} & set(found):
             continue
+        nodes = [name for name in (one, other) if kind_of(name) == "nodes"]
         counted = [name for name in (one, other) if kind_of(name) in WORKERS or name.lower() in ("p", "np")]
-        if len(counted) == 1 and kind_of(whole) not in WORKERS:
+        if len(nodes) == 1 and kind_of(whole) in WORKERS:
+            found[nodes[0]] = f"{whole} / {other if nodes == [one] else one}"
+        elif len(counted) == 1 and kind_of(whole) not in WORKERS:
             part = other if counted == [one] else one
             found[part] = f"{whole} / {counted[0]}"
         else:

@@ -685,7 +685,8 @@ def test_products_of_ranks_and_threads_are_two_parameters(tmp_path: Path) -> Non
     assert found.runs[""].configurations["OMP"].tolist() == [1, 1, 2, 2, 4]
     assert "'MPI x OMP' is read as 'MPI' and 'OMP'" in found.notes[0]
     found = _read(tmp_path, "Layout (nodes x tasks),Cores,time_s\n1x8,8,90\n2x8,16,46\n2x16,32,25\n4x16,64,14\n")
-    assert set(found.runs[""].parameters) == {"nodes", "tasks", "Cores"}
+    assert set(found.runs[""].parameters) == {"tasks", "Cores"}
+    assert "nodes is Cores / tasks in all runs, so it is left out (--parameters names both)" in found.notes
 
 
 def test_deviations_in_brackets_and_runs_that_did_not_finish(tmp_path: Path) -> None:

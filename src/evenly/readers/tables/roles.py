@@ -51,6 +51,8 @@ Role = Literal[
 
 #: Why a column is a parameter that the user named.
 NAMED = "named in parameters= (--parameters)"
+#: Why a column of another format is one.
+BY_FORMAT = "its format says so"
 
 
 @dataclass(frozen=True)
@@ -383,10 +385,10 @@ def columns_of(runs: Mapping[str, Runs]) -> list[Column]:
     found: dict[str, Column] = {}
     for one in runs.values():
         for name in one.parameters:
-            found.setdefault(name, Column(name, "parameter", "its format says so", one.space.parameters[name].unit))
+            found.setdefault(name, Column(name, "parameter", BY_FORMAT, one.space.parameters[name].unit))
         for name, unit in one.quantities.items():
             role: Role = "time" if name == one.response else "quantity"
-            found.setdefault(name, Column(name, role, "its format says so", unit))
+            found.setdefault(name, Column(name, role, BY_FORMAT, unit))
     return list(found.values())
 
 
