@@ -43,6 +43,13 @@ def test_rounds_over_all_before_any_is_run_again() -> None:
     assert [a[:2] for a in asked] == [(3, 0), (1, 0), (2, 0), (3, 1), (1, 1), (2, 1)]
 
 
+def test_long_ones_first_and_those_of_which_nothing_is_known_before_them() -> None:
+    schedule = Schedule(study(Repetitions(2, 2)), [1, 2, 3, 4])
+    schedule.longest_first({1: 1.0, 2: 9.0, 4: 5.0})
+    asked = played(schedule, {1: [1.0], 2: [9.0], 3: [2.0], 4: [5.0]})
+    assert [a[:2] for a in asked] == [(3, 0), (2, 0), (4, 0), (1, 0), (3, 1), (2, 1), (4, 1), (1, 1)]
+
+
 def test_noisy_ones_are_run_until_the_interval_is_tight_or_enough() -> None:
     noisy = [1.0, 1.5, 0.7, 1.2]
     asked = played(Schedule(study(Repetitions(2, 4)), [1, 2]), {1: [1.0], 2: noisy})

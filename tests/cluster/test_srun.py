@@ -67,3 +67,19 @@ def test_outside_of_a_job_it_says_what_to_do(cluster: Cluster, tmp_path: Path) -
             campaign.run()
         assert campaign.store.count() == 0
     assert not cluster.jobs()
+
+
+def test_what_does_not_fit_into_the_job_is_left_for_another(cluster: Cluster, tmp_path: Path) -> None:
+    """Of a minute, half is left for runs: 60 of 4 ranks, two at once, take longer."""
+    study = write(tmp_path, runs=60, ranks="[4]")
+    wrapped = f"{sys.executable} -m evenly measure {study}"
+    cluster.ask("sbatch", "--wait", f"--ntasks={CPUS}", "--time=1", "--output=out", f"--wrap={wrapped}")
+    wait_until(lambda: not cluster.jobs())
+    with Campaign(Study.load(study)) as campaign:
+        records = campaign.store.records()
+        assert all(record.status == "ok" for record in records)
+        assert 4 <= len(records) <= 30
+        left = campaign.progress.left
+        assert campaign.store.left_running() == []
+    told = " ".join((tmp_path / "out").read_text().split())
+    assert f"about {left} runs of {left} configurations weren't started: the job would have ended before them" in told

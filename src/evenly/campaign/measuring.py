@@ -17,6 +17,7 @@ import pandas as pd
 from evenly.arguments import explained
 from evenly.campaign.counts import Counts, Tally
 from evenly.campaign.interruptions import interruptions
+from evenly.campaign.lent import Lent
 from evenly.campaign.limits import Learn, Limits, Saved, saved
 from evenly.campaign.making import Making, Run
 from evenly.campaign.noise import Drift, drift_of
@@ -169,6 +170,7 @@ class Campaign:
         except BaseException:
             self.store.close()
             raise
+        self._lent: Lent | None = None
         self._making = Making(study, self.store, self._runner, self._limits)
         self._tally = Tally(study, self.store, self._runner)
         if (attach := getattr(advisor, "attach", None)) is not None:
@@ -257,6 +259,7 @@ class Campaign:
         """
         tell_place(self.study, self.store)
         self._making.check_cores(number for number, runs in self.missing.items() if runs)
+        self._lent = Lent.of(self._runner.launcher, self._limits, self._schedule, self.store)
         with interruptions() as check_interrupted:
             try:
                 for run in self._left:
@@ -296,6 +299,8 @@ class Campaign:
             note_place(self.study, self.store)
             self._is_placed = True
         self._schedule.add(record)
+        if self._lent is not None:
+            self._lent.order(self._schedule, self.store)
         log.info("configuration %d: %s in %.4g s %s", record.configuration, record.status, record.took, record.message)
         if progress is not None:
             progress(record, self._schedule.progress)
@@ -363,10 +368,20 @@ class Campaign:
 
     def _next(self) -> NextRun | None:
         anchor = self._schedule.anchor
-        next_run = self._schedule.next(self._making.has_cores_for) or self._advised()
+        next_run = self._schedule.next(self._may_start) or self._advised()
         if self._schedule.anchor != anchor:
             self.store.note("anchor", self._schedule.anchor)
         return next_run
+
+    def _may_start(self, number: int) -> bool:
+        if not self._making.has_cores_for(number):
+            return False
+        return self._lent is None or self._lent.has_time_for(number, self._schedule, self.store)
+
+    @property
+    def held_back(self) -> int:
+        """How many configurations weren't started, since the job in which they run would have ended before them."""
+        return 0 if self._lent is None else len(self._lent.held_back)
 
     def _advised(self) -> NextRun | None:
         """Ask the advisor for another configuration, where the plan has room for one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import heapq
+import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -263,7 +264,9 @@ class Schedule:
         self._known: dict[int, _Known] = {}
         self._left, self._took, self._done = _Left(), 0.0, 0
         #: Configurations by their turn; those that have changed since are in it again, and their old turns are skipped.
-        self._turns: list[tuple[bool, int, int, int]] = []
+        self._turns: list[tuple[bool, int, float, int, int]] = []
+        #: What a run of a configuration is expected to take, where long ones come first.
+        self._expected_s: Mapping[int, float] = {}
         self._places: dict[int, int] = {}
         self._since_anchor = 0
         for record in records:
@@ -290,8 +293,24 @@ class Schedule:
         known = self._known[configuration]
         if known.still:
             # Rounds: of the configurations with the fewest successful runs, the first one in order comes next.
-            last = configuration in self._last
-            heapq.heappush(self._turns, (last, known.expected, self._places[configuration], configuration))
+            last, place = configuration in self._last, self._places[configuration]
+            seconds = self._expected_s.get(configuration, math.inf) if self._expected_s else 0.0
+            turn = (last, known.expected, -seconds, place, configuration)
+            heapq.heappush(self._turns, turn)
+
+    def longest_first(self, expected_s: Mapping[int, float]) -> None:
+        """Run long configurations first in each round, so that short ones fill what is left of cores and time.
+
+        Those of which nothing is known come before them.
+        """
+        self._expected_s = expected_s
+        self._turns = []
+        for configuration in self.order:
+            self._take_turn(configuration)
+
+    def usual_s(self, configuration: int) -> float | None:
+        """Return the median time of a configuration's runs; None if there are none."""
+        return self._of(configuration).usual
 
     @contextmanager
     def _changing(self, configuration: int) -> Iterator[_Known]:
@@ -353,7 +372,7 @@ class Schedule:
     def _first_in_turn(self, may_start: Callable[[int], bool]) -> int | None:
         passed, chosen = [], None
         while self._turns and chosen is None:
-            _, expected, _, configuration = turn = self._turns[0]
+            _, expected, _, _, configuration = turn = self._turns[0]
             known = self._known[configuration]
             if expected != known.expected or not known.still:
                 heapq.heappop(self._turns)  # it has another turn since

@@ -181,6 +181,10 @@ class Launcher(ABC):
         """Return the cores that all tasks together may use; None if a scheduler sees to that."""
         return None
 
+    def ends_at(self) -> float | None:
+        """Return when the job ends in which tasks run, in seconds since the epoch; None if there is none."""
+        return None
+
     def uses_other_machines(self) -> bool:
         """Return whether tasks may run on machines beside this one, so that their cores aren't known."""
         return False

@@ -5,15 +5,19 @@ Slurm gives each step nodes and cores of its own. Steps end with the job.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
+import subprocess
+import time
 from typing import ClassVar, final
 
 from evenly.errors import InputError
 from evenly.fdtd.ranks.watching import end_job
 from evenly.launch.base import Launcher, Outcome, Task
 from evenly.launch.local import watched
+from evenly.runs.durations import parse as seconds_of
 
 __all__ = ["Srun", "cores_of_job"]
 
@@ -35,6 +39,17 @@ class Srun(Launcher):
                 "use the launcher slurm, which submits a job for each run"
             )
         return frozenset(range(cores_of_job(told)))
+
+    def ends_at(self) -> float | None:
+        job, told = os.environ.get("SLURM_JOB_ID"), os.environ.get("SLURM_JOB_END_TIME", "")
+        if told.isdecimal():  # Slurm 23 and later
+            return float(told)
+        if job is None or shutil.which("squeue") is None:
+            return None
+        asked = ["squeue", "--noheader", f"--jobs={job}", "--format=%L"]
+        done = subprocess.run(asked, capture_output=True, text=True, check=False)
+        left = seconds_of(done.stdout.strip(), "mm:ss")
+        return None if math.isnan(left) else time.time() + left
 
     def shown(self, task: Task) -> list[str]:
         asked = task.resources

@@ -64,7 +64,8 @@ def _advisor(study: Study) -> Callable[..., Any] | None:
 
 def _times_of(study: Study, *, asked: bool = False) -> Learn | None:
     """Return what learns how long runs take, if the study's limits need it, or it is asked for."""
-    if study.program.placement.by_model is None and not asked:
+    in_job = study.program.launcher == "srun"  # which ends, so that runs must fit into what is left of it
+    if study.program.placement.by_model is None and not asked and not in_job:
         return None
     from evenly.time_limits.by_model import learn_times
 
@@ -75,7 +76,12 @@ def _run(campaign: Campaign, target: Path) -> None:
     with watched(campaign, target) as show:
         campaign.run(show)
     left = campaign.progress.left
-    if left and campaign.study.plan.budget_s is not None:
+    if held := campaign.held_back:
+        note(
+            f"about {left} runs of {held} configuration{'' if held == 1 else 's'} weren't started: the job would have "
+            "ended before them; the same command in another job goes on"
+        )
+    elif left and campaign.study.plan.budget_s is not None:
         note(f"the study's budget_s is used up, about {left} runs were not made: raise it and start again")
 
 

@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from evenly.readers.tables.values import Values
+from evenly.readers.tables.values import Values
 
-__all__ = ["blocks_of", "refuse_second_table"]
+__all__ = ["refuse_second_table"]
 
 #: Repeated runs scatter in both directions. All times of another machine are so much longer, or shorter.
 _SHIFTED, _ALL = 1.2, 1.1
 #: So many configurations must be in both blocks, and blocks are no more.
 _FEWEST, _MOST_BLOCKS = 3, 20
-
-
-def blocks_of(lines: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the number of the block of each row, from 0: lines between rows part them.
-
-    Examples
-    --------
-    >>> blocks_of(np.array([2, 3, 4, 8, 9]))
-    array([0, 0, 0, 1, 1])
-    """
-    return np.concatenate([[0], np.cumsum(np.diff(lines) > 1)])[: len(lines)].astype(np.int64)
 
 
 def refuse_second_table(

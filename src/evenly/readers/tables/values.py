@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError, did_you_mean
 from evenly.readers.tables import columns as words
-from evenly.readers.tables.blocks import blocks_of
 from evenly.readers.tables.number_texts import has_decimal_commas, has_decimal_points, has_suffix, numbers
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.repetitions import are_whole
@@ -84,7 +83,7 @@ class Values:
         self.cells = cells
         self.lines = lines
         #: Which block each row is in, where lines that are no rows part them.
-        self.blocks = blocks_of(lines)
+        self.blocks = _blocks_of(lines)
         self.units: Final = units
         self.around: Final = around
         auto = options.decimal == "auto"
@@ -310,3 +309,14 @@ class Values:
     def at(self, row: int, reason: str) -> ReadError:
         """Return the error of one row."""
         return ReadError(self.path, reason, line=int(self.lines[row]))
+
+
+def _blocks_of(lines: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the number of the block of each row, from 0: lines between rows part them.
+
+    Examples
+    --------
+    >>> _blocks_of(np.array([2, 3, 4, 8, 9]))
+    array([0, 0, 0, 1, 1])
+    """
+    return np.concatenate([[0], np.cumsum(np.diff(lines) > 1)])[: len(lines)].astype(np.int64)
