@@ -310,7 +310,7 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
             why = f"the time from {span.start!r} to {span.end!r}"
             said = f"the time is that from {span.start!r} to {span.end!r}{f' ({span.said})' if span.said else ''}"
             return column, why, _Made((span.start, span.end), said)
-    shown = ", ".join(map(repr, values.cells.columns))
+    shown = ", ".join(repr(name) for name in map(str, values.cells.columns) if not is_unnamed(name))
     why = (
         f"{' and '.join(map(repr, found))} may each be the time" if found else "no column's name says that it is a time"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -240,7 +241,8 @@ class Values:
         if len(wrong):
             row = int(wrong[0])
             reason = f"{name!r} must be a whole number above zero, but got {self.cells[name].iloc[row]!r}"
-            raise self.at(row, f"{reason}: correct it, or choose rows with where= (--where)")
+            way = f"--where {shlex.quote(f'{quoted(name)} > 0')}" if self.is_numeric(name) else "--where"
+            raise self.at(row, f"{reason}: correct it, or choose rows with where= ({way})")
 
     def said_of(self, names: Sequence[str]) -> list[str]:
         """Return a note for each column with cells like ``12k``, and for each that holds versions."""
