@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.tables import columns as words
+from evenly.readers.tables.bookkeeping import is_unnamed
 from evenly.readers.tables.clock_times import between, in_parts, start_and_end
 from evenly.readers.tables.roles import is_limit, is_result, words_of
 from evenly.readers.tables.side_by_side import pattern_in
