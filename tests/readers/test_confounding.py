@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import evenly
-from evenly.errors import ExtrapolationWarning
+from evenly.errors import ExtrapolationWarning, InputError
 from evenly.readers.confounding import alike_at_the_top, confounded, unlike
 from evenly.readers.needless import without_needless
 from evenly.readers.scanning import Measurements, scan
@@ -126,3 +126,19 @@ def test_nodes_that_follow_from_ranks_and_ranks_per_node_are_left_out() -> None:
 def test_equal_longest_times_look_like_a_limit(seconds: list[float], said: bool) -> None:
     table = pd.DataFrame({"cores": [2**i for i in range(len(seconds))], "seconds": seconds})
     assert bool(alike_at_the_top(Runs.from_frame(table, ["cores"]))) is said
+
+
+def test_a_size_that_grows_with_a_product_of_counts_is_weak_scaling(tmp_path: Path) -> None:
+    """The size of one rank and one thread, times both: what more of them bring to one size is unknown."""
+    rows = [(p, t, 1_000_000 * p * t, 0.5 + 0.01 * p) for p in (1, 2, 4, 16) for t in (1, 6, 24)]
+    path = tmp_path / "weak.csv"
+    path.write_text("\n".join(["n_procs,n_threads,problem_size,seconds", *(",".join(map(str, r)) for r in rows), ""]))
+    found = scan(path)
+    assert any("problem_size grows with n_procs * n_threads in all runs (weak scaling)" in note for note in found.notes)
+    model = evenly.fit(found.runs[""], method="log-quadratic")
+    asked = {"n_procs": [4, 1], "n_threads": [6, 1], "problem_size": [24_000_000, 10_000_000]}
+    assert model.extrapolates(asked).tolist() == [False, True]
+    low, high = model.interval(asked)
+    assert high[1] / low[1] > 50
+    with pytest.raises(InputError, match="weak scaling"):
+        evenly.recommend(model, [1, 24], cores_are="n_procs * n_threads", at={"problem_size": 24_000_000})

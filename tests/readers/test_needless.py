@@ -53,6 +53,29 @@ def test_a_level_goes_with_the_points_that_span_more() -> None:
     assert kept(table)[0] == ["points", "procs"]
 
 
+def test_cells_are_told_by_three_axes() -> None:
+    sizes = [(128, 64, 64), (128, 128, 64), (256, 128, 64), (256, 256, 128)]
+    rows = [(x, y, z, x * y * z, p) for x, y, z in sizes for p in (8, 16)]
+    table = {name: [row[at] for row in rows] for at, name in enumerate(("nx", "ny", "nz", "cells", "ranks"))}
+    names, notes = kept(table)
+    assert names == ["nx", "ny", "nz", "ranks"]
+    assert "cells is nx * ny * nz in all runs" in notes
+
+
+def test_unknowns_are_told_by_order_and_elements() -> None:
+    rows = [(d, n, (n * d + 1) ** 2, p) for d in (1, 2, 3) for n in (16, 32, 64) for p in (1, 4)]
+    table = {name: [row[at] for row in rows] for at, name in enumerate(("degree", "n", "dofs", "ranks"))}
+    names, notes = kept(table)
+    assert names == ["degree", "n", "ranks"]
+    assert "dofs is told by degree and n in all runs" in notes
+
+
+def test_atoms_are_a_factor_times_three_sizes() -> None:
+    rows = [(a, b, c, 304 * a * b * c, p) for a in (1, 2) for b in (1, 2, 4) for c in (1, 3) for p in (1, 8)]
+    table = {name: [row[at] for row in rows] for at, name in enumerate(("x", "y", "z", "atoms", "np"))}
+    assert kept(table)[0] == ["x", "y", "z", "np"]
+
+
 def test_samples_are_not_tied_to_each_other() -> None:
     """In a design of which each value occurs once, all columns go with all others one by one."""
     table: dict[str, list[Any]] = {"nx": [10, 20, 30, 40], "ny": [15, 25, 35, 55], "tol": ["a", "b", "c", "d"]}

@@ -179,12 +179,13 @@ def _note_per_worker(models: Mapping[str, Model], found: Measurements | None) ->
 
     Who names the parameters is believed that all workers together did the same work.
     """
-    from evenly.readers.tables.roles import NAMED
+    from evenly.readers.tables.roles import NAMED, is_result
     from evenly.runs.weak_scaling import is_per_worker
 
     columns = () if found is None else found.columns
     if any(one.why == NAMED for one in columns):
-        if each := [one.name for one in columns if is_per_worker(one.name) and one.role not in ("time", "quantity")]:
+        sizes = [one for one in columns if is_per_worker(one.name) and not is_result(one.name)]
+        if each := [one.name for one in sizes if one.role in ("parameter", "constant", "left out")]:
             note(f"{' and '.join(each)}: taken for a setting (--parameters), so any number of cores does the same work")
             for model in models.values():
                 model.training_["same_work"] = True

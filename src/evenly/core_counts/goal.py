@@ -66,7 +66,8 @@ class Knee:
         The knee lies between these, with the probability of the curve's intervals. Errors of different counts are taken
         as independent: those that they share move the whole curve, and not its knee.
     is_last, is_first : bool
-        Whether it is the largest, or the smallest, count looked at, so that it may lie beyond.
+        Whether it is the largest, or the smallest, count looked at, so that it may lie beyond. Both, where no other
+        count was looked at.
     """
 
     count: int
@@ -265,13 +266,13 @@ def knee_of(curve: pd.DataFrame, count: str, level: float = 0.9) -> Knee:
     tail = round((1 - level) / 2 * (_DRAWS - 1))
     best = int(counts[np.argmin(product)])
     lower, upper = min(best, int(found[tail])), max(best, int(found[-1 - tail]))
-    several = len(counts) > 1
-    return Knee(
-        best, lower, upper, bool(several and best == counts.max()), bool(several and best == counts.min() and best > 1)
-    )
+    last, first = best == counts.max(), best == counts.min() and best > 1
+    return Knee(best, lower, upper, *((True, True) if len(counts) == 1 else (bool(last), bool(first))))
 
 
 def _reason(knee: Knee) -> str:
+    if knee.is_last and knee.is_first:
+        return "the only number looked at"
     if knee.is_last:
         return "more still pay up to there, the most looked at"
     if knee.is_first:

@@ -9,7 +9,7 @@ from evenly.errors import InputError
 from evenly.models.base import Model
 from evenly.runs.cores import Cores
 from evenly.runs.count_names import kind_of
-from evenly.runs.weak_scaling import is_per_worker
+from evenly.runs.weak_scaling import factors_of, is_per_worker
 from evenly.space.ranges import ends
 
 __all__ = ["check_one_size", "check_varied"]
@@ -66,7 +66,8 @@ def check_one_size(model: Model, what: Cores) -> None:
     """
     names = model.space_.names
     grown = [
-        size for workers, sizes in model.training_.get("weak_scaling", {}).items() if workers in what.names
+        size for workers, sizes in model.training_.get("weak_scaling", {}).items()
+        if set(factors_of(workers, names)) & set(what.names)
         for size in sizes if size in names and size not in what.names and not kind_of(size)
     ]  # fmt: skip
     each = [name for name in (*names, *model.training_.get("per_worker", ())) if is_per_worker(name)]

@@ -7,13 +7,15 @@ same problem, nor about a larger problem on the same ranks.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
-from evenly.runs.weak_scaling import weak_scaling
+from evenly.runs.weak_scaling import factors_of, weak_scaling
 
 __all__ = ["alike_at_the_top", "confounded", "products", "unlike"]
 
@@ -48,40 +50,49 @@ def confounded(runs: Runs) -> str:
     for first, sizes in weak_scaling(runs.configurations).items():
         fall = [name for name in sizes if kind_of(name)]
         grow = [name for name in sizes if name not in fall]
-        verb, kind = ("grow", " (weak scaling)") if kind_of(first) else ("change", "")
+        workers = factors_of(first, runs.parameters)[0]
+        verb, kind = ("grow", " (weak scaling)") if kind_of(workers) else ("change", "")
         for names, does, how in ((grow, f"{verb}{{}} with {first}", kind), (fall, f"fall{{}} where {first} grows", "")):
             if names:
                 together = f"{' and '.join(names)} {does.format('s' * (len(names) == 1))}"
                 said.append(f"{together} in all runs{how}: what either does alone can't be told")
     said += [
-        f"{whole} is {one} * {other} in all runs: what it does beside them can't be told, so name two of the three, as "
-        f"in --parameters {one},{whole}"
-        for whole, one, other in products(runs.configurations)
+        f"{whole} is {' * '.join(parts)} in all runs: what it does beside them can't be told, so leave one out, as in "
+        f"--parameters {','.join([*parts[:-1], whole])}"
+        for whole, parts in products(runs.configurations)
     ]
     return "; ".join(said)
 
 
-def products(configurations: pd.DataFrame) -> list[tuple[str, str, str]]:
-    """Return the parameters that are the product of two others in all runs, each with these two.
+def products(configurations: pd.DataFrame) -> list[tuple[str, list[str]]]:
+    """Return the parameters that are the product of two or three others in all runs, each with these.
 
     Examples
     --------
     >>> products(pd.DataFrame({"p": [1, 2, 2], "n": [8, 8, 16], "N": [8, 16, 32]}))
-    [('N', 'p', 'n')]
+    [('N', ['p', 'n'])]
     """
     numeric = [str(n) for n in configurations if pd.api.types.is_numeric_dtype(configurations[n].dtype)]
     varied = {n: v for n in numeric if len(np.unique(v := configurations[n].to_numpy(dtype=np.float64))) > 1}
     if len(varied) > _MOST_SIZES or len(configurations) < 3:
         return []
-    return [
-        (whole, one, other)
-        for whole in varied
-        for one, other in itertools.combinations([name for name in varied if name != whole], 2)
-        if all(
-            np.allclose(varied[whole][rows], varied[one][rows] * varied[other][rows], rtol=1e-9)
-            for rows in (slice(_FIRST), slice(None))
-        )
-    ]
+    found: list[tuple[str, list[str]]] = []
+    for number, whole in itertools.product((2, 3), varied):
+        if number == 2 or not any(whole in (one, *parts) for one, parts in found):
+            others = [name for name in varied if name != whole]
+            found += [
+                (whole, list(parts))
+                for parts in itertools.combinations(others, number)
+                if _is_product(varied[whole], [varied[one] for one in parts])
+            ]
+    return found
+
+
+def _is_product(whole: NDArray[np.float64], parts: Sequence[NDArray[np.float64]]) -> bool:
+    return all(
+        np.allclose(whole[rows], np.prod([one[rows] for one in parts], axis=0), rtol=1e-9)
+        for rows in (slice(_FIRST), slice(None))
+    )
 
 
 def unlike(runs: Runs) -> str:

@@ -24,6 +24,8 @@ __all__ = ["without_needless"]
 _WITHOUT_MASTER = frozenset({
     "workers", "worker", "nworkers", "numworkers", "workerranks", "workerprocesses", "slaves", "slave", "nslaves",
 })  # fmt: skip
+#: Of more sizes, functions of others aren't looked for; logarithms that differ by less are equal.
+_MOST_SIZES, _EXACT = 8, 1e-9
 #: So many runs are looked at first: in most tables, they show that parameters vary by themselves.
 _FIRST = 1000
 #: The logarithms of a count may be rounded so much, as a share of their range.
@@ -93,7 +95,8 @@ def _needless(runs: Runs) -> dict[str, str]:
     found = _counts_of_counts(table)
     found |= _functions_of_counts(table.drop(columns=list(found)))
     found |= _products(table.drop(columns=list(found)))
-    return found | _names_of_numbers(table.drop(columns=list(found)))
+    found |= _names_of_numbers(table.drop(columns=list(found)))
+    return found | _functions_of_others(table.drop(columns=list(found)))
 
 
 def _counts_of_counts(table: pd.DataFrame) -> dict[str, str]:
@@ -182,18 +185,18 @@ def _products(table: pd.DataFrame) -> dict[str, str]:
     the nodes. Else the product goes.
     """
     found: dict[str, str] = {}
-    for whole, one, other in products(table):
-        if {whole, one, other} & set(found):
+    for whole, parts in products(table):
+        if {whole, *parts} & set(found):
             continue
-        nodes = [name for name in (one, other) if kind_of(name) == "nodes"]
-        counted = [name for name in (one, other) if kind_of(name) in WORKERS or name.lower() in ("p", "np")]
-        if len(nodes) == 1 and kind_of(whole) in WORKERS:
-            found[nodes[0]] = f"{whole} / {other if nodes == [one] else one}"
-        elif len(counted) == 1 and kind_of(whole) not in WORKERS:
-            part = other if counted == [one] else one
-            found[part] = f"{whole} / {counted[0]}"
-        else:
-            found[whole] = f"{one} * {other}"
+        nodes = [name for name in parts if kind_of(name) == "nodes"]
+        counted = [name for name in parts if kind_of(name) in WORKERS or name.lower() in ("p", "np")]
+        needless = whole
+        if len(parts) == 2 and len(nodes) == 1 and kind_of(whole) in WORKERS:
+            needless = nodes[0]
+        elif len(parts) == 2 and len(counted) == 1 and kind_of(whole) not in WORKERS:
+            needless = next(name for name in parts if name not in counted)
+        rest = [name for name in parts if name != needless]
+        found[needless] = " * ".join(rest) if needless == whole else f"{whole} / {rest[0]}"
     return found
 
 
@@ -220,6 +223,50 @@ def _names_of_numbers(table: pd.DataFrame) -> dict[str, str]:
 def _are_one_by_one(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
     pairs = len(np.unique(np.stack([one, other]), axis=1).T)
     return pairs == len(np.unique(one)) == len(np.unique(other))
+
+
+def _functions_of_others(table: pd.DataFrame) -> dict[str, str]:
+    """Return the sizes that are the product of powers of others in all runs, or that two or three others tell.
+
+    Cells are ``nx * ny * nz``; the unknowns are told by the order and the elements, if each pair of these was run
+    several times and always has as many. Those of the most values go.
+    """
+    sizes = {name: values for name, values in _varied_numbers(table).items() if not kind_of(name)}
+    found: dict[str, str] = {}
+    if not 3 <= len(sizes) <= _MOST_SIZES:
+        return found
+    for name in sorted(sizes, key=lambda one: -len(np.unique(sizes[one]))):
+        others = [one for one in sizes if one != name and one not in found]
+        if told := _powers_of(sizes[name], {one: sizes[one] for one in others}) or _told_by(table, name, others):
+            found[name] = f"told by {' and '.join(told)}"
+    return found
+
+
+def _powers_of(size: NDArray[np.float64], others: Mapping[str, NDArray[np.float64]]) -> list[str]:
+    """Return the sizes of which another is the product of powers, times a factor; [] if it isn't, or runs are few."""
+    if not (size > 0).all() or not all((one > 0).all() for one in others.values()):
+        return []
+    design = np.column_stack([np.ones(len(size)), *(np.log(one) for one in others.values())])
+    rows = np.unique(np.column_stack([design, np.log(size)]), axis=0)
+    rank = int(np.linalg.matrix_rank(rows[:, :-1]))
+    if len(rows) < rank + 2 or rank < design.shape[1]:
+        return []
+    powers = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=None)[0]
+    if np.max(np.abs(rows[:, :-1] @ powers - rows[:, -1])) > _EXACT:
+        return []
+    return [name for name, power in zip(others, powers[1:], strict=True) if abs(power) > _EXACT]
+
+
+def _told_by(table: pd.DataFrame, name: str, others: Sequence[str]) -> list[str]:
+    """Return two or three parameters that tell a size: each of their combinations, run several times, has one value."""
+    distinct = table.drop_duplicates()
+    for number in (2, 3):
+        for these in itertools.combinations(others, number):
+            groups = distinct.groupby(list(these), sort=False)[name].agg(["nunique", "count"])
+            each_tells = all((distinct.groupby(one)[name].nunique() > 1).any() for one in these)
+            if (groups["nunique"] == 1).all() and groups["count"].median() >= 2 and each_tells:
+                return list(these)
+    return []
 
 
 def _tells_less(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:

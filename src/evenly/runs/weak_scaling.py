@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from evenly.runs.count_names import kind_of
 
-__all__ = ["WORKERS", "distance_from_line", "is_per_worker", "weak_scaling"]
+__all__ = ["WORKERS", "distance_from_line", "factors_of", "is_per_worker", "weak_scaling"]
 
 #: Kinds of parameters that say how many work together, the one that is kept first; the others are sizes of the problem.
 WORKERS = ("cores", "ranks", "nodes", "gpus")
@@ -24,6 +24,8 @@ WORKERS = ("cores", "ranks", "nodes", "gpus")
 _ROUNDED = 0.1
 #: So many runs are looked at first: in most tables, they show that parameters vary by themselves.
 _FIRST = 1000
+#: Products of so many counts are looked at, which are written so.
+_MOST_COUNTS, _TIMES = 4, " * "
 
 _PER_WORKER = re.compile(
     r"per[\W_]*(core|cpu|rank|proc|process|processor|task|pe|node|gpu|thread)s?\W*$", re.IGNORECASE
@@ -62,11 +64,18 @@ def weak_scaling(configurations: pd.DataFrame) -> dict[str, dict[str, list[list[
     {}
     >>> weak_scaling(pd.DataFrame({"ranks": [8, 16, 32], "threads": [12, 6, 3]}))
     {'ranks': {'threads': [[8.0, 12.0], [16.0, 6.0], [32.0, 3.0]]}}
+    >>> both = pd.DataFrame({"ranks": [1, 1, 2, 2], "threads": [1, 4, 2, 4], "cells": [10, 40, 40, 80]})
+    >>> weak_scaling(both)
+    {'ranks * threads': {'cells': [[1.0, 10.0], [4.0, 40.0], [8.0, 80.0]]}}
     >>> weak_scaling(pd.DataFrame({"nx": [64, 128, 256], "ny": [32, 64, 128], "steps": [10, 20, 10]}))
     {'nx': {'ny': [[64.0, 32.0], [128.0, 64.0], [256.0, 128.0]]}}
     """
     numeric = [str(n) for n in configurations if pd.api.types.is_numeric_dtype(configurations[n].dtype)]
     found = _with_workers(configurations, numeric)
+    for name, grown in _with_products(configurations, numeric).items():
+        left = {size: pairs for size, pairs in grown.items() if not any(size in one for one in found.values())}
+        if left:
+            found[name] = left
     sizes = [n for n in numeric if not kind_of(n) and not any(n in grown for grown in found.values())]
     for first, second in itertools.combinations(sizes, 2):
         if any(second in grown for grown in found.values()):
@@ -102,6 +111,33 @@ def _with_workers(configurations: pd.DataFrame, numeric: Sequence[str]) -> dict[
     return {workers: grown} if grown else {}
 
 
+def _with_products(configurations: pd.DataFrame, numeric: Sequence[str]) -> dict[str, dict[str, list[list[float]]]]:
+    """Return products of counts, as ``ranks * threads``, and the sizes that grow with them; see `factors_of`."""
+    counts = [n for n in numeric if kind_of(n) and configurations[n].nunique() > 1][:_MOST_COUNTS]
+    sizes = [n for n in numeric if not kind_of(n)]
+    found: dict[str, dict[str, list[list[float]]]] = {}
+    for number in range(len(counts), 1, -1):
+        for names in itertools.combinations(counts, number):
+            text = _TIMES.join(names)
+            table = configurations[sizes].assign(**{text: configurations[list(names)].prod(axis=1)})
+            for size in sizes:
+                pairs = _pairs(table, text, size)
+                if len(pairs) > 2 and (np.diff(pairs, axis=0) > 0).all():
+                    found.setdefault(text, {}).setdefault(size, pairs.tolist())
+    return found
+
+
+def factors_of(workers: str, names: Collection[str]) -> list[str]:
+    """Return the parameters, of all `names`, of which a count of workers in `weak_scaling` is the product.
+
+    Examples
+    --------
+    >>> factors_of("ranks * threads", ["ranks", "threads", "cells"]), factors_of("ranks", ["ranks"])
+    (['ranks', 'threads'], ['ranks'])
+    """
+    return [workers] if workers in names else workers.split(_TIMES)
+
+
 def distance_from_line(lines: Lines, table: pd.DataFrame) -> NDArray[np.float64]:
     """Return how far configurations (n,) are from the measured lines, as logarithms of a factor; 0 on the lines.
 
@@ -117,7 +153,8 @@ def distance_from_line(lines: Lines, table: pd.DataFrame) -> NDArray[np.float64]
     found = np.zeros(len(table))
     for first, sizes in lines.items():
         for name, pairs in sizes.items():
-            xy, asked = np.array(pairs), table[[first, name]].to_numpy(dtype=np.float64)
+            workers = table[factors_of(first, table.columns)].astype(np.float64).prod(axis=1)
+            xy, asked = np.array(pairs), np.column_stack([workers, table[name].to_numpy(dtype=np.float64)])
             if (xy > 0).all() and (asked > 0).all():
                 distance = np.abs(_on_line(np.log(xy), np.log(asked[:, 0])) - np.log(asked[:, 1]))
             else:

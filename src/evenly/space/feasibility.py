@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -36,10 +36,19 @@ def table_of(parameters: Mapping[str, Parameter], configurations: Configurations
     if missing:
         raise InputError(
             f"the configurations need {', '.join(map(repr, parameters))}, but {missing[0]!r} is missing; "
-            f"got {', '.join(map(repr, table.columns)) or 'nothing'}"
+            f"got {', '.join(map(repr, table.columns)) or 'nothing'}{_in_a_value(table, missing)}"
         )
     columns = {name: as_values(kind, table[name]) for name, kind in parameters.items()}
     return pd.DataFrame(columns, index=range(len(table)))
+
+
+def _in_a_value(table: pd.DataFrame, missing: Sequence[str]) -> str:
+    """Return a hint if the value of a parameter names another: ``pr=16,pc=16``."""
+    texts = {str(name): [str(value) for value in table[name].tolist()] for name in table.columns}
+    for name, values in texts.items():
+        if other := next((one for one in missing for value in values if value.startswith(f"{one}=")), ""):
+            return f". A comma separates values of {name!r}: put a space before {other}=, or give it by itself"
+    return ""
 
 
 def obeys(

@@ -253,3 +253,17 @@ def test_a_share_of_work_for_each_gpu_may_be_a_setting(evenly: Evenly) -> None:
     shown = evenly(*asked, "--parameters", "gpus")
     assert shown.code == 0, shown.err
     assert "batch_per_gpu: taken for a setting (--parameters), so any number of cores does the same work" in shown.err
+
+
+def test_one_number_of_cores_tells_no_end(evenly: Evenly, scaling: str) -> None:
+    shown = evenly("predict", scaling, *LAW, "--cores", "16")
+    assert "the only number looked at" in shown.out
+    assert "where more cores stop paying isn't told by one number" in shown.out
+    assert "more cores stop paying at" not in shown.out
+
+
+def test_a_name_in_a_value_is_said(evenly: Evenly, nodes: str) -> None:
+    evenly("fit", nodes, *LAW, "-o", "m.evenly")
+    shown = evenly("predict", "m.evenly", "--at", "nodes=2,tasks_per_node=24 grid=1000")
+    assert shown.code == 2
+    assert "put a space before tasks_per_node=" in shown.err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from evenly.errors import ReadError
@@ -87,6 +88,11 @@ def test_words_for_what_became_of_runs(tmp_path: Path) -> None:
     )
     states = ["ok", "ok", "timed out", "failed", "timed out"]
     assert list(_read(tmp_path, text).runs[""].to_frame()["status"]) == states
+
+
+def test_a_mark_of_outliers_in_words(tmp_path: Path) -> None:
+    text = "cores,outlier,time_s\n1,no,80\n2,no,41\n4,yes,92\n8,no,12\n"
+    assert list(_read(tmp_path, text).runs[""].to_frame()["status"]) == ["ok", "ok", "failed", "ok"]
 
 
 def test_who_ran_it_is_no_parameter(tmp_path: Path) -> None:
@@ -432,6 +438,29 @@ def test_harmless_remarks_are_no_reason_to_ask(tmp_path: Path, remark: str) -> N
 def test_remarks_that_a_run_is_none_in_other_words(tmp_path: Path, remark: str) -> None:
     with pytest.raises(ReadError, match=r"line 4: .* says that this is no run"):
         _read(tmp_path, CRASHED.format(name="comment", word=remark))
+
+
+@pytest.mark.parametrize(("name", "constant"), [("file", 8.0), ("accuracy", 0.0), ("host", 8.0), ("user", 8.0)])
+def test_a_chosen_column_whose_effect_shows_in_some_configurations_only(
+    tmp_path: Path, name: str, constant: float
+) -> None:
+    rng = np.random.default_rng(0)
+    rows = [
+        (nodes, size, value, (constant + f * 20 * size / nodes) * rng.lognormal(0, 0.03))
+        for nodes in (1, 2, 4, 8, 16)
+        for size in (1, 2, 4)
+        for value, f in (("0.1", 1.0), ("0.01", 1.8 if constant or size == 4 else 1.0))
+    ]
+    text = f"nodes,size,{name},time_s\n" + "".join(f"{','.join(map(str, row))}\n" for row in rows)
+    with pytest.raises(ReadError, match=f"'{name}' is left out .* in \\d+ of 15 configurations alike"):
+        _read(tmp_path, text)
+
+
+def test_repeated_runs_on_two_days_are_no_choice(tmp_path: Path) -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        rows = [(n, d, 100 / n * rng.lognormal(0, 0.1)) for n in (1, 2, 4, 8, 16, 32) for d in ("anna", "bert")]
+        _read(tmp_path, "nodes,user,time_s\n" + "".join(f"{','.join(map(str, row))}\n" for row in rows))
 
 
 @pytest.mark.parametrize("name", ["n_samples", "samples", "hosts", "source", "accuracy order", "residual tolerance"])

@@ -57,7 +57,7 @@ class Member:
     weight : float
         Weight in averaged predictions.
     credibility : float
-        Weight in the interval; see `evenly.models.scaling_laws.credible_bounds`.
+        Weight in the interval; see `_weights`.
     loss : float
         Mean squared log error on left-out runs.
     coefficients : int
@@ -309,7 +309,9 @@ def _weights(members: Sequence[Member], counts: Sequence[int], runs: int) -> tup
     """Return the members' weights in predictions and in intervals, each (n_members,).
 
     The weights in predictions are ``share · prior · exp(-S / 2)``, normalised, with S from `_score`. If none is finite,
-    the first member has all the weight. The weights in intervals are `credibilities`.
+    the first member has all the weight. Half of the weights in intervals are `credibilities`, which even out what few
+    runs tell of laws, but not that the best of many searched candidates may fit them by chance. The other half are the
+    weights in predictions: what predicts counts in its own interval.
     """
     # All searched candidates of the same number of terms together have the prior weight of one power law.
     priors = np.array([-math.log(counts[m.coefficients - 1]) if m.searched else math.log(m.share) for m in members])
@@ -321,7 +323,7 @@ def _weights(members: Sequence[Member], counts: Sequence[int], runs: int) -> tup
         weights = np.exp(np.where(finite, logs - logs[finite].max(), -np.inf))
         weights = weights / weights.sum()
     losses, coefficients = np.array([m.loss for m in members]), np.array([m.coefficients for m in members])
-    return weights, credibilities(losses, coefficients, priors, runs)
+    return weights, 0.5 * (credibilities(losses, coefficients, priors, runs) + weights)
 
 
 def _kept(weights: Floats) -> Flags:

@@ -248,7 +248,7 @@ def _goes_with(numbers: NDArray[np.float64], seconds: NDArray[np.float64], known
 def refuse_choices(
     values: Values, roles: Mapping[str, Column], parameters: Sequence[str], seconds: NDArray[np.float64]
 ) -> None:
-    """Refuse to leave out by its name a column that was chosen: the time follows it in all configurations alike.
+    """Refuse to leave out by its name a column that was chosen: the time follows it in several configurations alike.
 
     Raises
     ------
@@ -262,13 +262,15 @@ def refuse_choices(
             continue
         if values.cells[column].nunique() > _MOST_CHOSEN:
             continue
-        ratio = chosen_by(values.cells[list(parameters)], values.texts(column), seconds)
+        ratio, differ, compared = chosen_by(values.cells[list(parameters)], values.texts(column), seconds)
         if ratio > 1:
             named = f"name the parameters, as --parameters '{','.join([*parameters, column])}'"
-            chosen = "give it another name" if column.strip().lower() in words.ALIASES else named
+            own = words.ALIASES.get(column.strip().lower(), "machine") != "machine"  # a name that evenly uses itself
+            chosen = "give it another name" if own else named
+            where = "in all" if differ == compared else f"in {differ} of {compared}"
             raise ReadError(
                 values.path,
                 f"{column!r} is left out ({told.why}), but runs that only differ in it differ in time by "
-                f"{ratio:.3g} times, in all configurations alike: if it was chosen, {chosen}; if not, --parameters "
+                f"{ratio:.3g} times, {where} configurations alike: if it was chosen, {chosen}; if not, --parameters "
                 f"'{','.join(parameters)}'",
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -18,6 +19,9 @@ NUMBERS = 2**62
 _CLOCK = 4
 #: Times that differ by more in the same way in so many configurations do so for a reason.
 _CONFIGURATIONS, _APART = 3, 1.1
+#: Where not all configurations differ, those that do must differ by more; and all by so many times as much as any
+#: differs in the other direction.
+_FAR, _CLEARLY = 1.2, 3.0
 
 
 def are_whole(values: NDArray[np.float64], *, below: int = 2**53) -> bool:
@@ -57,11 +61,12 @@ def is_running_clock(frame: pd.DataFrame) -> bool:
     return len(frame) > 0
 
 
-def chosen_by(parameters: pd.DataFrame, cells: Sequence[str], seconds: NDArray[np.float64]) -> float:
-    """Return by how much times differ with a column that is no parameter; 1 if not in all configurations alike.
+def chosen_by(parameters: pd.DataFrame, cells: Sequence[str], seconds: NDArray[np.float64]) -> tuple[float, int, int]:
+    """Return by how much times differ with a column that is no parameter, in how many configurations, and of how many.
 
-    So it is where several configurations were run with the same values of the column, and the times of these stand in
-    the same order in each, clearly apart. Repetitions would differ by chance.
+    Two values of the column are compared in the configurations that were run with both. Repetitions differ by chance,
+    in both directions. A choice makes the times of several configurations differ clearly, in one direction, and of
+    none clearly in the other: the part of a time that doesn't scale may hide it elsewhere.
 
     Parameters
     ----------
@@ -70,24 +75,37 @@ def chosen_by(parameters: pd.DataFrame, cells: Sequence[str], seconds: NDArray[n
         The column.
     seconds : array (n_rows,)
 
+    Returns
+    -------
+    ratio, differ, compared : float, int, int
+        1, 0 and 0 if nothing tells of a choice.
+
     Examples
     --------
     >>> cores = pd.DataFrame({"cores": [8, 8, 16, 16, 32, 32]})
-    >>> float(chosen_by(cores, ["a", "b"] * 3, np.array([10, 16.0, 5, 8, 2.5, 4])))
-    1.6
-    >>> float(chosen_by(cores, ["a", "b"] * 3, np.array([10, 10.2, 5.1, 5, 2.5, 2.5])))
-    1.0
+    >>> ratio, *counts = chosen_by(cores, ["a", "b"] * 3, np.array([10, 16.0, 5, 8, 2.5, 4]))
+    >>> round(ratio, 3), counts
+    (1.6, [3, 3])
+    >>> chosen_by(cores, ["a", "b"] * 3, np.array([10, 10.2, 5.1, 5, 2.5, 2.5]))
+    (1.0, 0, 0)
     """
     frame = parameters.assign(_value=list(cells), _seconds=seconds)
     frame = frame[np.isfinite(frame["_seconds"]) & (frame["_seconds"] > 0) & (frame["_value"] != "")]
-    ratios, orders = [], set()
-    for _, one in frame.groupby(list(parameters.columns), sort=False, dropna=False):
-        means = one.groupby("_value")["_seconds"].median().sort_values()
-        if len(means) > 1:
-            ratios.append(float(means.iloc[-1] / means.iloc[0]))
-            orders.add(tuple(means.index))
-    alike = len(ratios) >= _CONFIGURATIONS and len(orders) == 1 and min(ratios) > _APART
-    return float(np.median(ratios)) if alike else 1.0
+    names = list(parameters.columns)
+    medians = frame.groupby([*names, "_value"], sort=False, dropna=False)["_seconds"].median().unstack("_value")
+    logs = np.log(medians.to_numpy(dtype=np.float64))
+    best = (1.0, 0, 0)
+    for one, other in itertools.combinations(range(logs.shape[1]), 2):
+        ratios = logs[:, other] - logs[:, one]
+        ratios = ratios[np.isfinite(ratios)]
+        ratios *= -1.0 if len(ratios) and abs(ratios.min()) > ratios.max() else 1.0
+        apart = ratios[ratios > np.log(_APART)]
+        if len(apart) < _CONFIGURATIONS or -ratios.min() > np.median(apart) / _CLEARLY:
+            continue
+        few = len(apart) < len(ratios) and np.median(apart) < np.log(_FAR)
+        if not few and (found := (float(np.exp(np.median(apart))), len(apart), len(ratios))) > best:
+            best = found
+    return best
 
 
 def number_steps(values: NDArray[np.float64]) -> bool:

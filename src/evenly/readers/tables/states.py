@@ -77,6 +77,8 @@ _SUCCESS_NAMES = frozenset({"ok", "success", "succeeded", "successful", "passed"
                             "keep", "kept", "used", "good", "included", "measured", "verwenden", "verwendet",
                             "done", "use", "usable", "converged", "erfolg", "fertig", "gültig", "réussi",
                             "valide"})  # fmt: skip
+#: Names of columns that mark runs which their author doesn't want.
+_MARK_NAMES = frozenset({"outlier", "is_outlier", "bad", "exclude", "excluded", "discard", "ausreißer", "invalid"})
 _TIMEOUT_NAMES = frozenset({"timed_out", "timeout", "timedout"})
 _TRUTH = {
     **dict.fromkeys(("1", "true", "yes", "y", "ja", "j", "oui", "o", "✓", "✔", "wahr", "vrai"), True),
@@ -200,6 +202,8 @@ def _by_truth(column: str, key: str, cells: Iterable[str]) -> list[State] | str 
         good = ("ok", "failed")
     elif key in _SUCCESS_NAMES:
         good = ("failed", "ok")
+    elif key in _MARK_NAMES:
+        good = ("ok", "failed")
     elif key in _TIMEOUT_NAMES:
         good = ("ok", "timed out")
     if good is not None:

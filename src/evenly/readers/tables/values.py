@@ -223,7 +223,8 @@ class Values:
             raise self.at(
                 row,
                 f"a number was expected in column {name!r}, as in most rows, but got {cells.iloc[row]!r}: "
-                f"correct it, or pass categories=[{name!r}] (-O categories={name}) if the column holds labels",
+                f"correct it, or pass categories=[{name!r}] (-O {shlex.quote(f'categories={name}')}) if the column "
+                "holds labels",
             )
         return pd.Series(values.astype(np.int64) if are_whole(values) else values, index=cells.index)
 
