@@ -41,7 +41,7 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
 _KIND_OF = {name: kind for kind, names in COUNT_KINDS.items() for name in names}
 
 
-_NUMBER_OF = re.compile(r"^(?:n|no|nr|nb|num|number)?(?:of)?(?:total|overall)?")
+_NUMBER_OF = re.compile(r"^(?:number|num|no|nr|nb|n)?(?:of)?(?:total|overall)?")
 #: A factor in a name: ``cores [10^3]``, ``cores (k)``, ``cores x100``, ``cores [thousands]``.
 _FACTOR = re.compile(
     r"[\[(\s/](?:(?:in\s+)?(?P<word>k|tsd\.?|thousands?|hundreds?)|(?:[x×*]\s*)?10\s*(?:\^|\*\*)\s*(?P<power>\d)"
@@ -77,8 +77,8 @@ def kind_of(name: str) -> str:
     --------
     >>> [kind_of(name) for name in ("n_cores", "MPI ranks", "tasks-per-node", "OMP_NUM_THREADS", "grid")]
     ['cores', 'ranks', 'per node', 'per rank', '']
-    >>> kind_of("cores [10^3]")
-    ''
+    >>> kind_of("cores [10^3]"), kind_of("Num MPI ranks"), kind_of("total number")
+    ('', 'ranks', '')
     """
     if factor_of(name) != 1:
         return ""

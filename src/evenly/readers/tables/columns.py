@@ -52,14 +52,15 @@ NO_TIME = frozenset({"", "-", "--", "na", "n/a", "nan", "none", "null", "inf", "
 
 _TIME_NAMES = frozenset({
     "zeit", "laufzeit", "rechenzeit", "gesamtzeit", "dauer", "temps", "durée", "tiempo", "tempo",
-    "seconds", "time", "times", "runtime", "run_time", "realtime", "walltime", "wall_time", "wall", "wallclock",
+    "seconds", "time", "times", "wtime", "runtime", "run_time", "realtime", "walltime", "wall_time", "wall",
+    "wallclock",
     "wallclock_time",
     "wall_clock_time", "elapsed", "elapsed_time", "duration", "time_to_solution", "total_time", "time_total",
     "median", "median_time", "mean_time", "avg_time", "average_time", "min_time", "tempo_medio", "tiempo_medio",
     "tiempo_promedio", "tiempo_total", "tempo_totale", "temps_moyen", "temps_total", "mittlere_zeit",
 })  # fmt: skip
 #: Names of a time, if a unit of time stands beside them.
-_WHOLES = frozenset({"total", "t_total", "overall", "real", "mean", "avg", "average"})
+_WHOLES = frozenset({"total", "t_total", "overall", "real", "mean", "avg", "average", "loop", "epoch"})
 _TIME_WORDS = frozenset({"seconds", "time", "runtime", "walltime", "wall", "elapsed", "duration", "median"})
 #: If a name has one of these words, "time" is a simulated time or a parameter, not a measurement.
 _NOT_MEASURED = frozenset(

@@ -120,6 +120,8 @@ _MAYBE_OUTCOMES = frozenset({
     "ops", "usage", "load", "drag", "lift", "scf", "leistung", "verbrauch", "énergie", "puissance",
     "energie", "energía", "energia", "consommation", "consumo", "fraction",
 })  # fmt: skip
+#: Nobody types larger numbers without zeros at their end.
+_LARGE = 1e5
 #: Words of errors, which may be the same in many runs.
 _ERRORS = frozenset({"error", "err", "l2", "linf", "rmse", "mae", "deviation", "misfit", "fehler", "erreur"})
 #: Words of the power that a run draws, and those that tell of what was set.
@@ -225,7 +227,8 @@ def is_outcome(column: str, values: NDArray[np.float64]) -> str:
         return "its name is that of a result, and its values look measured"
     if words & (_AVERAGES | {"fraction", "share", "ratio", "pct"}) and words & _SHARES:
         return "its name is that of a statistic, or a share, of a part of the run"
-    if words & _AVERAGES and len(words) > 1 and (look_measured(values) or have_many_digits(values)):
+    are_odd = look_measured(values) or have_many_digits(values) or (are_counted(values) and values.max() > _LARGE)
+    if words & _AVERAGES and len(words) > 1 and are_odd:
         return "its name is that of a statistic, and its values look measured"
     if words & _ERRORS and have_many_digits(values):
         return "its name is that of an error, and nobody would choose so many digits"
