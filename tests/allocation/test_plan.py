@@ -88,6 +88,16 @@ def test_runner_up_within_noise_is_different_and_close() -> None:
     assert abs(high - edge) <= 3
 
 
+def test_of_a_solver_that_does_not_scale_all_counts_are_as_good() -> None:
+    """Its errors let every count be the best one; the range ends where the cores do, not where the search strides."""
+    flat = Law(0.9, 0.01, 0.03)
+    flat.space_ = Space(cores=Integer(1, 16))
+    with pytest.warns(ExtrapolationWarning):
+        plan = allocate({"a": flat, "b": Law(60.0, 1.0, 0.03)}, 256)
+    assert plan.cores["a"] > 100
+    assert plan.within_noise["a"][0] == 1
+
+
 def test_sure_models_have_no_runner_up() -> None:
     plan = allocate({"a": Law(30.0, 1.0, 1e-6), "b": Law(60.0, 1.0, 1e-6)}, 90)
     assert plan.runner_up is None

@@ -510,6 +510,15 @@ def test_one_command_that_cannot_be_started_stops_no_other(tmp_path: Path) -> No
     assert "longer than the system allows" in told["long"]
 
 
+def test_a_pattern_that_fits_no_output_is_noticed_after_two_runs(tmp_path: Path) -> None:
+    path = study(tmp_path)
+    path.write_text(path.read_text().replace("took (", "tok ("))
+    with Campaign(Study.load(path)) as campaign:
+        with pytest.raises(InputError, match="the last two failed at once and in the same way"):
+            campaign.run()
+        assert campaign.store.count() == 2
+
+
 def test_after_two_runs_that_fail_alike_it_asks(tmp_path: Path) -> None:
     path = study(tmp_path, values="[1, 2, 3, 4, 5, 6]")
     path.write_text(path.read_text().replace("'solve.py'", "'-c', 'import gone'"))

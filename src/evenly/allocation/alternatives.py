@@ -118,7 +118,8 @@ class Alternatives:
         # `inside` is the last position known to be within noise, `outside` the first known not to be. The stride
         # doubles after each position within noise, and returns to 1 after each position outside.
         inside, outside, stride = 0, room + 1, 1
-        while inside + stride < outside:
+        while inside + 1 < outside:
+            stride = min(stride, outside - inside - 1)
             if self._near(name, here + direction * (inside + stride)):
                 inside, stride = inside + stride, 2 * stride
             else:

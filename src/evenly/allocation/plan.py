@@ -216,6 +216,11 @@ class Plan(Shown):
         """Whether no assignment of the same total is faster."""
         return bool(self.seconds <= self.problem.seconds(self.fastest) * (1 + 1e-12))
 
+    @property
+    def minimises_mean(self) -> bool:
+        """Whether the mean step was minimised, not the steady one: other assignments are compared by it, too."""
+        return self.noise.optimise and self.jitter is not None
+
     @cached_property
     def runner_up(self) -> Alternative | None:
         """The fastest clearly different assignment whose time differs from this one's only within noise, if any.
@@ -248,7 +253,8 @@ class Plan(Shown):
             others["proportional"] = ProportionalBalancer().assign(self.problem.with_cores(cores))
         if self.compare.current:
             others["current"] = self.compare.current
-        return {name: self._draws.compare(cores) for name, cores in others.items()}
+        ratios = patterns(self.noise, self.problem.names) if self.minimises_mean else None
+        return {name: self._draws.compare(cores, ratios) for name, cores in others.items()}
 
     # ---- other numbers of cores --------------------------------------------------------------------------------
 

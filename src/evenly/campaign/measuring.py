@@ -325,7 +325,8 @@ class Campaign:
         """Raise `InputError` if no run went well and the last two failed at once and in the same way."""
         records = self.store.records()
         last = [r for r in records[-2:] if r.status == "failed" and 0 < r.took < _AT_ONCE_S]
-        ways = {(r.exit_code, r.message, r.output) for r in last}
+        # Where a program ends well, but its time isn't found, what it prints differs from run to run.
+        ways = {(r.exit_code, r.message, r.output if r.exit_code else "") for r in last}
         if len(last) < 2 or len(ways) > 1 or any(r.status == "ok" for r in records) or not self.progress.left:
             return
         # A program says what is wrong at the end, an MPI launcher at the beginning.

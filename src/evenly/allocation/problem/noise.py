@@ -216,6 +216,22 @@ class Draws:
             found[name] = _factors(normal, self._widths(name, cores[name])) * self._inside[name]
         return found
 
+    def _factors_beyond(self, cores: Mapping[str, int]) -> dict[str, Floats] | None:
+        """Return the factors on other cores: those of the plan, but for solvers that it runs beyond what was measured.
+
+        There, the shape of a curve is a guess: whether more cores help isn't known.
+        """
+        if self.factors is None:
+            return None
+        moved = [
+            name for name in self.problem.names
+            if cores[name] != self.cores[name] and abs(_place(self.problem.curves[name], self.cores[name])) > 1
+        ]  # fmt: skip
+        if not moved:
+            return self.factors
+        there = self._factors_at({name: cores[name] if name in moved else self.cores[name] for name in cores})
+        return {**self.factors, **{name: there[name] for name in moved}}
+
     @cached_property
     def whole(self) -> Floats | float:
         """Factor (n_draws,) of a coupled run's time over what the solvers make of it; the same for all assignments."""
@@ -245,18 +261,39 @@ class Draws:
             return None
         return _holding(self._quantiles(self.own), self.problem.seconds(self.cores))
 
-    def compare(self, cores: Mapping[str, int]) -> Comparison:
-        """Return the comparison of this assignment with another one."""
-        times = self.problem.times(cores)
-        other = float(self.problem.layout.seconds(times))
+    def compare(self, cores: Mapping[str, int], ratios: Mapping[str, Floats] | None = None) -> Comparison:
+        """Return the comparison of this assignment with another one.
+
+        With `ratios`, as in `expected`, mean steps are compared: where these were minimised, steady ones may be longer.
+        """
+        own, times = self.problem.times(self.cores), self.problem.times(cores)
         counts = {name: int(count) for name, count in cores.items()}
+        other = self._mean(times, ratios)
         if self.factors is None:
-            return Comparison(counts, other, 1.0 - self.problem.seconds(self.cores) / other, None)
+            return Comparison(counts, other, 1.0 - self._mean(own, ratios) / other, None)
         # The median over the draws, not the gain of the predictions. The plan was chosen for its short predicted time,
         # so the predictions overstate its gain.
-        gain = float(np.median(1.0 - self.own / self.seconds(times)))
-        unsure = 1.0 - self.own / self.seconds(times, self._factors_at(counts))
+        mine = self._means(own, self.factors, ratios)
+        gain = float(np.median(1.0 - mine / self._means(times, self.factors, ratios)))
+        unsure = 1.0 - mine / self._means(times, self._factors_at(counts), ratios)
         return Comparison(counts, other, gain, _holding(self._quantiles(unsure), gain))
+
+    def _mean(self, times: Mapping[str, float], ratios: Mapping[str, Floats] | None) -> float:
+        """Return the seconds of a step with these times of the solvers; those of the mean step with `ratios`."""
+        varying = {name: time * (1.0 if ratios is None else ratios[name]) for name, time in times.items()}
+        return float(np.mean(self.problem.layout.seconds(varying)))
+
+    def _means(
+        self, times: Mapping[str, float], factors: Mapping[str, Floats], ratios: Mapping[str, Floats] | None
+    ) -> Floats:
+        """Return the same for each draw of the errors; (n_draws,), fewer where steps are many."""
+        if ratios is None:
+            return self.seconds(times, factors)
+        steps = max(len(values) for values in ratios.values())
+        draws = int(np.clip(_STEPS_DRAWN // steps, _FEWEST_DRAWS, self.noise.draws))
+        # Each draw of the models' errors is applied to all steps of the series; then the steps are averaged.
+        means = np.array([self._mean({n: factors[n][k] * times[n] for n in times}, ratios) for k in range(draws)])
+        return np.asarray(means * (self.whole[:draws] if isinstance(self.whole, np.ndarray) else self.whole))
 
     def alternative(self, cores: Mapping[str, int], times: Mapping[str, float] | None = None) -> Alternative:
         """Return another assignment with the probability that it is at least as fast as this one.
@@ -264,7 +301,8 @@ class Draws:
         `times` are the predicted seconds of its solvers, where they are known already.
         """
         times = self.problem.times(cores) if times is None else times
-        probability = float(np.mean(self.seconds(times) <= self.own * (1 + 1e-12)))
+        factors = self._factors_beyond(cores)
+        probability = float(np.mean(self.seconds(times, factors) <= self.own * (1 + 1e-12)))
         return Alternative(dict(cores), float(self.problem.layout.seconds(times)), probability)
 
     def within_noise(self, other: Alternative) -> bool:
@@ -279,16 +317,7 @@ class Draws:
         if self.factors is None:
             return None
         times = self.problem.times(self.cores)
-        varying = {name: times[name] * ratios[name] for name in times}
-        steps = max(len(values) for values in ratios.values())
-        draws = int(np.clip(_STEPS_DRAWN // steps, _FEWEST_DRAWS, self.noise.draws))
-        # Each draw of the models' errors is applied to all steps of the series; then the steps are averaged.
-        means = np.array([
-            np.mean(self.problem.layout.seconds({n: self.factors[n][k] * varying[n] for n in times}))
-            for k in range(draws)
-        ])  # fmt: skip
-        means *= self.whole[:draws] if isinstance(self.whole, np.ndarray) else self.whole
-        return _holding(self._quantiles(means), float(np.mean(self.problem.layout.seconds(varying))))
+        return _holding(self._quantiles(self._means(times, self.factors, ratios)), self._mean(times, ratios))
 
     def _quantiles(self, values: Floats) -> tuple[float, float]:
         tail = (1.0 - self.noise.level) / 2.0

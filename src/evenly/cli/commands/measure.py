@@ -145,7 +145,8 @@ def _cost(study: Study, cores: list[int], hours: list[float | None]) -> str:
     else:
         told.append("core-hours can't be predicted: fewer than six configurations near these were measured")
     if (most := study.program.timeout_s) is not None:
-        told.append(f"at most {sum(cores) * most / 3600:.3g}, by timeout_s")
+        times = study.repetitions.most
+        told.append(f"at most {times * sum(cores) * most / 3600:.3g} for all runs, by timeout_s")
     return "; ".join(told)
 
 

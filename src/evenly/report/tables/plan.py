@@ -26,10 +26,7 @@ _ROOM, _ROOM_BESIDE_INTERVALS = 38, 22
 _SKEWED = 0.95
 #: An interval whose bounds differ by a larger factor than this has no information.
 _TOO_WIDE, _UNKNOWN = 1e4, "any"
-_MEDIAN = (
-    "saves: the median, and an interval for errors of the models that are one factor for all core counts;\n"
-    "an unsure shape of the curves isn't in it"
-)
+_MEDIAN = "saves: the median, and an interval that allows for errors in the shapes of the curves"
 _ALIKE = "may be as good: the runs don't tell whether a step is slower with these counts"
 
 
@@ -158,12 +155,15 @@ def comparison_table(plan: Plan, *, title: str = "", unit: TimeUnit | None = Non
     unsure = any(other.interval for other in plan.versus.values())
     table = new_table(title, _MEDIAN if unsure else "")
     add_texts(table, "assignment", "cores")
-    others = [(_OTHERS.get(name, name), other) for name, other in plan.versus.items()]
+    labels = _OTHERS | ({"fastest": f"fastest {_steady(plan)} step"} if plan.minimises_mean else {})
+    others = [(labels.get(name, name), other) for name, other in plan.versus.items()]
     runner_up = plan.runner_up
-    rows = [(plan.seconds, plan.cores), *((other.seconds, other.cores) for _, other in others)]
+    own = plan.expected_seconds if plan.minimises_mean else plan.seconds
+    rows = [(own, plan.cores), *((other.seconds, other.cores) for _, other in others)]
     rows += [(runner_up.seconds, runner_up.cores)] if runner_up else []
     how = written(unit, plan.step_days, [seconds for seconds, _ in rows])
-    heading = f"time per {step_name(plan.step_days)}" if unit is None else how.heading
+    step = f"{'mean ' * plan.minimises_mean}{step_name(plan.step_days)}"
+    heading = f"time per {step}" if unit is None else how.heading
     add_numbers(table, heading, "the plan saves")
     texts = [how.text(seconds, float(plan.machine.billed(int(plan.problem.used(cores))))) for seconds, cores in rows]
     add_row(table, "this plan", _listed(plan.cores), texts[0], "")
@@ -202,7 +202,7 @@ def _remark(plan: Plan, between: str) -> str:
         return ", the models extrapolate too far from the measurements"
     lower, upper = plan.interval or (plan.seconds, plan.seconds)
     skewed = plan.seconds < _SKEWED * np.sqrt(lower * upper)
-    return ", probably longer than predicted: the slowest solver determines the step" if skewed else ""
+    return ", probably longer than predicted: a step waits for the slowest of its solvers" if skewed else ""
 
 
 def _listed(cores: Mapping[str, int]) -> str:
