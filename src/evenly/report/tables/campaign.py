@@ -13,7 +13,7 @@ from evenly.campaign.listing import Listing
 from evenly.campaign.noise import half_width
 from evenly.campaign.record import Record, own_name
 from evenly.report.formatting import compact
-from evenly.report.tables.run import add_row, add_texts, new_table
+from evenly.report.tables.run import add_numbers, add_row, add_texts, new_table
 
 __all__ = [
     "campaign_as_dict", "campaign_table", "check_as_dict", "damages_table", "failed_table", "listing_line",
@@ -101,17 +101,28 @@ def listing_line(found: Listing) -> str:
 
 
 def listing_table(found: Listing, *, most: int) -> Table:
-    """Return a table with a row per run, the last ones if there are more than `most`."""
+    """Return a table with a row per run, the last ones if there are more than `most`.
+
+    A machine that made all of them is told below. Reasons get what is left of a line.
+    """
     shown = found.table.tail(most)
-    table = new_table("", f"the last {most} of {len(found.table)} runs" if len(found.table) > most else "")
-    for name in found.parameters:
-        table.add_column(name, justify="right")
+    notes = [f"the last {most} of {len(found.table)} runs"] if len(found.table) > most else []
     status, message, last_words, took, machine, started = map(
         found.column, ("status", "message", "last_words", "took", "machine", "started")
     )
     waited, why = ([name for name in (found.column(own),) if name in shown] for own in ("queued_s", "why"))
-    for column in ("seconds", status, took, machine, *waited, started, *why):
-        table.add_column(column, justify="right" if column in ("seconds", took, *waited) else "left")
+    machines = shown[machine].astype(str).unique()
+    place = [machine] if len(machines) > 1 else []
+    table = new_table("", "; ".join([*notes, *(f"machine: {name}" for name in machines if not place and name)]))
+    add_numbers(table, *found.parameters, "seconds")
+    table.add_column(status, overflow="fold", min_width=len("status"))
+    add_numbers(table, took)
+    add_texts(table, *place)
+    add_numbers(table, *waited)
+    table.add_column(started, no_wrap=True)
+    if why:
+        table.expand = True
+        table.add_column(*why, ratio=1, no_wrap=True, overflow="ellipsis")
     for row in shown.to_dict("records"):
         values = [row[name] for name in found.parameters]
         seconds = row.get("seconds")
@@ -119,8 +130,9 @@ def listing_table(found: Listing, *, most: int) -> Table:
         add_row(
             table, *(compact(v) if _is_number(v) else str(v) for v in values),
             compact(seconds) if seconds is not None and np.isfinite(seconds) else "", told, compact(row[took]),
-            str(row[machine]), *(compact(row[name]) if np.isfinite(row[name]) else "" for name in waited),
-            *(str(row[name]) for name in (started, *why)),
+            *(str(row[name]) for name in place),
+            *(compact(row[name]) if np.isfinite(row[name]) else "" for name in waited),
+            str(row[started])[5:16].replace("T", " "), *(str(row[name]) for name in why),
         )  # fmt: skip
     return table
 
