@@ -120,6 +120,7 @@ class ByCores:
         each = {
             "ranks": made,
             "nodes": made / per_node if per_node > 1 else math.nan,
+            "per node": made / fixed["nodes"] if "nodes" in fixed else math.nan,
             "per rank": cores / ranks if set(fixed) <= {"ranks"} else math.nan,
         }.get(kind or "", math.nan)
         if not each.is_integer():

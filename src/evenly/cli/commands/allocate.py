@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Annotated, Any
@@ -89,7 +90,7 @@ def allocate(
     most, steps = max(totals, default=None), steps_in(against.steps, against.steps_time)
 
     def accept(solvers: list[str], found: Measurements | None) -> None:
-        check_names(solvers, layout, limits, compare)
+        check_names(solvers, layout, limits, compare, found)
         check_steps(steps, solvers)
         start.check(found)
         goal.objective(units.days(step_days_of(Learned({}, found=found))))
@@ -222,16 +223,16 @@ def models_by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, An
 def _decided(
     solver: str, model: Model, cores: Cores, measured: pd.DataFrame | None, fixed: dict[str, Any]
 ) -> dict[str, tuple[int, ...]]:
-    """Return the numbers of threads to choose from, where they vary as the ranks do, and say so.
+    """Return the threads of a rank, or the tasks of a node, to choose from, where they vary as the others do; say so.
 
-    Only measured ones are tried: how much longer a rank takes with more of them isn't known.
+    Only measured ones are tried: how much longer a rank takes with more threads isn't known.
     """
     from evenly.runs.cores import constants
     from evenly.runs.count_names import kind_of
 
     given = {**constants(model.space_), **fixed}
     left = [name for name in cores.names if name not in given]
-    threads = [name for name in left if kind_of(name) == "per rank"]
+    threads = [name for name in left if kind_of(name) in ("per rank", "per node")]
     if measured is None or len(left) != 2 or len(threads) != 1:
         return {}
     found = tuple(sorted(int(value) for value in measured[threads[0]].unique()))
@@ -242,8 +243,14 @@ def _decided(
     return {threads[0]: found}
 
 
-def check_names(solvers: list[str], layout: str | None, limits: LimitOptions, compare: Compare) -> None:
+def check_names(
+    solvers: list[str], layout: str | None, limits: LimitOptions, compare: Compare, found: Measurements | None = None
+) -> None:
     """Refuse names that are no solvers, and a layout that leaves solvers out, before anything is learned."""
+    if len(solvers) == 1 and (column := _column_of(layout, compare, found)):
+        raise InputError(
+            f"there is one solver, {solvers[0]}, but {column!r} holds such names: --solver {shlex.quote(column)}"
+        )
     given: dict[str, Iterable[str]] = {
         option: parsing.pairs(for_all(limits.typed(option), solvers), option)
         for option in ("--min", "--max", "--multiple", "--allowed")
@@ -261,6 +268,18 @@ def check_names(solvers: list[str], layout: str | None, limits: LimitOptions, co
             )
     if layout is not None and layout.strip() not in ("parallel", "serial"):
         check_layout(layout, solvers)
+
+
+def _column_of(layout: str | None, compare: Compare, found: Measurements | None) -> str:
+    """Return the column of labels that are the names in a layout, or in the present assignment; "" if there is none."""
+    from evenly.space.parameters import Categorical
+
+    words = set(re.findall(r"[^\W\d]\w*", layout or "")) | {*(compare.current or ())}
+    for runs in () if found is None else found.runs.values():
+        for name, kind in runs.space.parameters.items():
+            if isinstance(kind, Categorical) and len(words & set(map(str, kind.options))) > 1:
+                return name
+    return ""
 
 
 def _show(plan: Plan, totals: list[int], script: str | None, unit: TimeUnit | None, *, json: bool) -> None:
