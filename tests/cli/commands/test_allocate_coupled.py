@@ -305,3 +305,18 @@ def test_names_of_labels_are_those_of_a_column(evenly: Evenly) -> None:
         shown = evenly("allocate", "a.csv", "--cores", "8", *given)
         assert shown.code == 2
         assert "'code' holds such names: --solver code" in shown.err
+
+
+def test_cores_are_is_for_the_solvers_that_have_its_parameters(evenly: Evenly) -> None:
+    table("a/fluid.csv", "MPI ranks,time_s", [f"{p},{900 / p}" for p in COUNTS])
+    table("a/heat.csv", "omp_threads,time_s", [f"{p},{300 / p}" for p in (1, 2, 4, 8)])
+    asked = evenly("allocate", "a", "--cores", "64", *LAW)
+    assert (asked.code, "--cores-are omp_threads" in asked.err) == (2, True)
+    shown = evenly("allocate", "a", "--cores", "64", *LAW, "--cores-are", "omp_threads", "--json")
+    assert shown.code == 0, shown.err
+    assert shown.json["cores"] == {"fluid": 48, "heat": 16}
+    evenly("fit", "a/fluid.csv", *LAW, "-o", "m.evenly")
+    for path in ("a", "m.evenly"):
+        refused = evenly("allocate", path, "--cores", "64", "--cores-are", "omp_thread")
+        assert refused.code == 2
+        assert "needs 'omp_thread'" in refused.err

@@ -91,6 +91,8 @@ def allocate(
 
     def accept(solvers: list[str], found: Measurements | None) -> None:
         check_names(solvers, layout, limits, compare, found)
+        if found is not None:
+            check_cores_are(cores_are, [found.runs[name].space for name in solvers])
         check_steps(steps, solvers)
         start.check(found)
         goal.objective(units.days(step_days_of(Learned({}, found=found))))
@@ -168,7 +170,7 @@ def _asked(
     """Tell a method that wants to know on which range it will be asked: from one core to all there are."""
     from evenly.runs.cores import find_cores
 
-    cores = find_cores(runs.space, cores_are, measured=runs.configurations)
+    cores = find_cores(runs.space, own_text(cores_are, runs.space), measured=runs.configurations)
     _check_fixed(runs.space, cores, fixed)
     wanted = "asked" in known and most is not None and cores.is_one_parameter and len(runs.parameters) == 1 + len(fixed)
     return {"asked": {cores.names[0]: (1, most)}} if wanted else {}
@@ -194,6 +196,21 @@ def _maybe_solvers(space: Space, left: list[str]) -> str:
     return f"; or, if {labels[0]} names the coupled solvers: --solver {shlex.quote(labels[0])}" if labels else ""
 
 
+def check_cores_are(cores_are: str | None, spaces: list[Space]) -> None:
+    """Refuse names of parameters that no solver has."""
+    if cores_are is not None and all(own_text(cores_are, space) is None for space in spaces):
+        from evenly.runs.cores import find_cores
+
+        find_cores(spaces[0], cores_are)  # says what is wrong
+
+
+def own_text(cores_are: str | None, space: Space) -> str | None:
+    """Return ``--cores-are`` for a solver that has these parameters; None for others, whose names must tell."""
+    from evenly.space.expressions import Expression
+
+    return cores_are if cores_are is not None and set(Expression(cores_are).names) <= set(space.names) else None
+
+
 def models_by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, Any]) -> dict[str, Any]:
     """Return the models as models of cores, and say what was taken as cores."""
     from evenly.core_counts.by_cores import by_cores
@@ -202,10 +219,12 @@ def models_by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, An
     from evenly.runs.cores import find_cores
 
     models: dict[str, Any] = {}
+    check_cores_are(cores_are, [model.space_ for model in learned.models.values()])
     kept = kept_beside_own(learned) if cores_are is None else {}
     for name, model in learned.models.items():
         runs = learned.runs.get(name)
-        cores = find_cores(model.space_, cores_are, measured=None if runs is None else runs.configurations)
+        own = own_text(cores_are, model.space_)
+        cores = find_cores(model.space_, own, measured=None if runs is None else runs.configurations)
         _check_fixed(model.space_, cores, fixed)
         check_one_size(model, cores)
         if cores.said:
