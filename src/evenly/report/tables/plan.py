@@ -202,7 +202,8 @@ def _remark(plan: Plan, between: str) -> str:
         return ", the models extrapolate too far from the measurements"
     lower, upper = plan.interval or (plan.seconds, plan.seconds)
     skewed = plan.seconds < _SKEWED * np.sqrt(lower * upper)
-    return ", probably longer than predicted: a step waits for the slowest of its solvers" if skewed else ""
+    why = ": a step waits for the slowest of its solvers" if "max" in str(plan.problem.layout) else ""
+    return f", probably longer than predicted{why}" if skewed else ""
 
 
 def _listed(cores: Mapping[str, int]) -> str:
