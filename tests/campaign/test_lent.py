@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from evenly.campaign import Campaign, Study
@@ -48,3 +50,14 @@ def test_when_a_job_of_slurm_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         squeue.chmod(0o755)
         found = Srun().ends_at()
         assert found is None if left is None else found == pytest.approx(time.time() + left, abs=5)
+
+
+def test_a_search_starts_no_run_at_the_end_of_its_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = Study.load(study(tmp_path, values="{ low = 1, high = 40 }"))
+    searched = replace(loaded, plan=replace(loaded.plan, design="tune", runs=6))
+    monkeypatch.setattr(Local, "ends_at", lambda _: time.time() + 20)
+    proposals = pd.DataFrame({"n": [3]})
+    with Campaign(searched, tmp_path / "s.db", advisor=lambda *_: proposals) as campaign:
+        campaign.run()
+        assert campaign.store.count() == 0
+        assert campaign.held_back == 1

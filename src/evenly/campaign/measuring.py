@@ -410,6 +410,8 @@ class Campaign:
         else:
             self._making.check_cores([number])
             self._schedule.append(number)
+            if self._lent is not None and not self._lent.has_time_for(number, self._schedule, self.store):
+                return None  # it is the first of another job
             chosen = self._schedule.next()
         if why and chosen is not None:
             self.store.note_why(chosen.configuration, chosen.repetition, why)

@@ -6,7 +6,7 @@ No model can tell what they do beside these others, and nobody could ask for val
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -63,16 +63,13 @@ def without_needless(
     """
     named = {column.name for column in columns if column.why == NAMED}
     declared = named | {column.name for column in columns if column.why == BY_FORMAT}
-    found: dict[str, str] = {}
-    for one in runs.values():
-        counts = _counts_of_counts(one.configurations)
-        its = _needless(one)
-        found |= {name: why for name, why in its.items() if name not in (named if name in counts else declared)}
+    told_in = {solver: _needless(one.configurations, named, declared) for solver, one in runs.items()}
     # What isn't told by others in the runs of one solver stays in all.
     found = {
         name: why
-        for name, why in found.items()
-        if all(_needless(one).get(name) == why for one in runs.values() if name in one.parameters)
+        for its in told_in.values()
+        for name, why in its.items()
+        if all(told_in[solver].get(name) == why for solver, one in runs.items() if name in one.parameters)
     }
     kept = {solver: only(one, [name for name in one.parameters if name not in found]) for solver, one in runs.items()}
     told = [
@@ -89,14 +86,16 @@ def _way(name: str, why: str) -> str:
     return f"--cores-are '{why}'" if kind_of(name) in ("cores", "ranks") and " * " in why else "--parameters names both"
 
 
-def _needless(runs: Runs) -> dict[str, str]:
-    """Return the parameters that others, which are kept, tell in all runs, and how."""
-    table = runs.configurations
-    found = _counts_of_counts(table)
-    found |= _functions_of_counts(table.drop(columns=list(found)))
-    found |= _products(table.drop(columns=list(found)))
-    found |= _names_of_numbers(table.drop(columns=list(found)))
-    return found | _functions_of_others(table.drop(columns=list(found)))
+def _needless(table: pd.DataFrame, named: Collection[str], declared: Collection[str]) -> dict[str, str]:
+    """Return the parameters that others, which are kept, tell in all runs, and how.
+
+    Counts that are `named` stay, and others that are `declared`.
+    """
+    found = {name: why for name, why in _counts_of_counts(table).items() if name not in named}
+    for look in (_functions_of_counts, _products, _names_of_numbers, _functions_of_others):
+        told = look(table.drop(columns=list(found)))
+        found |= {name: why for name, why in told.items() if name not in declared}
+    return found
 
 
 def _counts_of_counts(table: pd.DataFrame) -> dict[str, str]:
@@ -262,11 +261,18 @@ def _told_by(table: pd.DataFrame, name: str, others: Sequence[str]) -> list[str]
     distinct = table.drop_duplicates()
     for number in (2, 3):
         for these in itertools.combinations(others, number):
-            groups = distinct.groupby(list(these), sort=False)[name].agg(["nunique", "count"])
-            each_tells = all((distinct.groupby(one)[name].nunique() > 1).any() for one in these)
-            if (groups["nunique"] == 1).all() and groups["count"].median() >= 2 and each_tells:
-                return list(these)
+            if all(_is_told(some, name, these) for some in (distinct.head(_FIRST), distinct)) and not any(
+                _is_told(distinct, name, [one]) for one in these
+            ):
+                often = distinct.groupby(list(these), sort=False).size()
+                if often.median() >= 2:
+                    return list(these)
     return []
+
+
+def _is_told(table: pd.DataFrame, name: str, by: Sequence[str]) -> bool:
+    """Tell whether a column has one value wherever others have the same values."""
+    return bool((table.groupby(list(by), sort=False)[name].nunique() == 1).all())
 
 
 def _tells_less(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:

@@ -152,6 +152,8 @@ def tune_study(
     plan, search = campaign.study.plan, proposer.search()
     if proposer.stopped:
         stopped = proposer.stopped
+    elif campaign.held_back:
+        stopped = "the job would have ended before the next run; the same command in another job goes on"
     elif campaign.progress.left <= 0:
         stopped = "the runs that were asked for are made"
     else:

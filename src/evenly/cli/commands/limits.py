@@ -24,10 +24,7 @@ def limits(
     limit: Annotated[
         str | None, typer.Option("--limit", metavar="SHARE", help="Share of jobs that limits are enough for: 95%.")
     ] = None,
-    user: Annotated[
-        str | None,
-        typer.Option("--user", help="What this user's next job should ask for."),
-    ] = None,
+    user: Annotated[str | None, typer.Option("--user", help="What this user's next job should ask for.")] = None,
     name: Annotated[
         str | None, typer.Option("--name", help="The next job's name; --user is needless if all jobs are of one.")
     ] = None,
