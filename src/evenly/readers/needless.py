@@ -230,43 +230,45 @@ def _functions_of_others(table: pd.DataFrame) -> dict[str, str]:
     Cells are ``nx * ny * nz``; the unknowns are told by the order and the elements, if each pair of these was run
     several times and always has as many. Those of the most values go.
     """
-    sizes = {name: values for name, values in _varied_numbers(table).items() if not kind_of(name)}
+    names = [name for name in _varied_numbers(table) if not kind_of(name)]
     found: dict[str, str] = {}
-    if not 3 <= len(sizes) <= _MOST_SIZES:
+    if not 3 <= len(names) <= _MOST_SIZES:
         return found
-    for name in sorted(sizes, key=lambda one: -len(np.unique(sizes[one]))):
-        others = [one for one in sizes if one != name and one not in found]
-        if told := _powers_of(sizes[name], {one: sizes[one] for one in others}) or _told_by(table, name, others):
-            found[name] = f"told by {' and '.join(told)}"
+    distinct = table.drop_duplicates()
+    few = distinct.head(_FIRST)
+    for name in sorted(names, key=lambda one: -distinct[one].nunique()):
+        others = [one for one in names if one != name and one not in found]
+        for look in (_powers_of, _told_by):
+            if look(few, name, others) and (told := look(distinct, name, others)):
+                found[name] = f"told by {' and '.join(told)}"
+                break
     return found
 
 
-def _powers_of(size: NDArray[np.float64], others: Mapping[str, NDArray[np.float64]]) -> list[str]:
+def _powers_of(distinct: pd.DataFrame, name: str, others: Sequence[str]) -> list[str]:
     """Return the sizes of which another is the product of powers, times a factor; [] if it isn't, or runs are few."""
-    if not (size > 0).all() or not all((one > 0).all() for one in others.values()):
+    sizes = distinct[[*others, name]].drop_duplicates().to_numpy(dtype=np.float64)
+    if not (sizes > 0).all():
         return []
-    design = np.column_stack([np.ones(len(size)), *(np.log(one) for one in others.values())])
-    rows = np.unique(np.column_stack([design, np.log(size)]), axis=0)
-    rank = int(np.linalg.matrix_rank(rows[:, :-1]))
-    if len(rows) < rank + 2 or rank < design.shape[1]:
+    logs = np.log(sizes)
+    design = np.column_stack([np.ones(len(logs)), logs[:, :-1]])
+    rank = int(np.linalg.matrix_rank(design))
+    if len(logs) < rank + 2 or rank < design.shape[1]:
         return []
-    powers = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=None)[0]
-    if np.max(np.abs(rows[:, :-1] @ powers - rows[:, -1])) > _EXACT:
+    powers = np.linalg.lstsq(design, logs[:, -1], rcond=None)[0]
+    if np.max(np.abs(design @ powers - logs[:, -1])) > _EXACT:
         return []
-    return [name for name, power in zip(others, powers[1:], strict=True) if abs(power) > _EXACT]
+    return [one for one, power in zip(others, powers[1:], strict=True) if abs(power) > _EXACT]
 
 
-def _told_by(table: pd.DataFrame, name: str, others: Sequence[str]) -> list[str]:
+def _told_by(distinct: pd.DataFrame, name: str, others: Sequence[str]) -> list[str]:
     """Return two or three parameters that tell a size: each of their combinations, run several times, has one value."""
-    distinct = table.drop_duplicates()
     for number in (2, 3):
         for these in itertools.combinations(others, number):
-            if all(_is_told(some, name, these) for some in (distinct.head(_FIRST), distinct)) and not any(
-                _is_told(distinct, name, [one]) for one in these
-            ):
-                often = distinct.groupby(list(these), sort=False).size()
-                if often.median() >= 2:
-                    return list(these)
+            if not _is_told(distinct, name, these) or any(_is_told(distinct, name, [one]) for one in these):
+                continue
+            if distinct.groupby(list(these), sort=False).size().median() >= 2:
+                return list(these)
     return []
 
 
