@@ -294,9 +294,8 @@ class Schedule:
         if known.still:
             # Rounds: of the configurations with the fewest successful runs, the first one in order comes next.
             last, place = configuration in self._last, self._places[configuration]
-            seconds = self._expected_s.get(configuration, math.inf) if self._expected_s else 0.0
-            turn = (last, known.expected, -seconds, place, configuration)
-            heapq.heappush(self._turns, turn)
+            short = -self._expected_s.get(configuration, math.inf) if self._expected_s else 0.0
+            heapq.heappush(self._turns, (last, known.expected, short, place, configuration))
 
     def longest_first(self, expected_s: Mapping[int, float]) -> None:
         """Run long configurations first in each round, so that short ones fill what is left of cores and time.

@@ -104,8 +104,7 @@ class Store:
 
     def _forget(self) -> None:
         """Forget what was made of rows that may have gone."""
-        self._numbers: dict[frozenset[tuple[str, Any]], int] = {}
-        self._parsed: dict[int, dict[str, Any]] = {}
+        self._numbers: dict[tuple[Any, ...], int] = {}
         self._read: dict[Any, Record] = {}
 
     @contextmanager
@@ -206,38 +205,31 @@ class Store:
 
         Numbers are compared by their value: 1 and 1.0 are the same.
         """
-        keys, known = [_key(one) for one in configurations], self._by_key()
+        known = self._by_key()
         following = max(known.values(), default=0) + 1
-        new: dict[frozenset[tuple[str, Any]], int] = {}
+        new: dict[tuple[Any, ...], int] = {}
         with self._changed() as rows:
-            for key, one in zip(keys, configurations, strict=True):
-                if key not in known and key not in new:
+            for one in configurations:
+                if (key := _key(one)) not in known and key not in new:
                     new[key] = number = following + len(new)
                     rows["configurations"][number] = (number, json.dumps(dict(one), sort_keys=True))
         known |= new
-        return [known[key] for key in keys]
+        return [known[_key(one)] for one in configurations]
 
-    def _by_key(self) -> dict[frozenset[tuple[str, Any]], int]:
+    def _by_key(self) -> dict[tuple[Any, ...], int]:
         """Return the number of each configuration by what it is known by."""
         if len(self._numbers) != len(self._known()["configurations"]):
-            self._numbers = {_key(one): number for number, one in self._of_configurations().items()}
+            self._numbers = {_key(one): number for number, one in self.configurations().items()}
         return self._numbers
 
     def configurations(self) -> dict[int, dict[str, Any]]:
         """Return all configurations by their number, in the order in which they were stored."""
-        return {number: dict(one) for number, one in self._of_configurations().items()}
+        return {number: json.loads(text) for number, text in self._known()["configurations"].values()}
 
     def configuration(self, number: int) -> dict[str, Any]:
         """Return one configuration by its number."""
-        return dict(self._of_configurations()[number])
-
-    def _of_configurations(self) -> dict[int, dict[str, Any]]:
-        """Return the configurations by their number; each is read from its row once."""
-        known = self._known()["configurations"]
-        if len(self._parsed) != len(known):
-            for number, text in itertools.islice(known.values(), len(self._parsed), None):
-                self._parsed[number] = json.loads(text)
-        return self._parsed
+        found: dict[str, Any] = json.loads(self._known()["configurations"][number][1])
+        return found
 
     def begin(self, mark: str, launcher: str, configuration: int) -> None:
         """Mark a run as running, so that a later process can find its processes if this one is killed."""
@@ -380,6 +372,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _key(configuration: Mapping[str, Any]) -> frozenset[tuple[str, Any]]:
+def _key(configuration: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return what a configuration is known by, whatever type its numbers have: 1 and 1.0 are the same."""
-    return frozenset(configuration.items())
+    names = sorted(configuration)
+    return (*names, *(configuration[name] for name in names))
