@@ -456,6 +456,30 @@ def test_a_chosen_column_whose_effect_shows_in_some_configurations_only(
         _read(tmp_path, text)
 
 
+def test_flags_that_half_of_the_runs_lack_are_asked_about(tmp_path: Path) -> None:
+    rows = [(p, f, 400 / p * x) for p in (8, 16, 32, 64) for f, x in (("", 1.38), ("-xHost", 1.0))]
+    text = "cores,flags,time_s\n" + "".join(f"{','.join(map(str, row))}\n" for row in rows)
+    with pytest.raises(
+        ReadError, match=r"'flags' is left out .* differ in time by 1.38 times.*fill in its empty"
+    ):
+        _read(tmp_path, text)
+    filled = text.replace(",,", ",none,")
+    (tmp_path / "filled.csv").write_text(filled)
+    assert scan(tmp_path / "filled.csv").runs[""].parameters == ["cores", "flags"]
+
+
+def test_a_condition_on_one_remark_tells_nothing_of_another(tmp_path: Path) -> None:
+    rows = [(p, 400 / p, "") for p in (1, 2, 4, 8, 16)] + [(32, 1.2, "segfault"), (64, 0.4, "killed out of memory")]
+    text = "cores,time_s,remark\n" + "".join(f"{','.join(map(str, row))}\n" for row in rows)
+    with pytest.raises(ReadError, match="\"remark != 'segfault'\""):
+        _read(tmp_path, text)
+    both = "(remark != 'segfault') and remark != 'killed out of memory'"
+    with pytest.raises(ReadError) as asked:
+        scan(tmp_path / "runs.csv", where="remark != 'segfault'")
+    assert f'"{both}"' in str(asked.value)
+    assert len(scan(tmp_path / "runs.csv", where=both).runs[""]) == 5
+
+
 def test_repeated_runs_on_two_days_are_no_choice(tmp_path: Path) -> None:
     for seed in range(20):
         rng = np.random.default_rng(seed)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.tables import columns as words
-from evenly.readers.tables.remarks import is_wrong, not_measured, not_used, off_the_law
+from evenly.readers.tables.remarks import is_mark, is_wrong, not_measured, not_used, off_the_law
 from evenly.readers.tables.repetitions import chosen_by
 from evenly.readers.tables.roles import Column, is_count, look_measured
 from evenly.readers.tables.states import name_key
@@ -127,7 +127,9 @@ def refuse_remarks(
     seconds: NDArray[np.float64],
     failed: NDArray[np.bool_],
 ) -> None:
-    """Refuse rows of which a remark says that they are no runs, unless the user chose rows by it.
+    """Refuse rows of which a remark says that they are no runs, unless the user chose rows by an origin or a parameter.
+
+    Rows that a condition leaves out by one remark tell nothing of another remark.
 
     Parameters
     ----------
@@ -149,9 +151,11 @@ def refuse_remarks(
     for column in values.cells.columns:
         role = roles[column].role if column in roles else "left out"
         is_remark = role in ("identifier", "left out", "outcome") and not values.is_numeric(column)
-        if column in (values.options.where or "") or not (column in parameters or is_remark):
+        if not (column in parameters or is_remark):
             continue
-        origin = _is_origin(column)
+        origin, where = _is_origin(column), values.options.where or ""
+        if column in where and (column in parameters or origin or is_mark(name_key(column))):
+            continue
         cells = ["" if bad else cell for cell, bad in zip(values.texts(column), failed, strict=True)]
         why = "says that this is no run to learn from"
         if column in parameters or origin:
@@ -163,11 +167,12 @@ def refuse_remarks(
             if row is None:
                 row, why = _wrong(values, parameters, seconds, cells)
         if row is not None:
+            before = f"({where}) and " if where else ""
             raise values.at(
                 row,
                 f"{cells[row]!r} in column {column!r} {why}: leave such rows out with where= (--where), as --where "
-                f"\"{quoted(column)} != '{cells[row]}'\"; or learn from all, with the columns that were varied named "
-                f"in parameters= (--parameters {','.join(parameters)})",
+                f"\"{before}{quoted(column)} != '{cells[row]}'\"; or learn from all, with the columns that were varied "
+                f"named in parameters= (--parameters {','.join(parameters)})",
             )
 
 
@@ -258,15 +263,21 @@ def refuse_choices(
     for column, told in roles.items() if parameters else ():
         by_name = any(word in told.why for word in ("name", "statistic", "a limit or a wish", "dates"))
         left = told.role in ("identifier", "outcome", "left out", "quantity")
-        if not (left and by_name) or column not in values.cells.columns or column in values.options.quantities:
+        half_blank = told.why.startswith("no value in")  # flags, of which none may be the usual one
+        if not (left and (by_name or half_blank)) or column not in values.cells.columns:
+            continue
+        if column in values.options.quantities:
             continue
         if values.cells[column].nunique() > _MOST_CHOSEN:
             continue
-        ratio, differ, compared = chosen_by(values.cells[list(parameters)], values.texts(column), seconds)
+        cells = [cell or "(none)" for cell in values.texts(column)] if half_blank else values.texts(column)
+        ratio, differ, compared = chosen_by(values.cells[list(parameters)], cells, seconds)
         if ratio > 1:
             named = f"name the parameters, as --parameters '{','.join([*parameters, column])}'"
             own = words.ALIASES.get(column.strip().lower(), "machine") != "machine"  # a name that evenly uses itself
             chosen = "give it another name" if own else named
+            if half_blank:
+                chosen = f"fill in its empty cells, as 'none', and {named}"
             where = "in all" if differ == compared else f"in {differ} of {compared}"
             raise ReadError(
                 values.path,

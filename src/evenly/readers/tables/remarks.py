@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-__all__ = ["is_wrong", "not_measured", "not_used", "off_the_law"]
+__all__ = ["is_mark", "is_wrong", "not_measured", "not_used", "off_the_law"]
 
 #: What was never run: the whole remark, or its beginning.
 _NOT_MEASURED = re.compile(
@@ -97,9 +97,20 @@ def not_used(name: str, cells: Sequence[str]) -> int | None:
     >>> not_used("comment", ["", "do not use", "new switch"]), not_used("outlier", ["", "", "x"])
     (1, 2)
     """
-    if name in _MARKS:
+    if is_mark(name):
         return _first(cells, lambda cell: cell.lower() not in ("", "0", "no", "false", "nein", "non", "-"))
     return _first(cells, lambda cell: bool(_UNWANTED.search(cell) or _NOT_MEASURED.match(cell)))
+
+
+def is_mark(name: str) -> bool:
+    """Tell whether a column, by its name in lower case, marks runs that its author doesn't want.
+
+    Examples
+    --------
+    >>> is_mark("outlier"), is_mark("comment")
+    (True, False)
+    """
+    return name in _MARKS
 
 
 def is_wrong(cell: str) -> bool:
