@@ -242,16 +242,17 @@ def models_by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, An
 def _decided(
     solver: str, model: Model, cores: Cores, measured: pd.DataFrame | None, fixed: dict[str, Any]
 ) -> dict[str, tuple[int, ...]]:
-    """Return the threads of a rank, or the tasks of a node, to choose from, where they vary as the others do; say so.
+    """Return the numbers of threads to choose from, where they vary as the ranks do, and say so.
 
-    Only measured ones are tried: how much longer a rank takes with more threads isn't known.
+    Only measured ones are tried: how much longer a rank takes with more of them isn't known. The tasks of a node aren't
+    decided: a plan counts cores, and would need more nodes than there are where nodes aren't full.
     """
     from evenly.runs.cores import constants
     from evenly.runs.count_names import kind_of
 
     given = {**constants(model.space_), **fixed}
     left = [name for name in cores.names if name not in given]
-    threads = [name for name in left if kind_of(name) in ("per rank", "per node")]
+    threads = [name for name in left if kind_of(name) == "per rank"]
     if measured is None or len(left) != 2 or len(threads) != 1:
         return {}
     found = tuple(sorted(int(value) for value in measured[threads[0]].unique()))
