@@ -459,9 +459,7 @@ def test_a_chosen_column_whose_effect_shows_in_some_configurations_only(
 def test_flags_that_half_of_the_runs_lack_are_asked_about(tmp_path: Path) -> None:
     rows = [(p, f, 400 / p * x) for p in (8, 16, 32, 64) for f, x in (("", 1.38), ("-xHost", 1.0))]
     text = "cores,flags,time_s\n" + "".join(f"{','.join(map(str, row))}\n" for row in rows)
-    with pytest.raises(
-        ReadError, match=r"'flags' is left out .* differ in time by 1.38 times.*fill in its empty"
-    ):
+    with pytest.raises(ReadError, match=r"'flags' is left out .* differ in time by 1.38 times.*fill in its empty"):
         _read(tmp_path, text)
     filled = text.replace(",,", ",none,")
     (tmp_path / "filled.csv").write_text(filled)
