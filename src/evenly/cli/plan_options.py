@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note
-from evenly.cli.coupled_input import from_tables, read_coupled
+from evenly.cli.coupled_input import from_tables
+from evenly.cli.coupled_table import read_coupled
 from evenly.cli.layout_input import step_days_of, threads_of
 from evenly.cli.memory_bounds import MemoryIs, memory_bounds
 from evenly.cli.option_groups import panel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -318,3 +319,44 @@ def test_cores_are_is_for_the_solvers_that_have_its_parameters(evenly: Evenly) -
         refused = evenly("allocate", path, "--cores", "64", "--cores-are", "omp_thread")
         assert refused.code == 2
         assert "needs 'omp_thread'" in refused.err
+
+
+def coupled_of_two(columns: str, rows: list[str]) -> tuple[str, ...]:
+    """Write curves of two solvers and a table of coupled runs; return the command."""
+    for name, work in (("atm", 2000), ("ocn", 900)):
+        table(f"a/{name}.csv", "nproc,time_s", [f"{p},{work / p}" for p in COUNTS])
+    table("runs.csv", columns, rows)
+    return ("allocate", "a", "--cores", "300", *LAW, "--coupled", "runs.csv")
+
+
+def test_coupled_runs_that_failed_are_left_out(evenly: Evenly) -> None:
+    runs = [(200, 50), (150, 60), (60, 120), (100, 40)]
+    rows = [f"{a},{o},{max(2000 / a, 1.5 * 900 / o)},COMPLETED" for a, o in runs]
+    asked = coupled_of_two("atm_nproc,ocn_nproc,time_s,state", [*rows, "80,80,0.4,FAILED"])
+    found = evenly(*asked)
+    assert (found.code, "runs.csv: failed, so not learned from: 1 × FAILED" in found.err) == (0, True)
+    assert "in 4 coupled runs, solvers take" in " ".join(found.out.split())
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "reason"),
+    [
+        ("grid", ("ne30", "ne30", "ne120", "ne120"), "differ in 'grid' (ne30, ne120), so one plan can't hold for all"),
+        ("machine", ("a", "b", "a", "b"), "differ in 'machine' (a, b)"),
+        ("steps", ("10", "10", "10", "20"), "differ in 'steps' (10, 20), so their times are of different work"),
+        ("atm_threads", ("2", "2", "2", "2"), "the cores of atm are atm_ranks times atm_threads"),
+    ],
+)
+def test_coupled_runs_differ_in_their_cores_only(
+    evenly: Evenly, column: str, cells: Sequence[str], reason: str
+) -> None:
+    runs = [(200, 50), (150, 60), (60, 120), (100, 40)]
+    rows = [f"{a},{o},{max(2000 / a, 1350 / o)},{cell}" for (a, o), cell in zip(runs, cells, strict=True)]
+    refused = evenly(*coupled_of_two(f"atm_ranks,ocn_ranks,time_s,{column}", rows))
+    assert (refused.code, reason in " ".join(refused.err.split())) == (2, True), refused.err
+
+
+def test_names_of_layouts_are_no_setting(evenly: Evenly) -> None:
+    runs = [(200, 50, "L"), (150, 60, "M"), (60, 120, "XS"), (100, 40, "S")]
+    rows = [f"{a},{o},{max(2000 / a, 1350 / o)},{size}" for a, o, size in runs]
+    assert evenly(*coupled_of_two("atm_ranks,ocn_ranks,time_s,pesize", rows)).code == 0

@@ -13,8 +13,10 @@ from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.fdtd.cell import cell_of
 from evenly.decomposition.costs.cost_model import Coefficient, CostModel
 from evenly.decomposition.forecasting import locations
+from evenly.decomposition.forecasting.lone_rank_timing import rank_loads_of
 from evenly.errors import InfeasibleError, InputError
 from evenly.fdtd import Simulation
+from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.structures import build
 from evenly.machine.link import Link
 from evenly.machine.machine import Machine
@@ -105,3 +107,14 @@ def test_the_users_own_model_counts_more_than_the_shipped_one(tmp_path: Path, mo
     own.unlink()
     COST.save(own.with_name(own.name.replace(".steps.evenly", ".json")))
     assert locations.find_step_model("fdtd") is None
+
+
+def test_bytes_that_caches_hold_arent_traffic_of_the_memory() -> None:
+    # 48³ points hold 5.3 MB: more than a core's own caches, less than the last cache.
+    small = cell_of(Simulation(cell=(2.4, 2.4, 2.4), resolution=20), name="small")
+    large = cell_of(Simulation(cell=(6, 6, 6), resolution=20), name="large")
+    loads = [rank_loads_of(cell, BinaryPartition(0), 1, COST) for cell in (small, large)]
+    assert loads[0].memory_bytes[0] == 0 < loads[0].far_bytes[0]
+    # 120³ points: E and H are read and written, and lie in memory.
+    moved = 2 * 6 * 8 * 120**3
+    assert moved < loads[1].memory_bytes[0] < 1.2 * moved

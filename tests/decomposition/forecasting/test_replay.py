@@ -73,6 +73,9 @@ def test_ranks_of_a_node_share_its_memory() -> None:
     assert with_shared_bandwidth(seconds, np.full(3, 1e7), machine, node).tolist() == pytest.approx(
         [0.002, 0.002, 0.001]
     )
+    # The first rank has the memory for itself once the second has moved its bytes.
+    moved = with_shared_bandwidth(seconds, np.array([2e7, 1e7, 1e6]), machine, node)
+    assert moved.tolist() == pytest.approx([0.003, 0.002, 0.001])
     assert with_shared_bandwidth(seconds, None, machine, node).tolist() == seconds.tolist()
 
 

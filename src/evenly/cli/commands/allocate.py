@@ -134,7 +134,7 @@ def _from_whole_runs(
     """Return the plan whose curves are learned from whole coupled runs alone; refuse options that don't suit them."""
     from evenly.allocation.allocate import allocate as decide
     from evenly.allocation.problem.noise import Noise
-    from evenly.cli.coupled_input import whole_runs
+    from evenly.cli.coupled_table import whole_runs
 
     if against.coupled is None:
         raise InputError("PATH is missing: give the times of each solver, or whole coupled runs with --coupled")

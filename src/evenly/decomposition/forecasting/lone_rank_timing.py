@@ -33,8 +33,9 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 #: Beginnings of the names of terms whose work is done while the ghosts of H travel.
 _LATE = ("polaris", "pole ", "transform", "patches", "gathered")
-#: The terms that count bytes moved to and from memory.
-_MEMORY = ("uncached bytes", "memory bytes")
+#: The term that counts bytes moved to and from memory, and the terms of bytes beyond a core's own caches.
+_MEMORY = "memory bytes"
+_FAR = ("uncached bytes", _MEMORY)
 
 
 @dataclass(frozen=True)
@@ -50,13 +51,16 @@ class RankLoads:
     late : (ranks,)
         Share of a rank's seconds that is computed while the ghosts of H travel.
     memory_bytes : (ranks,)
-        Bytes per step moved to and from memory.
+        Bytes per step moved to and from memory; the last cache holds the others.
+    far_bytes : (ranks,)
+        Bytes per step beyond a core's own caches, where those of memory count twice: a feature of step models.
     """
 
     seconds: Array
     profile: Array
     late: Array
     memory_bytes: Array
+    far_bytes: Array
 
 
 @dataclass(frozen=True)
@@ -98,8 +102,8 @@ def rank_loads_of(cell: Cell, layout: BinaryPartition, ranks: int, cost: CostMod
     seconds = parts.sum(axis=1)
     profile = parts / np.maximum(seconds, 1e-300)[:, None]
     late = profile[:, [name.lower().startswith(_LATE) for name in names]].sum(axis=1)
-    memory = amounts[:, [name in _MEMORY for name in names]].sum(axis=1)
-    return RankLoads(seconds, profile, late, memory)
+    far = amounts[:, [name in _FAR for name in names]].sum(axis=1)
+    return RankLoads(seconds, profile, late, amounts[:, names.index(_MEMORY)], far)
 
 
 def lone_rank(

@@ -31,7 +31,7 @@ __all__ = ["Rehearsal", "RehearsalStore", "Setting", "rehearse"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ def _packed(one: Rehearsal) -> bytes:
     np.savez_compressed(
         file,
         about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8),
-        load=np.stack([load.seconds, load.late, load.memory_bytes]),
+        load=np.stack([load.seconds, load.late, load.memory_bytes, load.far_bytes]),
         profile=load.profile.astype(np.float32),
         pairs=np.stack([messages.exchange, messages.sender, messages.receiver]).astype(np.int32),
         size=messages.size,
@@ -217,9 +217,9 @@ def _packed(one: Rehearsal) -> bytes:
 def _unpacked(data: bytes) -> Rehearsal:
     with np.load(io.BytesIO(data), allow_pickle=False) as stored:
         about = json.loads(bytes(stored["about"]).decode())
-        seconds, late, memory = stored["load"]
+        seconds, late, memory, far = stored["load"]
         exchange, sender, receiver = stored["pairs"].astype(np.int64)
         setting = Setting(about["structure"], about["parameters"], about["ranks"], about.get("source", "alone"))
         messages = Messages(setting.ranks, exchange, sender, receiver, stored["size"], stored["faces"])
-        load = RankLoads(seconds, stored["profile"].astype(np.float64), late, memory)
+        load = RankLoads(seconds, stored["profile"].astype(np.float64), late, memory, far)
         return Rehearsal(setting, about["traits"], load, messages, stored["seconds"], stored["timed"])

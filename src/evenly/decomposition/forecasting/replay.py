@@ -24,6 +24,7 @@ Assumptions:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -143,12 +144,24 @@ def nodes_of(machine: Machine, ranks: int) -> Ints:
 def with_shared_bandwidth(seconds: Array, memory_bytes: Array | None, machine: Machine, node: Ints) -> Array:
     """Return the computing seconds of each rank, (ranks,), when the ranks of a node share its memory bandwidth.
 
-    This is the larger of two times: that of the rank alone, and that of its bytes at an equal share of the bandwidth.
+    This is the larger of two times: that of the rank alone, and that of moving its bytes. The ranks of a node that
+    still move bytes have equal shares of the bandwidth, so rank i has moved its bytes b_i when, of each rank j, the
+    smaller of b_i and b_j has been moved (processor sharing).
     """
     shared = machine.memory_bytes_per_s_per_node
     if memory_bytes is None or shared is None:
         return seconds
-    return np.asarray(np.maximum(seconds, memory_bytes * np.bincount(node)[node] / shared))
+    moved = np.zeros(len(seconds))
+    for bytes_of_node, ranks in _by_node(memory_bytes, node):
+        moved[ranks] = np.minimum.outer(bytes_of_node, bytes_of_node).sum(axis=1)
+    return np.asarray(np.maximum(seconds, moved / shared))
+
+
+def _by_node(values: Array, node: Ints) -> Iterator[tuple[Array, Ints]]:
+    """Yield the values of each node's ranks, and these ranks."""
+    order = np.argsort(node, kind="stable")
+    for ranks in np.split(order, np.flatnonzero(np.diff(node[order])) + 1):
+        yield values[ranks], ranks
 
 
 def message_times(messages: Messages, machine: Machine, node: Ints) -> tuple[Array, Array, Array]:

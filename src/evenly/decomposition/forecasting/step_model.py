@@ -150,7 +150,7 @@ class StepModel:
 def rank_table(load: RankLoads, cost: CostModel, which: ArrayLike | None = None) -> pd.DataFrame:
     """Return the features of ranks, one row per rank of `which` (all ranks by default).
 
-    The columns are ``work_s``, the seconds by the cost model; ``memory``, the memory traffic in GB per second of
+    The columns are ``work_s``, the seconds by the cost model; ``memory``, `RankLoads.far_bytes` in GB per second of
     ``work_s``; and each term's share of the seconds. ``memory`` and the shares are at least 10⁻³.
     """
     rows = np.arange(len(load.seconds)) if which is None else np.asarray(which)
@@ -158,7 +158,7 @@ def rank_table(load: RankLoads, cost: CostModel, which: ArrayLike | None = None)
     names = [term.name for term in program_named(cost.program).all_terms]
     # Never zero, since a model may take logarithms of a share that no training cell lacked and a new cell does.
     shares = np.maximum(load.profile[rows], LEAST_SHARE)
-    memory = np.maximum(load.memory_bytes[rows] / seconds / 1e9, LEAST_SHARE)
+    memory = np.maximum(load.far_bytes[rows] / seconds / 1e9, LEAST_SHARE)
     return pd.DataFrame({"work_s": seconds, "memory": memory, **dict(zip(names, shares.T, strict=True))})
 
 

@@ -1,0 +1,204 @@
+"""Whole coupled runs (``--coupled``): a table with the cores of each solver, ``ifs_cores``, and the time of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evenly.cli.console import note
+from evenly.cli.coupled_input import WORK
+from evenly.errors import InputError, ReadError
+from evenly.readers.tables.states import name_key
+from evenly.runs.count_names import kind_of
+
+if TYPE_CHECKING:
+    from evenly.allocation.problem.coupled_runs import CoupledRuns
+    from evenly.allocation.problem.whole_runs import WholeRuns
+    from evenly.readers.tables.cell_files import Cells
+    from evenly.readers.tables.roles import Column
+    from evenly.readers.tables.values import Values
+
+__all__ = ["read_coupled", "whole_runs"]
+
+
+class _OtherWorkError(InputError):
+    """A table of coupled runs has no single time of the work that was asked for; it may have one of other work."""
+
+
+def whole_runs(coupled: Path, time: str | None, layout: str | None) -> tuple[WholeRuns, bool]:
+    """Return what whole coupled runs alone tell of the solvers of a layout, and whether a step is a simulated year.
+
+    Raises
+    ------
+    InputError
+        If the layout doesn't name the solvers, or as `read_coupled`.
+    """
+    from evenly.allocation.problem.layout import parse_layout
+    from evenly.allocation.problem.whole_runs import learn_whole_runs
+
+    if layout is None or layout.strip() in ("parallel", "serial"):
+        raise InputError(
+            "whole coupled runs alone don't tell who waits for whom: name the solvers with --layout, as in --layout "
+            "'max(ice + atm, ocn)', or give PATH, the times of each solver"
+        )
+    tree = parse_layout(layout)
+    solvers = list(tree.names)
+    try:
+        runs, years = read_coupled(coupled, time, solvers, simulated_years=False), False
+    except _OtherWorkError:
+        runs, years = read_coupled(coupled, time, solvers, simulated_years=True), True
+    found = learn_whole_runs(tree, runs)
+    note(f"curves are learned from {len(runs.seconds)} whole runs alone, as a · cores^-b with one b for all solvers")
+    if unsure := [name for name, told in found.told.items() if not told]:
+        note(
+            f"these runs don't tell the times of {', '.join(unsure)} apart from the others': their cores may be far "
+            "from the best. Measure them, or vary their share of the cores"
+        )
+    return found, years
+
+
+def read_coupled(path: Path, time: str | None, solvers: Sequence[str], *, simulated_years: bool) -> CoupledRuns:
+    """Return the whole coupled runs of a table; those that failed or were stopped are left out, and a note says so.
+
+    Parameters
+    ----------
+    path : Path
+    time : str, optional
+        The column of the time; by default the only one, or SYPD where the solvers' times are of that.
+    solvers : sequence of str
+    simulated_years : bool
+        Whether a step of the solvers is a simulated year.
+
+    Raises
+    ------
+    InputError
+        If a solver has no column of cores, the time isn't known, or the runs differ in more than their cores.
+    """
+    from evenly.allocation.problem.coupled_runs import CoupledRuns
+    from evenly.readers.tables.cell_files import plain_cells, read_cells
+    from evenly.readers.tables.options import TableOptions
+    from evenly.readers.tables.table import TableReader
+    from evenly.readers.tables.values import Values
+    from evenly.runs.runs import Runs
+
+    try:
+        table = read_cells(path)
+        if isinstance(table, Runs):
+            raise InputError(f"{path} holds runs that evenly wrote: --coupled needs a table of whole coupled runs")
+        table = plain_cells(table, TableOptions())
+        cores = _columns_of_cores(path, table, solvers)
+        column, unit = _time(path, table, time, solvers, simulated_years=simulated_years)
+        values = Values(TableOptions(), path, table.frame, table.lines)
+        for name in cores.values():
+            _check_whole(values, name)
+        reader = TableReader(parameters=list(cores.values()), time=column, unit=unit)
+        (runs,) = reader.read(path).values()
+        _check_one_setting(path, reader.columns, table, list(cores.values()), rate=unit == "SYPD")
+        for text in reader.notes:
+            note(f"{path.name}: {text}")
+        good = runs.ok
+        counts = good.to_frame()[list(cores.values())].to_numpy(dtype="int64")
+        return CoupledRuns(dict(zip(cores, counts.T, strict=True)), good.values)
+    except ReadError as error:
+        raise InputError(f"--coupled: {error}") from None
+
+
+def _time(
+    path: Path, table: Cells, time: str | None, solvers: Sequence[str], *, simulated_years: bool
+) -> tuple[str, str]:
+    """Return the column with the time of a coupled step, and its unit."""
+    from evenly.readers.tables.columns import measured, time_candidates, unit_of_time
+
+    names = [str(name) for name in table.frame]
+    own = [name for name in names if any(name_key(name).startswith(name_key(solver)) for solver in solvers)]
+    timed = [name for name in names if name not in own]
+    found = [m.column for m in time_candidates(timed)]
+    if time is None and simulated_years:
+        found = [name for name in timed if (m := measured(name)) is not None and m.unit == "SYPD"]
+    if time is not None and time not in names:
+        raise InputError(f"--coupled-time names {time!r}, but {path} has {', '.join(names)}")
+    if time is None and len(found) != 1:
+        raise _OtherWorkError(
+            f"which column of {path} is the time of a step of the coupled run is open "
+            f"({', '.join(found or timed)}): say it with --coupled-time"
+        )
+    column = time or found[0]
+    known = measured(column)
+    unit = table.units.get(column) or (known.unit if known else "") or unit_of_time(column) or "s"
+    if (unit == "SYPD") != simulated_years:
+        raise _OtherWorkError(
+            f"{column!r} of --coupled and the times of the solvers are of different work: give both as SYPD, or "
+            "both as the time of a step"
+        )
+    return column, unit
+
+
+def _columns_of_cores(path: Path, table: Cells, solvers: Sequence[str]) -> dict[str, str]:
+    """Return the column with the cores of each solver: its name, and a word for cores or ranks before or behind it."""
+    found: dict[str, str] = {}
+    for solver in solvers:
+        columns = _columns_of(solver, table)
+        counted = {kind: column for column, kind in reversed(columns.items()) if kind in ("cores", "ranks")}
+        if not counted:
+            raise InputError(
+                f"--coupled needs the cores of each solver in a column, as {solver}_cores, but {path} has "
+                f"{', '.join(map(str, table.frame))}"
+            )
+        found[solver] = counted.get("cores") or counted["ranks"]
+        threads = [column for column, kind in columns.items() if kind == "per rank"]
+        if "cores" not in counted and any(set(table.frame[column]) - {"", "1"} for column in threads):
+            raise InputError(
+                f"the cores of {solver} are {found[solver]} times {threads[0]} in {path}: give them in a column "
+                f"{solver}_cores"
+            )
+    return found
+
+
+def _columns_of(solver: str, table: Cells) -> dict[str, str]:
+    """Return the columns that count something of a solver, and of what kind that is: ``"cores"``, ``"ranks"``."""
+    key, found = name_key(solver), {}
+    for name in map(str, table.frame):
+        its = name_key(name)
+        rest = its.removeprefix(f"{key}_") if its.startswith(f"{key}_") else its.removesuffix(f"_{key}")
+        if rest != its and (kind := kind_of(rest)):
+            found[name] = kind
+    return found
+
+
+def _check_one_setting(
+    path: Path, columns: Sequence[Column], table: Cells, cores: Sequence[str], *, rate: bool
+) -> None:
+    """Refuse runs of several settings: of another grid or machine, or of more steps than others."""
+    for column in columns:
+        if column.name not in table.frame or column.name in cores:
+            continue
+        texts = table.frame[column.name]
+        labels = column.why == "its labels vary" or (column.role == "identifier" and name_key(column.name) == "machine")
+        works = not rate and set(name_key(column.name).split("_")) & WORK
+        if texts.nunique() < 2 or not (labels or works) or _are_tied(table, column.name, cores):
+            continue
+        told = ", ".join(map(str, texts.unique()[:3]))
+        why = "their times are of different work" if works else "one plan can't hold for all"
+        raise InputError(
+            f"the coupled runs of {path} differ in {column.name!r} ({told}{' …' if texts.nunique() > 3 else ''}), so "
+            f"{why}: keep the rows of one of them in the table of --coupled; if it doesn't matter, take the column out"
+        )
+
+
+def _are_tied(table: Cells, name: str, cores: Sequence[str]) -> bool:
+    """Tell whether a column only names the cores: each of its values stands beside one number of a solver's cores."""
+    pairs = {other: len(table.frame[[name, other]].drop_duplicates()) for other in cores}
+    counts = {column: table.frame[column].nunique() for column in (name, *cores)}
+    return any(pairs[other] == counts[name] == counts[other] for other in cores)
+
+
+def _check_whole(values: Values, name: str) -> None:
+    """Refuse a run that doesn't tell the cores of a solver."""
+    import numpy as np
+
+    found = values.numbers(name)
+    wrong = np.flatnonzero(~(np.isfinite(found) & (found >= 1) & (found == np.round(found))))
+    if len(wrong):
+        row = int(wrong[0])
+        raise values.at(row, f"{name!r} must be a whole number above zero, but got {values.cells[name].iloc[row]!r}")
