@@ -21,6 +21,8 @@ __all__ = [
 _MOST = 1_000_000
 #: A value ends at the first blank; what follows it is the next name, which may hold blanks.
 _ZERO_AT_END = re.compile(r"\d+\.\d*0")
+#: A value in quotes, or a name in backticks, may hold any marks.
+_QUOTED = re.compile(r"(?:`(?P<ticked>[^`]+)`|(?P<name>[^=`\"]+))\s*=\s*(?P<value>\"[^\"]*\"|[^=\"]+)", re.DOTALL)
 _NEXT_NAME = re.compile(r"(?P<value>.*?\S(?:,\s+[-+.\d]\S*)*?)\s+(?P<name>[^\s\-].*)", re.DOTALL)
 
 
@@ -109,6 +111,8 @@ def pairs(items: Sequence[str], option: str) -> dict[str, str]:
     {'mesh size': '160000', 'cores': '64,128'}
     >>> pairs(["flags=-O3 -march=native cores=8"], "--at")
     {'flags': '-O3 -march=native', 'cores': '8'}
+    >>> pairs(['mesh="fine (nx=8), 2D"'], "--at")
+    {'mesh': '"fine (nx=8), 2D"'}
     """
     found: dict[str, str] = {}
     for name, value in itertools.chain.from_iterable(_pairs(item, option) for item in items):
@@ -119,6 +123,8 @@ def pairs(items: Sequence[str], option: str) -> dict[str, str]:
 
 
 def _pairs(item: str, option: str) -> list[tuple[str, str]]:
+    if (match := _QUOTED.fullmatch(item.strip())) and (match["ticked"] or match["value"].startswith('"')):
+        return [((match["ticked"] or match["name"]).strip(), match["value"].strip())]
     name, *rest = item.split("=")
     found: list[tuple[str, str]] = []
     before = ""  # a value may hold an equals sign: -O3 -march=native
@@ -140,8 +146,8 @@ def at_values(items: Sequence[str]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> at_values(["cores=512", "version=1.10"])
-    {'cores': 512, 'version': '1.10'}
+    >>> at_values(["cores=512", "version=1.10", 'mesh="fine, 2D"'])
+    {'cores': 512, 'version': '1.10', 'mesh': 'fine, 2D'}
     """
     found = {name: _as_typed(text) for name, text in pairs(items, "--at").items()}
     return {name: many[0] if len(many) == 1 else many for name, many in found.items()}
@@ -202,7 +208,12 @@ def _values(text: str) -> list[Any]:
 
 
 def _as_typed(text: str) -> list[Any]:
-    """Read values; numbers that end with a zero stay text, since 1.10 may be a version. A number may be text, too."""
+    """Read values; numbers that end with a zero stay text, since 1.10 may be a version. A number may be text, too.
+
+    What stands in quotes is one label.
+    """
+    if len(text) > 1 and text.startswith('"') and text.endswith('"'):
+        return [text[1:-1]]
     parts = [part.strip() for part in text.split(",")]
     return parts if any(map(_ZERO_AT_END.fullmatch, parts)) and ":" not in text and ".." not in text else _values(text)
 

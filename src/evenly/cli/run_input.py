@@ -183,6 +183,9 @@ def _note_per_worker(models: Mapping[str, Model], found: Measurements | None) ->
     from evenly.runs.weak_scaling import is_per_worker
 
     columns = () if found is None else found.columns
+    if found is not None and not any(one.why == NAMED for one in columns):
+        for model in models.values():
+            model.training_["work_is_open"] = True
     if any(one.why == NAMED for one in columns):
         sizes = [one for one in columns if is_per_worker(one.name) and not is_result(one.name)]
         if each := [one.name for one in sizes if one.role in ("parameter", "constant", "left out")]:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import shlex
+
 import numpy as np
 import pandas as pd
 
+from evenly.core_counts.goal import time_words
 from evenly.errors import InputError
 from evenly.models.base import Model
 from evenly.runs.cores import Cores
 from evenly.runs.count_names import kind_of
+from evenly.runs.durations import common_unit
 from evenly.runs.weak_scaling import factors_of, is_per_worker
+from evenly.space.parameters import Categorical
 from evenly.space.ranges import ends
 
-__all__ = ["check_one_size", "check_varied"]
+__all__ = ["check_one_size", "check_varied", "doubt_one_size"]
+
+#: A time that falls by less, over so many times the cores, may be that of runs in which each core has the same work.
+_FALLS, _SPAN = 0.8, 8
 
 
 def check_varied(model: Model, what: Cores) -> None:
@@ -45,6 +53,51 @@ def check_varied(model: Model, what: Cores) -> None:
         raise InputError(
             f"all runs were made with {told}, so other numbers of cores can't be compared: measure a second"
         )
+
+
+def doubt_one_size(model: Model, what: Cores, curve: pd.DataFrame) -> str:
+    """Return a sentence where more cores bring nothing, as where each has the same work, and no size was varied.
+
+    Parameters
+    ----------
+    model : Model
+    what : Cores
+    curve : DataFrame
+        Counts of ``cores``, their times ``step_s``, and whether each is ``extrapolated``.
+
+    Raises
+    ------
+    InputError
+        If a command took the parameters by itself, so that nobody said that all runs were of one size.
+
+    Examples
+    --------
+    >>> import evenly, pandas as pd
+    >>> table = pd.DataFrame({"cores": [1, 4, 16, 64], "seconds": [93.0, 96.0, 98.0, 99.0]})
+    >>> model = evenly.fit(evenly.Runs.from_frame(table, ["cores"]), method="power-law")
+    >>> print(doubt_one_size(model, Cores("cores"), table.assign(step_s=table["seconds"], extrapolated=False)))
+    more cores don't shorten the time (93 s on 1, 99 s on 64), as where each core has the same work (weak scaling)
+    """
+    inside = curve[~curve["extrapolated"]].sort_values("cores")
+    if not len(inside) or model.training_.get("same_work"):
+        return ""
+    first, last = inside.iloc[0], inside.iloc[-1]
+    others = [name for name in model.space_.names if name not in what.names and not kind_of(name)]
+    kinds = [model.space_.parameters[name] for name in others]
+    sizes = [kind for kind in kinds if not isinstance(kind, Categorical) and np.ptp(ends(kind)) > 0]
+    if sizes or last["cores"] < _SPAN * first["cores"] or inside["step_s"].min() < _FALLS * first["step_s"]:
+        return ""
+    unit = common_unit(inside["step_s"], first["step_s"])
+    said = (
+        f"more cores don't shorten the time ({time_words(first['step_s'], unit)} on {first['cores']}, "
+        f"{time_words(last['step_s'], unit)} on {last['cores']}), as where each core has the same work (weak scaling)"
+    )
+    if not model.training_.get("work_is_open"):
+        return said
+    raise InputError(
+        f"{said}: then these runs don't tell how long one size takes on other numbers of cores. If all runs did the "
+        f"same work together, say so: --parameters {shlex.quote(','.join(model.space_.names))}"
+    )
 
 
 def check_one_size(model: Model, what: Cores) -> None:

@@ -40,12 +40,16 @@ def unvaried(space: Space, at: Collection[str], *, but: Collection[str] = ()) ->
     """
     always = constants(space, but=[*at, *but])
     if missing := [name for name in space.names if name not in at and name not in but and name not in always]:
-        examples = (f"--at {shlex.quote(f'{name}={_example(space.parameters[name])}')}" for name in missing)
+        examples = (f"--at {shlex.quote(_example(name, space.parameters[name]))}" for name in missing)
         raise InputError(
             f"the time also depends on {', '.join(missing)}: give a value for each, as in {' '.join(examples)}"
         )
     return always
 
 
-def _example(kind: Parameter) -> str:
-    return str(kind.options[-1]) if isinstance(kind, Categorical) else f"{ends(kind)[1]:.12g}"
+def _example(name: str, kind: Parameter) -> str:
+    """Return ``name=value`` with the last label or the largest number; marks that the option splits at are quoted."""
+    value = str(kind.options[-1]) if isinstance(kind, Categorical) else f"{ends(kind)[1]:.12g}"
+    if isinstance(kind, Categorical) and set(value) & set(",=:"):
+        value = f'"{value}"'
+    return f"`{name}`={value}" if "=" in name else f"{name}={value}"

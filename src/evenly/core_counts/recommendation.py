@@ -19,7 +19,7 @@ import pandas as pd
 from evenly.arguments import explained
 from evenly.core_counts.by_cores import check_whole, ways
 from evenly.core_counts.goal import Choice, Goal, Knee, counts_between, time_words
-from evenly.core_counts.one_size import check_one_size, check_varied
+from evenly.core_counts.one_size import check_one_size, check_varied, doubt_one_size
 from evenly.core_counts.other_parameters import unvaried
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.machine.machine import Machine
@@ -222,6 +222,7 @@ def recommend(
     check_one_size(model, what)
     table, notes = _candidates(model, what, list(cores), cores, dict(at or {}), measured)
     curve = _curve(model, table, what, count, machine, level, limit)
+    doubt = doubt_one_size(model, what, curve)
     goal = goal or Goal()
     try:
         choice = goal.choose(curve, "cores", currency=machine.currency, level=level)
@@ -237,7 +238,7 @@ def recommend(
         choice = goal.choose(curve, "cores", currency=machine.currency, level=level)
         rows = [*(n for n in curve["cores"] if n not in finer), choice.count]
         curve = curve[curve["cores"].isin(rows)].reset_index(drop=True)
-    said = [what.said] if what.said else []
+    said = [one for one in (doubt, what.said) if one]
     if steps is None and (goal.deadline_s or goal.core_hours or goal.money):
         said.append("the job is one run or step as measured: say how many it has with --steps (steps=)")
     if limit is not None and count != 1:

@@ -12,10 +12,10 @@ from evenly.readers.scanning import Measurements, scan
 from evenly.runs.cores import find_cores
 
 
-def _read(folder: Path, text: str) -> Measurements:
+def _read(folder: Path, text: str, **options: str) -> Measurements:
     path = folder / "runs.csv"
     path.write_text(text)
-    return scan(path)
+    return scan(path, **options)
 
 
 def _roles(found: Measurements) -> dict[str, str]:
@@ -866,3 +866,45 @@ def test_cores_of_pbs_are_a_parameter_and_cpu_time_has_no_limit(tmp_path: Path) 
     path = tmp_path / "cpu.csv"
     path.write_text("cores,cpu_time_s,wall_s,limit_s\n8,800,100,600\n16,820,52,600\n32,300,28,600\n")
     assert set(scan(path, time="cpu_time_s").runs[""].to_frame()["status"]) == {"ok"}
+
+
+def test_repeated_runs_with_decimal_commas_stand_side_by_side(tmp_path: Path) -> None:
+    rows = "1;641,2;643,8\n2;324,4;319,5\n4;162,3;165,9\n8;84,5;85,0\n"
+    found = _read(tmp_path, f"ranks;run1_s;run2_s\n{rows}").runs[""]
+    assert sorted(found.values) == [84.5, 85.0, 162.3, 165.9, 319.5, 324.4, 641.2, 643.8]
+    found = _read(tmp_path, f"ranks;Lauf 1 [s];Lauf 2 [s]\n{rows}", time="Lauf * [s]").runs[""]
+    assert len(found.values) == 8
+
+
+def test_the_proposed_condition_leaves_out_a_word_among_counts(tmp_path: Path) -> None:
+    text = "Cores,Runtime (s)\n16,2560\n32,1310\n64,685\n128,372\nTotal,4927\n"
+    with pytest.raises(ReadError, match=r"""--where 'Cores != "Total"'"""):
+        _read(tmp_path, text)
+    assert len(_read(tmp_path, text, where='Cores != "Total"').runs[""].values) == 4
+
+
+def test_units_in_a_row_tell_other_timings(tmp_path: Path) -> None:
+    text = "cores,setup,solve,total\n-,s,s,min\n12,19.93,246.44,4.44\n24,19.67,126.3,2.44\n48,20.12,60.93,1.35\n"
+    found = _read(tmp_path, text).runs[""]
+    assert (found.parameters, sorted(found.quantities)) == (["cores"], ["seconds", "setup", "solve"])
+
+
+@pytest.mark.parametrize(
+    ("column", "cells"),
+    [
+        ("CPUh", ("11.4", "11.6", "12.2", "13.2")),
+        ("Perf_PerRank", ("70900000", "71100000", "70400000", "69800000")),
+        ("lfd. Nr.", ("1", "2", "3", "4")),
+        ("job_no", ("0", "1", "2", "3")),
+    ],
+)
+def test_what_is_no_parameter_by_its_name(tmp_path: Path, column: str, cells: tuple[str, ...]) -> None:
+    times = ("2560", "1310", "685", "372")
+    rows = "\n".join(f"{16 * 2**n},{cells[n]},{times[n]}" for n in range(4))
+    assert _read(tmp_path, f"Cores,{column},Runtime (s)\n{rows}\n").runs[""].parameters == ["Cores"]
+
+
+def test_labels_of_which_most_stand_above_empty_cells_are_asked_about(tmp_path: Path) -> None:
+    rows = "A,8,90\n,16,46\n,32,24\nB,8,70\n,16,36\n,32,20\nC,64,7\n"
+    with pytest.raises(ReadError, match="'A' in column 'Machine' stands above empty cells"):
+        _read(tmp_path, f"Machine,cores,time_s\n{rows}")

@@ -31,8 +31,10 @@ _IDENTIFIERS = frozenset({
 })  # fmt: skip
 _NUMBERINGS = frozenset({
     "id", "index", "idx", "#", "no", "nr", "row", "line", "number", "prova", "essai", "versuch", "ensayo", "prueba",
-    "lauf", "messung", "mesure", "misura", "proef",
+    "lauf", "messung", "mesure", "misura", "proef", "lfd",
 })  # fmt: skip
+#: Words of names that number the rows: ``job_no``, ``lfd. Nr.``
+_OF_NUMBERINGS = _NUMBERINGS | {"job", "jobs", "run", "runs", "test", "case", "nummer", "experiment", "exp", "trial"}
 #: Words of columns that give runs a name.
 _TITLES = frozenset({"name", "job", "jobname", "label", "case", "run", "bench", "benchmark", "test", "title"})
 #: The share of rows with labels of their own in which labels only name rows.
@@ -69,11 +71,13 @@ def identifies(
     >>> identifies("user", ["ann", "bob"], False, True), identifies("mesh", ["fine", "coarse"], False, True)
     ('its name is that of an identifier', '')
     """
-    key = name_key(column)
+    key, words = name_key(column), words_of(column)
     distinct = set(cells) - {""}
     if key in _IDENTIFIERS:
         return "its name is that of an identifier"
-    if (key in _NUMBERINGS or key.endswith("_id")) and len(distinct) == len(cells) > 1 and others_vary:
+    numbers_by_name = key in _NUMBERINGS or key.endswith("_id") or (words & _NUMBERINGS and words <= _OF_NUMBERINGS)
+    running = numeric and cells[0] in ("0", "1") and list(cells) == [str(int(cells[0]) + n) for n in range(len(cells))]
+    if numbers_by_name and len(distinct) == len(cells) > 1 and (others_vary or running):
         return "it numbers the rows"
     if not numeric and others_vary and _number_runs(cells):
         return "it numbers the rows"
@@ -88,7 +92,7 @@ def identifies(
         and any(map(_IS_PROSE, distinct))
     ):
         return "remarks on some rows"
-    if not numeric and words_of(column) & _TITLES and any(map(_tells, repeat(cells), counts)):
+    if not numeric and words & _TITLES and any(map(_tells, repeat(cells), counts)):
         return "it tells a number that another column holds"
     if not numeric and others_vary and len(cells) >= ENOUGH and len(distinct) >= _NEARLY_EACH * len(cells):
         return "a different label in nearly each row"

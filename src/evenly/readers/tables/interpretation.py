@@ -219,8 +219,15 @@ class Interpretation:
             if "" not in texts:
                 continue
             labels = [row for row, text in enumerate(texts) if text]
-            above = all(row + 1 < len(texts) and not texts[row + 1] for row in labels)
-            if len(labels) < 2 or labels[0] or not above or self.values.is_numeric(column) or self._identifies(column):
+            above = sum(row + 1 < len(texts) and not texts[row + 1] for row in labels)
+            if (
+                above < 2
+                or labels[0]
+                or 2 * above < len(labels)
+                or 2 * len(labels) > len(texts)
+                or self.values.is_numeric(column)
+                or self._identifies(column)
+            ):
                 continue
             raise self.values.at(
                 labels[0],

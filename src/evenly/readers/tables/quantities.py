@@ -91,7 +91,8 @@ def _timing(values: Values, column: str) -> words.Measured | None:
         return None
     if values.are_durations(column) and not values.are_suffixed(column):
         return words.Measured(column, column, "", 0)
-    known = words.timing_by_unit(column)
+    below = values.units.get(column, "")  # in a row of units
+    known = words.timing_by_unit(f"{column} [{below}]" if below else column)
     if known is not None and words.is_part(known.base) and not is_result(column) and values.is_numeric(column):
         return known
     if known is None and all(name.lower().startswith("t_") for name in (column, values.options.time or "")):

@@ -98,14 +98,14 @@ _OUTCOMES = frozenset({
     "rendimento", "desempenho", "hızlanma", "verim", "co2", "carbon", "faster", "accel", "acceleration",
     "edp", "walltimeratio", "slowdown", "overhead", "gc", "amdahl", "qps", "tps", "iops",
     "charged", "charge", "su", "sus", "ipc", "cpi", "relative", "normalized", "normalised", "normed",
-    "plaquette", "acceptance", "ticks", "procticks",
+    "plaquette", "acceptance", "ticks", "procticks", "perf", "performance",
 })  # fmt: skip
 _OUTCOME_NAMES = frozenset({
     "ideal", "linear", "ideal_speedup", "linear_speedup", "ideal_time", "linear_time", "ideal_scaling",
     "linear_scaling",
     "top_1", "top_5", "top1", "top5", "power_w", "heures_cœur", "heures_coeur", "temps_cpu", "cpu_zeit",
     "speed_up", "parallel_eff", "core_hours", "cpu_hours", "node_hours", "gpu_hours", "corehours", "cpuhours",
-    "nodehours", "gpuhours", "core_h",
+    "nodehours", "gpuhours", "core_h", "coreh", "cpuh", "nodeh", "gpuh",
     "cpu_h", "node_h", "core_seconds", "cpu_seconds", "core_sec", "ns_day", "ns_per_day", "queue_time", "queuetime",
     "wait_time", "waiting_time", "waiting", "waited", "queued", "time_in_queue", "max_rss", "maxrss", "ave_rss",
     "max_vms", "max_uss", "max_pss", "io_in", "io_out", "mean_load", "h_m_s",
@@ -116,7 +116,7 @@ _OUTCOME_NAMES = frozenset({
 #: Words that results have, and sometimes parameters: they count where the values look measured.
 _MAYBE_OUTCOMES = frozenset({
     "error", "err", "cost", "costs", "energy", "power", "watts", "watt", "joules", "rate", "throughput", "bandwidth",
-    "wait", "overhead", "loss", "performance", "perf", "speed", "gain", "ratio", "percent", "latency", "fps",
+    "wait", "overhead", "loss", "speed", "gain", "ratio", "percent", "latency", "fps",
     "ops", "usage", "load", "drag", "lift", "scf", "leistung", "verbrauch", "énergie", "puissance",
     "energie", "energía", "energia", "consommation", "consumo", "fraction",
 })  # fmt: skip

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.tables.columns import measured, unit_of_time
+from evenly.readers.tables.number_texts import has_decimal_commas
 from evenly.readers.tables.number_texts import number as number_in
 from evenly.readers.tables.wide import Narrowed
 from evenly.runs.count_names import kind_of
@@ -161,7 +162,7 @@ def _are_runs(cells: pd.DataFrame, name: tuple[str, str], by_number: dict[int, s
     numbers = sorted(by_number)
     if len(numbers) < 2 or numbers[0] > 1 or numbers != list(range(numbers[0], numbers[-1] + 1)):
         return False
-    values = cells[list(by_number.values())].replace("", np.nan).apply(pd.to_numeric, errors="coerce")
+    values = _numbers(cells[list(by_number.values())])
     if (values.isna() & (cells[values.columns] != "")).any(axis=None) or values.isna().all(axis=None):
         return False
     before, after = name
@@ -176,9 +177,18 @@ def _are_runs(cells: pd.DataFrame, name: tuple[str, str], by_number: dict[int, s
     return _alike(values)
 
 
+def _numbers(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the numbers in some columns, NaN where there is none; commas are decimal marks where they must be."""
+    if all(map(pd.api.types.is_numeric_dtype, cells.dtypes)):
+        return cells
+    grouping = "." if has_decimal_commas(cells) else ","
+    found: pd.DataFrame = cells.apply(lambda column: column.map(lambda cell: number_in(str(cell).strip(), grouping)))
+    return found
+
+
 def _alike(cells: pd.DataFrame) -> bool:
     """Tell whether the numbers or durations in each row differ no more than the times of repeated runs do."""
-    values = cells.apply(pd.to_numeric, errors="coerce")
+    values = _numbers(cells)
     if values.isna().all(axis=None):
         values = cells.apply(lambda column: column.map(lambda cell: duration(str(cell), "mm:ss")))
     with np.errstate(invalid="ignore", divide="ignore"):

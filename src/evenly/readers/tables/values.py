@@ -242,8 +242,15 @@ class Values:
         if len(wrong):
             row = int(wrong[0])
             reason = f"{name!r} must be a whole number above zero, but got {self.cells[name].iloc[row]!r}"
-            way = f"--where {shlex.quote(f'{quoted(name)} > 0')}" if self.is_numeric(name) else "--where"
+            way = f"--where {shlex.quote(self._without(name, wrong))}" if self.is_numeric(name) else "--where"
             raise self.at(row, f"{reason}: correct it, or choose rows with where= ({way})")
+
+    def _without(self, name: str, wrong: NDArray[np.int64]) -> str:
+        """Return a condition that leaves out the cells of some rows; words can't be compared with numbers."""
+        found = dict.fromkeys(self.cells[name].iloc[wrong])
+        if all(np.isfinite(self.numbers(name)[wrong])):
+            return f"{quoted(name)} > 0"
+        return " and ".join(f'{quoted(name)} != "{cell}"' for cell in found)
 
     def said_of(self, names: Sequence[str]) -> list[str]:
         """Return a note for each column with cells like ``12k``, and for each that holds versions."""
