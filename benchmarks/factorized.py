@@ -126,10 +126,7 @@ def by_rank(model: StepModel, test: Sequence[Rehearsal], machine: Machine | None
     if machine is None:
         return np.array([s.max() for s in seconds])
     return np.array(
-        [
-            replay(s, one.messages, machine, memory_bytes=one.load.memory_bytes, late=one.load.late).step_s
-            for s, one in zip(seconds, test, strict=True)
-        ]
+        [dataclasses.replace(one, seconds=s).replay(machine).step_s for s, one in zip(seconds, test, strict=True)]
     )
 
 
@@ -144,10 +141,7 @@ def compare(train: list[Rehearsal], test: list[Rehearsal], cost: CostModel, opti
     print(f"{'form':34s} {'learned from':>9s}" + "".join(f"{'mean   p95  worst':>22s}" for _ in columns) + "   CPU s")
     linear = [told(alone, np.array([one.load.seconds.max() for one in test]))]
     for machine in machines:
-        steps = [
-            replay(r.load.seconds, r.messages, machine, memory_bytes=r.load.memory_bytes, late=r.load.late).step_s
-            for r in test
-        ]
+        steps = [dataclasses.replace(r, seconds=r.load.seconds).replay(machine).step_s for r in test]
         linear.append(told(tables[machine.name][1]["total"].to_numpy(), np.array(steps)))
     print(f"{'linear cost model, replayed':34s} {0:9d}" + "".join(f"{text:>22s}" for text in linear), flush=True)
     counts = sorted({n for n in (200, len(train)) if n <= len(train)})
@@ -247,7 +241,7 @@ def real(cost: CostModel, options: argparse.Namespace) -> None:
                     f"{guess[which] * 1e3:{width}.2f}" for which, width in (("linear", 8), ("learned", 9))
                 )
                 if ranks <= cores:
-                    step = replay(learned * speed, seen.messages, machine, late=seen.load.late)
+                    step = replay(learned * speed, seen.messages, machine, late=seen.load.late, fed=seen.load.fed)
                     took = float(np.median(wall))
                     off["wall"].append(abs(step.step_s / took - 1))
                     shown = (took, step.step_s, float(np.median(talk)), step.communication_s)

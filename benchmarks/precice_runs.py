@@ -3,9 +3,9 @@
     python benchmarks/precice_runs.py SOURCE FOLDER [--cores 8]
 
 SOURCE is a folder with the source of preCICE 3. It is built in FOLDER (about 7 minutes on one core; it needs cmake, a
-C++ compiler, and the development files of Boost, Eigen and libxml2). Two solvers whose times are known are coupled, each
-with a process for every rank (`precice_solver.cpp`). For each coupling scheme: runs with few ranks, what evenly reads
-and which split of the cores it finds, and runs with this split, with the even one and with the two beside it.
+C++ compiler, and the development files of Boost, Eigen and libxml2). Two solvers whose times are known are coupled.
+Each has a process for every rank (`precice_solver.cpp`). For each coupling scheme: runs with few ranks, what evenly
+reads and which split of the cores it finds, and runs with this split, with the even one and with the two beside it.
 
 The table shows seconds per time window: predicted with the interval of 90 %, measured (the median over the windows),
 and that of the best split that was run.
@@ -145,9 +145,9 @@ def run(solver: Path, folder: Path, case: Case, fluid: int, solid: int) -> float
                         cwd=folder / name,
                         stdout=log,
                         stderr=subprocess.STDOUT,
-                    )  # fmt: skip
+                    )
                 )
-    if any([process.wait(timeout=300) for process in processes]):
+    if sum(process.wait(timeout=300) != 0 for process in processes):
         raise SystemExit(f"a run failed: see the logs in {folder}")
     lines = (folder / "Solid" / "rank-0.log").read_text().splitlines()
     seconds = [float(line.split()[2]) for line in lines if line.startswith("window ")]

@@ -27,7 +27,7 @@ def planted(count: int, *, noise: float = 0.0, seed: int = 0) -> list[Rehearsal]
     for number in range(count):
         profile = random.dirichlet(np.full(_TERMS, 0.3), 4)
         far = random.uniform(0, 1e6, 4)
-        load = RankLoads(np.exp(random.uniform(-9, -4, 4)), profile, np.zeros(4), far, far)
+        load = RankLoads(np.exp(random.uniform(-9, -4, 4)), profile, np.zeros(4), np.zeros(4), far, far)
         seconds = load.seconds * (1 + 0.5 * profile[:, 0]) * np.exp(noise * random.normal(size=4))
         messages = Messages(
             4, np.array([0]), np.array([1]), np.array([0]), np.array([800.0]), np.array([100.0, 100.0, 0.0, 0.0])

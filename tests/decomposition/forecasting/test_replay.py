@@ -113,3 +113,16 @@ def test_what_the_machine_lacks_is_said() -> None:
         replay(np.full(3, 0.001), chain(3, 8.0), replace(MACHINE, between_nodes=None))
     with pytest.raises(InputError, match=r"2 cores .* 3 ranks"):
         replay(np.full(3, 0.001), chain(3, 8.0), replace(MACHINE, nodes=1))
+
+
+def test_neighbours_with_off_diagonal_media_wait_for_each_other_twice() -> None:
+    machine = replace(MACHINE, within_node=Link(1e-9, 1e12), jitter=0.0)
+    # They touch on both sides, as in a periodic cell.
+    exchange, receiver = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    pair = Messages(2, exchange, 1 - receiver, receiver, np.full(4, 8.0), np.full(2, 1.0))
+    # Both compute 3 ms: one most of it before the increments are exchanged, the other after that.
+    seconds, share = np.array([0.003, 0.003]), np.array([2 / 3, 1 / 3])
+    assert replay(seconds, pair, machine, late=share).step_s == pytest.approx(0.003, rel=1e-3)
+    assert replay(seconds, pair, machine, fed=share).step_s == pytest.approx(0.004, rel=1e-3)
+    one = replay(seconds, pair, machine, fed=share * [1, 0])
+    assert one.step_s == pytest.approx(0.003, rel=1e-3)

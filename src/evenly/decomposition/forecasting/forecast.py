@@ -213,7 +213,7 @@ def forecast_step(
     else:
         seconds, half = workload.load.seconds, known.half_width(level)
     load = workload.load
-    found = replay(seconds, workload.messages, machine, memory_bytes=load.memory_bytes, late=load.late)
+    found = replay(seconds, workload.messages, machine, memory_bytes=load.memory_bytes, late=load.late, fed=load.fed)
     share = found.communication_s / found.step_s
     wide = float(np.hypot((1 - share) * half, share * REPLAY_ERROR * _normal(level)))
     return {

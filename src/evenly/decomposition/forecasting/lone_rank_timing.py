@@ -31,8 +31,10 @@ __all__ = ["ComputingTimes", "RankLoads", "lone_rank", "rank_loads_of", "time_al
 _AGREE = 1.15
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Beginnings of the names of terms whose work is done while the ghosts of H travel.
-_LATE = ("polaris", "pole ", "transform", "patches", "gathered")
+#: Beginnings of the names of terms whose work is done while the ghosts of H travel: of poles, and of transforms.
+_POLES, _TRANSFORMS = ("polaris", "pole ", "far pole"), ("transform", "patches", "gathered")
+#: Terms of chunks with off-diagonal media, whose poles wait for the ghosts of H, too.
+_FED = ("fed values", "fed chunks", "increments")
 #: The term that counts bytes moved to and from memory, and the terms of bytes beyond a core's own caches.
 _MEMORY = "memory bytes"
 _FAR = ("uncached bytes", _MEMORY)
@@ -50,6 +52,9 @@ class RankLoads:
         Share of each term in a rank's seconds; rows sum to 1.
     late : (ranks,)
         Share of a rank's seconds that is computed while the ghosts of H travel.
+    fed : (ranks,)
+        Share that is computed between the arrival of these ghosts and the exchange of the increments of off-diagonal
+        media; 0 without such media.
     memory_bytes : (ranks,)
         Bytes per step moved to and from memory; the last cache holds the others.
     far_bytes : (ranks,)
@@ -59,6 +64,7 @@ class RankLoads:
     seconds: Array
     profile: Array
     late: Array
+    fed: Array
     memory_bytes: Array
     far_bytes: Array
 
@@ -101,9 +107,16 @@ def rank_loads_of(cell: Cell, layout: BinaryPartition, ranks: int, cost: CostMod
     parts = amounts * cost.vector
     seconds = parts.sum(axis=1)
     profile = parts / np.maximum(seconds, 1e-300)[:, None]
-    late = profile[:, [name.lower().startswith(_LATE) for name in names]].sum(axis=1)
+    poles, late = (
+        profile[:, [name.lower().startswith(known) for name in names]].sum(axis=1) for known in (_POLES, _TRANSFORMS)
+    )
+    fed = profile[:, [name in _FED for name in names]].sum(axis=1)
+    if "fed values" in names:
+        values, of_all = (amounts[:, names.index(name)] for name in ("fed values", "polarised values"))
+        waiting = np.clip(values / np.maximum(of_all, 1.0), 0, 1)
+        fed, poles = fed + waiting * poles, (1 - waiting) * poles
     far = amounts[:, [name in _FAR for name in names]].sum(axis=1)
-    return RankLoads(seconds, profile, late, amounts[:, names.index(_MEMORY)], far)
+    return RankLoads(seconds, profile, late + poles, fed, amounts[:, names.index(_MEMORY)], far)
 
 
 def lone_rank(

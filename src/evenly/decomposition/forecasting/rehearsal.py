@@ -93,8 +93,9 @@ class Rehearsal:
     def replay(self, machine: Machine, seed: int = 0) -> Replay:
         """Return the replayed time of a step on a machine."""
         return replay(
-            self.seconds, self.messages, machine, memory_bytes=self.load.memory_bytes, late=self.load.late, seed=seed
-        )
+            self.seconds, self.messages, machine, memory_bytes=self.load.memory_bytes, late=self.load.late,
+            fed=self.load.fed, seed=seed,
+        )  # fmt: skip
 
 
 def rehearse(setting: Setting, cost: CostModel, *, most: int = 6, rounds: int = 1, seed: int = 0) -> Rehearsal:
@@ -203,7 +204,7 @@ def _packed(one: Rehearsal) -> bytes:
     np.savez_compressed(
         file,
         about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8),
-        load=np.stack([load.seconds, load.late, load.memory_bytes, load.far_bytes]),
+        load=np.stack([load.seconds, load.late, load.fed, load.memory_bytes, load.far_bytes]),
         profile=load.profile.astype(np.float32),
         pairs=np.stack([messages.exchange, messages.sender, messages.receiver]).astype(np.int32),
         size=messages.size,
@@ -217,9 +218,9 @@ def _packed(one: Rehearsal) -> bytes:
 def _unpacked(data: bytes) -> Rehearsal:
     with np.load(io.BytesIO(data), allow_pickle=False) as stored:
         about = json.loads(bytes(stored["about"]).decode())
-        seconds, late, memory, far = stored["load"]
+        seconds, late, fed, memory, far = stored["load"]
         exchange, sender, receiver = stored["pairs"].astype(np.int64)
         setting = Setting(about["structure"], about["parameters"], about["ranks"], about.get("source", "alone"))
         messages = Messages(setting.ranks, exchange, sender, receiver, stored["size"], stored["faces"])
-        load = RankLoads(seconds, stored["profile"].astype(np.float64), late, memory, far)
+        load = RankLoads(seconds, stored["profile"].astype(np.float64), late, fed, memory, far)
         return Rehearsal(setting, about["traits"], load, messages, stored["seconds"], stored["timed"])

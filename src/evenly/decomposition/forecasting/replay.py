@@ -9,6 +9,7 @@ Assumptions:
 
 - Messages of at most 64 KiB travel while both sides compute; larger ones travel when both sides wait for them (the
   eager and rendezvous protocols of MPI).
+- Neighbours with off-diagonal media wait for each other once more in a step, where they exchange increments.
 - A rank receives its messages one after the other.
 - All messages from other nodes go through the node's network card.
 - Ranks fill one node after the other.
@@ -76,6 +77,7 @@ def replay(
     *,
     memory_bytes: Array | None = None,
     late: Array | None = None,
+    fed: Array | None = None,
     seed: int = 0,
 ) -> Replay:
     """Return the time of a step on a machine by a simulation of its ranks and messages.
@@ -90,6 +92,9 @@ def replay(
         Bytes that each rank moves to and from memory in a step; the ranks of a node share its bandwidth.
     late : (ranks,), optional
         Share of a rank's computation that comes after sending the ghosts of H; 0 by default.
+    fed : (ranks,), optional
+        Share that comes after the arrival of these ghosts and before the exchange of increments of off-diagonal media,
+        which neighbours that both have such work wait for; 0 by default.
     seed : int
         Seed of the variation from step to step.
 
@@ -102,7 +107,17 @@ def replay(
     node = nodes_of(machine, ranks)
     own = with_shared_bandwidth(np.asarray(seconds, dtype=np.float64) / machine.core_speed, memory_bytes, machine, node)
     latency, transfer, card = message_times(messages, machine, node)
-    part = np.zeros(ranks) if late is None else np.asarray(late, dtype=np.float64)
+    part, mixed = (np.zeros(ranks) if share is None else np.asarray(share, dtype=np.float64) for share in (late, fed))
+    # Increments go both ways between neighbours that both have any; they are few.
+    with_ = np.flatnonzero((messages.exchange == 1) & (mixed[messages.sender] > 0) & (mixed[messages.receiver] > 0))
+    there, back = messages.receiver[with_], messages.sender[with_]
+    with_ = np.tile(with_, 2)[ordered := np.argsort(np.append(there, back), kind="stable")]
+    exchange = np.append(messages.exchange, np.full(len(with_), EXCHANGES))
+    receiver = np.append(messages.receiver, np.append(there, back)[ordered])
+    sender = np.append(messages.sender, np.append(back, there)[ordered])
+    latency, transfer = np.append(latency, latency[with_]), np.append(transfer, np.zeros(len(with_)))
+    at_once = np.append(messages.size <= EAGER, np.zeros(len(with_), dtype=np.bool_))
+    card = np.vstack([card, np.zeros((1, card.shape[1]))])
     # Noise factors of mean 1 with an exponential part of standard deviation `jitter`, as caused by operating systems,
     # (steps, ranks).
     random = np.random.default_rng(seed)
@@ -110,15 +125,12 @@ def replay(
     noise = np.maximum(1 + machine.jitter * (random.standard_exponential(shape) - 1), 0.0)
     # The sample mean of few draws differs from 1, so it is normalised for each rank.
     noise /= noise[WARM_UP:].mean(axis=0)
-    # Messages are sorted by exchange and receiver; `bounds` is the first message to each rank, (2, ranks + 1).
-    bounds = np.stack(
-        [np.searchsorted(messages.exchange * ranks + messages.receiver, e * ranks + np.arange(ranks + 1))
-         for e in range(EXCHANGES)]
-    )  # fmt: skip
+    # Messages are sorted by exchange and receiver; `bounds` is the first message to each rank, (3, ranks + 1).
+    order = exchange * ranks + receiver
+    bounds = np.stack([np.searchsorted(order, e * ranks + np.arange(ranks + 1)) for e in range(EXCHANGES + 1)])
     finished = steps_together(
-        own * (1 - part), own * part, noise, bounds, messages.sender, latency, transfer,
-        messages.size <= EAGER, node, card,
-    )  # fmt: skip
+        own * (1 - part - mixed), own * part, own * mixed, noise, bounds, sender, latency, transfer, at_once, node, card
+    )
     # The mean over the steps after the warm-up, in which ranks still drift apart.
     step = float((finished[-1] - finished[WARM_UP - 1]) / STEPS)
     slowest = float(own.max())

@@ -21,6 +21,7 @@ Ints = NDArray[np.int64]
 def steps_together(
     early: Array,
     late: Array,
+    fed: Array,
     noise: Array,
     starts: Ints,
     sender: Ints,
@@ -36,16 +37,18 @@ def steps_together(
     ----------
     early, late : (ranks,)
         Seconds of computation while the ghosts of E travel, and while those of H travel.
+    fed : (ranks,)
+        Seconds of computation before increments of off-diagonal media are sent.
     noise : (steps, ranks)
         Factor of the computing time in each step.
-    starts : (2, ranks + 1)
+    starts : (3, ranks + 1)
         Index of the first message to each rank, for each exchange.
     sender, latency, transfer, at_once : (messages,)
         Rank of the sender, seconds of latency, seconds that the receiver then needs, and whether the message travels
         while both sides compute (eager protocol).
     node : (ranks,)
         Node of each rank.
-    card : (2, nodes)
+    card : (3, nodes)
         Seconds that each node's network card needs for all messages from other nodes in an exchange.
     """
     # `now` (ranks,): seconds since the start at which each rank has finished its last exchange.
@@ -54,13 +57,13 @@ def steps_together(
     now = np.zeros(ranks)
     finished = np.zeros(steps)
     for step in range(steps):
-        # Exchange 0 sends the ghosts of E, exchange 1 those of H.
-        for exchange in range(2):
+        # Exchange 0 sends the ghosts of E, exchange 1 those of H, exchange 2 the increments.
+        for exchange in range(3):
             # A rank sends when the last exchange has ended for it, then computes what doesn't need the ghosts.
             sent = now.copy()
             wait = np.zeros(ranks)
             for r in range(ranks):
-                work = early[r] if exchange == 0 else late[r]
+                work = early[r] if exchange == 0 else late[r] if exchange == 1 else fed[r]
                 wait[r] = now[r] + work * noise[step, r]
             # Departure of the first message from another node to each node; the node's card is busy from then on.
             begun = np.full(nodes, np.inf)

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.stepping.kernels.fourier import SAMPLES, accumulate
+from evenly.fdtd.stepping.memory import zeros
 from evenly.memory import check_room
 
 __all__ = ["FourierPatch", "Phases", "check_frequencies", "decimation"]
@@ -202,8 +203,8 @@ class FourierPatch:
         n = len(phases.frequencies)
         room = 16.0 * self.parts * n * box.volume
         check_room(f"a monitor of {n} frequencies at {box.volume:,} points", room, "ask for fewer, or a smaller region")
-        self._real = np.zeros((self.parts, n, box.volume))
-        self._imag = np.zeros((self.parts, n, box.volume))
+        self._real = zeros((self.parts, n, box.volume), np.float64)
+        self._imag = zeros((self.parts, n, box.volume), np.float64)
 
     def attach(self, chunk: FieldView) -> None:
         """Read the values from the arrays of `chunk` from now on."""
@@ -211,7 +212,7 @@ class FourierPatch:
         # Samples are stored in the memory order of the field, so that copies read it contiguously.
         self._order = tuple(int(a) for a in np.argsort([-abs(s) for s in views[0].strides], kind="stable"))
         self._rows_shape = tuple(self.box.shape[a] for a in self._order)
-        self._buffer = np.empty((self.parts, SAMPLES, self.box.volume), dtype=views[0].dtype)
+        self._buffer = zeros((self.parts, SAMPLES, self.box.volume), views[0].dtype)
         self._rows = [part.reshape(SAMPLES, *self._rows_shape) for part in self._buffer]
         self._views = [view.transpose(self._order) for view in views]
         self._lower: list[NDArray[Any]] = []

@@ -15,6 +15,7 @@ from evenly.fdtd.media.materials import Pole
 from evenly.fdtd.stepping.coefficients import FieldCoefficients, Nodes, NonlinearPoints, PoleGroup
 from evenly.fdtd.stepping.frame import Array, Frame, Runs, packed_indices
 from evenly.fdtd.stepping.kernels.arguments import LOSSY, PER_POINT, SCALAR
+from evenly.fdtd.stepping.memory import copied, filled, zeros
 
 if TYPE_CHECKING:
     from evenly.fdtd.media.structure import Response
@@ -112,10 +113,10 @@ class CoefficientsBuilder:
             component,
             _runs_of(points),
             factors.astype(self.dtype),
-            np.ascontiguousarray(_collapse(strengths), self.dtype),
-            (_collapse(weights[None, :])[0] / self.grid.courant).astype(self.dtype),
-            [np.zeros((len(poles), len(points)), self.dtype) for _ in range(self.parts)],
-            [np.zeros((len(poles), len(points)), self.dtype) for _ in range(self.parts)],
+            copied(_collapse(strengths), self.dtype),
+            copied(_collapse(weights[None, :])[0] / self.grid.courant, self.dtype),
+            [zeros((len(poles), len(points)), self.dtype) for _ in range(self.parts)],
+            [zeros((len(poles), len(points)), self.dtype) for _ in range(self.parts)],
             poles,
         )
 
@@ -134,7 +135,7 @@ class CoefficientsBuilder:
     def _pack_nonlinear(self, component: int, pieces: list[tuple[Any, ...]]) -> NonlinearPoints:
         runs, values = _join(pieces)
         inverse, chi2, chi3 = (v.astype(self.dtype) for v in values)
-        now, before, kept = ([np.zeros(inverse.size, self.dtype) for _ in range(self.parts)] for _ in range(3))
+        now, before, kept = ([zeros(inverse.size, self.dtype) for _ in range(self.parts)] for _ in range(3))
         constants = np.stack([1 / inverse, chi2, chi3])
         epsilon, chi2, chi3 = np.ascontiguousarray(_collapse(constants))
         return NonlinearPoints(component, runs, epsilon, chi2, chi3, now, before, kept)
@@ -168,7 +169,7 @@ class CoefficientsBuilder:
         # The kernel needs each run's place along the axes, (n_runs, 3), beside flat index, length and packed offset.
         i, rest = np.divmod(runs[:, 0], self.frame.shape[1] * self.frame.shape[2])
         j, k = np.divmod(rest, self.frame.shape[2])
-        elements = np.stack(values).astype(self.dtype)
+        elements = copied(np.stack(values), self.dtype)
         return Nodes(np.column_stack([runs, i, j, k]), elements, self._edge_factors(medium), self._touched)
 
     def _edge_factors(self, medium: FieldCoefficients) -> tuple[Array, Array, Array]:
@@ -177,7 +178,7 @@ class CoefficientsBuilder:
             none = np.zeros(1, self.dtype)
             return none, none, none
         # a = (1 - s)/(1 + s), so 1/((1 + s) a) = 1/(1 - s) = (1 + 1/a)/2.
-        x, y, z = (np.asarray(self.grid.courant * (1 + 1 / a) / 2, self.dtype) for a in medium.a)
+        x, y, z = (copied(self.grid.courant * (1 + 1 / a) / 2, self.dtype) for a in medium.a)
         return x, y, z
 
 
@@ -212,13 +213,13 @@ class _Varying:
         elif self.value is None and not isinstance(value, np.ndarray):
             self.value = value
         elif isinstance(value, np.ndarray) or value != self.value:
-            full = np.full(self.frame.size, 1.0 if self.value is None else self.value, self.dtype)
+            full = filled(self.frame.size, 1.0 if self.value is None else self.value, self.dtype)
             self.frame.view(full, box)[...] = value
             self.value = full
 
     def full(self) -> Array:
         """Return the value at every point, flat."""
-        return self.value if isinstance(self.value, np.ndarray) else np.full(self.frame.size, self.value, self.dtype)
+        return self.value if isinstance(self.value, np.ndarray) else filled(self.frame.size, self.value, self.dtype)
 
 
 def _join(pieces: list[tuple[Any, ...]]) -> tuple[Runs, list[Array]]:

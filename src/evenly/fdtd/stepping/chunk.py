@@ -39,6 +39,7 @@ from evenly.fdtd.stepping.kernels.arguments import ABOVE_ROW, CLOSED, E_STEPPED,
 from evenly.fdtd.stepping.kernels.curl import find_curl
 from evenly.fdtd.stepping.kernels.nonlinear import share_intensity, solve_nonlinear
 from evenly.fdtd.stepping.kernels.poles import advance_poles
+from evenly.fdtd.stepping.memory import zeros
 
 if TYPE_CHECKING:
     from evenly.fdtd.cell.boundaries import Layers
@@ -165,14 +166,14 @@ class Chunk:
     def _allocate(self) -> None:
         size = self.frame.size
         self.fields = {
-            name: [tuple(np.zeros(size, self.dtype) for _ in range(3)) for _ in range(self.parts)] for name in "EH"
+            name: [tuple(zeros(size, self.dtype) for _ in range(3)) for _ in range(self.parts)] for name in "EH"
         }
         # The convolutional layer's ψ (J. A. Roden and S. D. Gedney, Microw. Opt. Technol. Lett. 27, 334 (2000)): six,
         # two per derivative; those of derivatives outside layers have no room of their own.
         held = np.repeat([bool(self.layered[u]) for u in self.frame.order], 2)
         self._psi_offsets = (np.cumsum(held) - held) * size
         room = max(1, int(held.sum()) * size)
-        self._psi = {name: [np.zeros(room, self.dtype) for _ in range(self.parts)] for name in "EH"}
+        self._psi = {name: [zeros(room, self.dtype) for _ in range(self.parts)] for name in "EH"}
 
     def _build(self, structure: Structure) -> None:
         builders = {name: CoefficientsBuilder(name, self.frame, self.grid, self.parts, self.dtype) for name in "EH"}
@@ -243,7 +244,7 @@ class Chunk:
         if box.empty:
             return
         while len(self._increments[name]) < self.parts:
-            x, y, z = (np.zeros(self.frame.size, self.dtype) for _ in range(3))
+            x, y, z = (zeros(self.frame.size, self.dtype) for _ in range(3))
             self._increments[name].append((x, y, z))
         fresh = [box]
         for known in self.increment_boxes[name]:
