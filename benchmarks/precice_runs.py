@@ -20,6 +20,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,13 +61,17 @@ class Case:
         )
         repeated = (
             f'<max-iterations value="{self.iterations}"/>'
-            '<relative-convergence-measure limit="1e-14" data="Displacement" mesh="Solid-Mesh"/>'
+            '<relative-convergence-measure limit="1e-6" data="Displacement" mesh="Solid-Mesh"/>'
             '<acceleration:constant><relaxation value="0.5"/></acceleration:constant>'
         )
+        ends = f">{self.basis}</mapping:{self.mapping}>" if self.basis else "/>"
         mapped = "".join(
             f'<mapping:{self.mapping} direction="{direction}" from="{source}-Mesh" to="{target}-Mesh" '
-            f'constraint="consistent"{">" + self.basis + f"</mapping:{self.mapping}>" if self.basis else "/>"}'
-            for direction, source, target in (("write", "Fluid", "Solid"), ("read", "Solid", "Fluid"))
+            f'constraint="{constraint}"{ends}'
+            for direction, source, target, constraint in (
+                ("write", "Fluid", "Solid", "conservative"),
+                ("read", "Solid", "Fluid", "consistent"),
+            )
         )
         return f"""<?xml version="1.0"?>
 <precice-configuration>
@@ -147,7 +152,12 @@ def run(solver: Path, folder: Path, case: Case, fluid: int, solid: int) -> float
                         stderr=subprocess.STDOUT,
                     )
                 )
-    if sum(process.wait(timeout=300) != 0 for process in processes):
+    while any(process.poll() is None for process in processes):
+        if any(process.poll() for process in processes):  # the others would wait for it
+            for process in processes:
+                process.kill()
+        time.sleep(0.05)
+    if any(process.returncode for process in processes):
         raise SystemExit(f"a run failed: see the logs in {folder}")
     lines = (folder / "Solid" / "rank-0.log").read_text().splitlines()
     seconds = [float(line.split()[2]) for line in lines if line.startswith("window ")]
@@ -174,8 +184,7 @@ def show(case: Case, solver: Path, folder: Path, cores: int) -> None:
     command = [sys.executable, "-m", "evenly", "allocate", folder / "learned", "--cores", str(cores), "--json"]
     answer = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ).stdout)
     (folder / "answer.json").write_text(json.dumps(answer, indent=1))
-    plan = answer["plans"][0]
-    found = (int(plan["counts"]["Fluid"]), int(plan["counts"]["Solid"]))
+    found = (answer["cores"]["Fluid"], answer["cores"]["Solid"])
     beside = [(found[0] + more, cores - found[0] - more) for more in (-1, 1)]
     splits = [found, *(each for each in (*beside, (cores // 2, cores - cores // 2)) if min(each) > 0)]
     measured = {
@@ -184,9 +193,9 @@ def show(case: Case, solver: Path, folder: Path, cores: int) -> None:
     for split, seconds in measured.items():
         name, predicted, ratio = "", "", ""
         if split == found:
-            step = plan["step_s"]
+            step, (low, high) = answer["expected_seconds"], answer["expected_interval_seconds"]
             name, ratio = case.name, f"{seconds / step:.2f}"
-            predicted = f"{1e3 * step:.1f} ({1e3 * plan['lower_s']:.1f}–{1e3 * plan['upper_s']:.1f})"
+            predicted = f"{1e3 * step:.1f} ({1e3 * low:.1f}–{1e3 * high:.1f})"
         best = " best" if seconds == min(measured.values()) else ""
         line = f"{name:49} {split[0]}/{split[1]:<3}  {predicted:>20}  {1e3 * seconds:>8.1f}  {ratio:>5}"
         print(f"{line}  {answer.get('layout', '') if split == found else ''}{best}", flush=True)

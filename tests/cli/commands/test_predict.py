@@ -267,3 +267,44 @@ def test_a_name_in_a_value_is_said(evenly: Evenly, nodes: str) -> None:
     shown = evenly("predict", "m.evenly", "--at", "nodes=2,tasks_per_node=24 grid=1000")
     assert shown.code == 2
     assert "put a space before tasks_per_node=" in shown.err
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_a_time_that_more_cores_dont_shorten_may_be_weak_scaling(evenly: Evenly, saved: bool) -> None:
+    rows = [(p, 293 + 3 * i) for i, p in enumerate((1, 2, 4, 8, 16, 32, 64))]
+    pd.DataFrame(rows, columns=["ranks", "seconds"]).to_csv("w.csv", index=False)
+    name, law = "w.csv", LAW
+    if saved:
+        assert evenly("fit", name, *LAW, "--save", "w.evenly").code == 0
+        name, law = "w.evenly", ()
+    shown = evenly("predict", name, *law, "--cores", "1..128")
+    assert shown.code == 2
+    assert "more cores don't shorten the time" in shown.err
+    assert "--parameters ranks" in shown.err
+    assert evenly("predict", name, *law, "--at", "ranks=64").code == 0
+    page = evenly("report", name, *law, "--next", "0", "-o", "page.md")
+    assert page.code == 0
+    assert "Nothing is recommended: more cores don't shorten the time" in Path("page.md").read_text()
+    if not saved:
+        told = evenly("predict", name, *law, "--cores", "1..128", "--parameters", "ranks")
+        assert (told.code, "recommended: 1 core" in told.out) == (0, True)
+
+
+def test_times_that_fall_or_sizes_that_vary_need_no_question(evenly: Evenly) -> None:
+    falls = [(p, 100 / p + 50) for p in (1, 2, 4, 8, 16)]
+    pd.DataFrame(falls, columns=["ranks", "seconds"]).to_csv("falls.csv", index=False)
+    assert evenly("predict", "falls.csv", "--method", "pmnf", "--cores", "1..16").code == 0
+    sizes = [(p, n, n * (10 + 0.1 * p)) for p in (1, 2, 4, 8, 16) for n in (1, 2, 4)]
+    pd.DataFrame(sizes, columns=["ranks", "n", "seconds"]).to_csv("sizes.csv", index=False)
+    assert evenly("predict", "sizes.csv", "--method", "pmnf", "--cores", "1..16", "--at", "n=2").code == 0
+
+
+def test_a_label_with_marks_of_the_option_is_proposed_in_quotes(evenly: Evenly) -> None:
+    rows = [
+        (p, label, w / p) for p in (1, 2, 4, 8) for label, w in (("coarse (nx=100, 2D)", 50), ("fine (nx=200, 2D)", 90))
+    ]
+    pd.DataFrame(rows, columns=["cores", "mesh", "seconds"]).to_csv("m.csv", index=False)
+    asked = evenly("predict", "m.csv", *LAW, "--cores", "1..8")
+    assert asked.code == 2
+    assert """--at 'mesh="fine (nx=200, 2D)"'""" in asked.err
+    assert evenly("predict", "m.csv", *LAW, "--cores", "1..8", "--at", 'mesh="fine (nx=200, 2D)"').code == 0
