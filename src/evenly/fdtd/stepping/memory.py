@@ -66,8 +66,8 @@ def zeros(shape: int | tuple[int, ...], dtype: Any) -> NDArray[Any]:
 
     Examples
     --------
-    >>> zeros(3, np.float32).tolist(), zeros((100, 200), float).any()
-    ([0.0, 0.0, 0.0], False)
+    >>> zeros(3, np.float32).tolist(), int(zeros((100, 200), float).sum())
+    ([0.0, 0.0, 0.0], 0)
     """
     return filled(shape, 0, dtype)
 
