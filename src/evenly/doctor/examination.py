@@ -31,6 +31,7 @@ def examine(folder: Path, seconds: float = 0.5, progress: Callable[[float], None
         software.threads,
         hardware.memory,
         lambda: hardware.bandwidth(seconds),
+        hardware.huge_pages,
         hardware.clock,
         lambda: hardware.steadiness(seconds),
         lambda: hardware.files(folder),

@@ -14,7 +14,7 @@ from evenly.machine.measuring.computing import array_bytes, measure_jitter, memo
 from evenly.machine.measuring.messages import measure_messages
 from evenly.memory import free_bytes
 
-__all__ = ["bandwidth", "clock", "cores", "files", "memory", "ranks", "steadiness"]
+__all__ = ["bandwidth", "clock", "cores", "files", "huge_pages", "memory", "ranks", "steadiness"]
 
 #: Fraction of the cores that others may use, relative jitter, and seconds of difference between clocks that matter.
 _BUSY, _JITTER, _CLOCKS_S = 0.25, 0.05, 2.0
@@ -78,6 +78,31 @@ def bandwidth(seconds: float) -> Finding:
     gain = together / alone
     found = f"{alone / 1e9:.1f} GB/s by one core, {together / 1e9:.1f} GB/s by all {len(numbers)} ({gain:.1f} times)"
     return Finding("memory bandwidth", "good", found)
+
+
+def huge_pages(place: Path = Path("/sys/kernel/mm/transparent_hugepage/enabled")) -> Finding:
+    """Say whether programs get huge pages of memory: without them, steps of large chunks vary by up to twice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w") as file:
+    ...     print("always madvise [never]", file=file, flush=True)
+    ...     huge_pages(Path(file.name)).verdict
+    'note'
+    """
+    try:
+        chosen = place.read_text(encoding="ascii").partition("[")[2].partition("]")[0]
+    except (OSError, ValueError):
+        chosen = ""
+    if chosen == "never":
+        remedy = f"ask the administrator for `echo madvise > {place}`"
+        return Finding("huge pages", "note", "never, so that times depend on where memory lies", remedy)
+    told = {
+        "always": "for all programs",
+        "madvise": "for programs that ask; others ask with GLIBC_TUNABLES=glibc.malloc.hugetlb=1 in the environment",
+    }
+    return Finding("huge pages", "good", told.get(chosen, "this system doesn't say"))
 
 
 def clock() -> Finding:

@@ -273,10 +273,9 @@ def test_a_name_in_a_value_is_said(evenly: Evenly, nodes: str) -> None:
 def test_a_time_that_more_cores_dont_shorten_may_be_weak_scaling(evenly: Evenly, saved: bool) -> None:
     rows = [(p, 293 + 3 * i) for i, p in enumerate((1, 2, 4, 8, 16, 32, 64))]
     pd.DataFrame(rows, columns=["ranks", "seconds"]).to_csv("w.csv", index=False)
-    name, law = "w.csv", LAW
+    name, law = ("w.evenly", ()) if saved else ("w.csv", LAW)
     if saved:
-        assert evenly("fit", name, *LAW, "--save", "w.evenly").code == 0
-        name, law = "w.evenly", ()
+        assert evenly("fit", "w.csv", *LAW, "--save", name).code == 0
     shown = evenly("predict", name, *law, "--cores", "1..128")
     assert shown.code == 2
     assert "more cores don't shorten the time" in shown.err
