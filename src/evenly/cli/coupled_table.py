@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from evenly.cli.console import note
 from evenly.cli.coupled_input import WORK
 from evenly.errors import InputError, ReadError
 from evenly.readers.tables.states import name_key
 from evenly.runs.count_names import kind_of
+from evenly.space.expressions import quoted
 
 if TYPE_CHECKING:
     from evenly.allocation.problem.coupled_runs import CoupledRuns
@@ -58,7 +61,14 @@ def whole_runs(coupled: Path, time: str | None, layout: str | None) -> tuple[Who
     return found, years
 
 
-def read_coupled(path: Path, time: str | None, solvers: Sequence[str], *, simulated_years: bool) -> CoupledRuns:
+def read_coupled(
+    path: Path,
+    time: str | None,
+    solvers: Sequence[str],
+    *,
+    simulated_years: bool,
+    known: Mapping[str, Any] = MappingProxyType({}),
+) -> CoupledRuns:
     """Return the whole coupled runs of a table; those that failed or were stopped are left out, and a note says so.
 
     Parameters
@@ -69,6 +79,8 @@ def read_coupled(path: Path, time: str | None, solvers: Sequence[str], *, simula
     solvers : sequence of str
     simulated_years : bool
         Whether a step of the solvers is a simulated year.
+    known : mapping of str to value
+        What the solvers are planned for, as their grid: runs of another are left out.
 
     Raises
     ------
@@ -87,21 +99,55 @@ def read_coupled(path: Path, time: str | None, solvers: Sequence[str], *, simula
         if isinstance(table, Runs):
             raise InputError(f"{path} holds runs that evenly wrote: --coupled needs a table of whole coupled runs")
         table = plain_cells(table, TableOptions())
+        where = _of_the_plan(path, table, known)
         cores = _columns_of_cores(path, table, solvers)
         column, unit = _time(path, table, time, solvers, simulated_years=simulated_years)
         values = Values(TableOptions(), path, table.frame, table.lines)
         for name in cores.values():
             _check_whole(values, name)
-        reader = TableReader(parameters=list(cores.values()), time=column, unit=unit)
+        reader = TableReader(parameters=list(cores.values()), time=column, unit=unit, where=where)
         (runs,) = reader.read(path).values()
-        _check_one_setting(path, reader.columns, table, list(cores.values()), rate=unit == "SYPD")
+        settled = {name_key(name) for name in known}
+        columns = [one for one in reader.columns if name_key(one.name) not in settled]
+        _check_one_setting(path, columns, table, list(cores.values()), rate=unit == "SYPD")
         for text in reader.notes:
             note(f"{path.name}: {text}")
         good = runs.ok
         counts = good.to_frame()[list(cores.values())].to_numpy(dtype="int64")
         return CoupledRuns(dict(zip(cores, counts.T, strict=True)), good.values)
     except ReadError as error:
-        raise InputError(f"--coupled: {error}") from None
+        beside = (
+            "; --where reads PATH, not the table of --coupled: take the row out there"
+            if "--where" in str(error)
+            else ""
+        )
+        raise InputError(f"--coupled: {error}{beside}") from None
+
+
+def _of_the_plan(path: Path, table: Cells, known: Mapping[str, Any]) -> str | None:
+    """Return the condition for the runs of what is planned for; None if the table doesn't tell.
+
+    Raises
+    ------
+    InputError
+        If all its runs are of something else.
+    """
+    keys = {name_key(name): value for name, value in known.items()}
+    conditions = []
+    for name in map(str, table.frame):
+        if name_key(name) not in keys:
+            continue
+        value, texts = keys[name_key(name)], set(table.frame[name])
+        if texts == {str(value)}:
+            continue
+        if str(value) not in texts:
+            raise InputError(
+                f"the coupled runs of {path} are of {name} = {', '.join(sorted(texts)[:3])}, but the plan is for "
+                f"{name} = {value}: give coupled runs of that"
+            )
+        conditions.append(f"{quoted(name)} == {value if isinstance(value, int | float) else json.dumps(str(value))}")
+        note(f"{path.name}: only runs with {name} = {value}, as in the plan")
+    return " and ".join(conditions) or None
 
 
 def _time(

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CompareOptions", "GoalOptions", "LimitOptions", "StartOptions", "UnitOptions", "for_all"]
 
+#: Why a column of one value is a constant.
+_ONE_VALUE = "one value: "
 _limits, _goal, _compare, _start = panel("Limits"), panel("Goal"), panel("Comparison and noise"), panel("Start")
 _units = panel("Units")
 
@@ -189,14 +191,18 @@ class CompareOptions:
     ] = None
     level: opt.Level = 0.9
 
-    def runs(self, learned: Learned) -> CoupledRuns | None:
-        """Return the whole coupled runs, if a table of them is given."""
+    def runs(self, learned: Learned, fixed: Mapping[str, Any]) -> CoupledRuns | None:
+        """Return the whole coupled runs, if a table of them is given, of the settings that the plan is for."""
         if self.coupled is None:
             if self.coupled_time is not None:
                 raise InputError("--coupled-time names a column of the table of --coupled: give --coupled too")
             return None
         years = step_days_of(learned) == YEAR_DAYS
-        return read_coupled(self.coupled, self.coupled_time, list(learned.models), simulated_years=years)
+        columns = () if learned.found is None else learned.found.columns
+        same = {c.name: c.why.removeprefix(_ONE_VALUE) for c in columns if c.why.startswith(_ONE_VALUE)}
+        return read_coupled(
+            self.coupled, self.coupled_time, list(learned.models), simulated_years=years, known={**same, **fixed}
+        )
 
     def compare(self) -> Compare:
         """Return the other assignments."""

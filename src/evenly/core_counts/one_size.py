@@ -17,7 +17,7 @@ from evenly.runs.weak_scaling import factors_of, is_per_worker
 from evenly.space.parameters import Categorical
 from evenly.space.ranges import ends
 
-__all__ = ["check_one_size", "check_varied", "doubt_one_size"]
+__all__ = ["check_one_size", "check_varied", "doubt_one_size", "measured_range"]
 
 #: A time that falls by less, over so many times the cores, may be that of runs in which each core has the same work.
 _FALLS, _SPAN = 0.8, 8
@@ -53,6 +53,22 @@ def check_varied(model: Model, what: Cores) -> None:
         raise InputError(
             f"all runs were made with {told}, so other numbers of cores can't be compared: measure a second"
         )
+
+
+def measured_range(model: Model, what: Cores) -> range:
+    """Return all counts of cores between those of the smallest and of the largest measured values.
+
+    Examples
+    --------
+    >>> import evenly, pandas as pd
+    >>> table = pd.DataFrame({"nodes": [1, 2, 4], "seconds": [9.0, 5.0, 3.0]})
+    >>> model = evenly.fit(evenly.Runs.from_frame(table, ["nodes"]), method="power-law")
+    >>> measured_range(model, Cores("nodes * 48"))
+    range(48, 193)
+    """
+    bounds = {name: ends(model.space_.parameters[name]) for name in what.names if name in model.space_.parameters}
+    made = what.of({name: np.array(both) for name, both in bounds.items()}, 2)
+    return range(int(made[0]), int(made[1]) + 1) if np.isfinite(made).all() and made[1] > made[0] else range(0)
 
 
 def doubt_one_size(model: Model, what: Cores, curve: pd.DataFrame) -> str:

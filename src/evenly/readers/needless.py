@@ -26,6 +26,8 @@ _WITHOUT_MASTER = frozenset({
 })  # fmt: skip
 #: Of more sizes, functions of others aren't looked for; logarithms that differ by less are equal.
 _MOST_SIZES, _EXACT = 8, 1e-9
+#: A share of each is told by so many counts, and its rounding only by numbers of this size.
+_FEWEST, _LARGE = 3, 20
 #: So many runs are looked at first: in most tables, they show that parameters vary by themselves.
 _FIRST = 1000
 #: The logarithms of a count may be rounded so much, as a share of their range.
@@ -154,7 +156,7 @@ def _full_nodes(table: pd.DataFrame, nodes: str) -> str:
 
 
 def _functions_of_counts(table: pd.DataFrame) -> dict[str, str]:
-    """Return the columns that are a count, a count without one, or its logarithm, in all runs."""
+    """Return the columns that are a count, a count without one, its logarithm, or a share of each, in all runs."""
     numbers = _varied_numbers(table)
     counts = {name: values for name, values in numbers.items() if kind_of(name) in WORKERS}
     found: dict[str, str] = {}
@@ -168,7 +170,20 @@ def _functions_of_counts(table: pd.DataFrame) -> dict[str, str]:
                 found[name] = f"{count} - 1"
             elif "log" in name.lower() and _is_logarithm(workers, values):
                 found[name] = f"a logarithm of {count}"
+            elif not kind_of(name) and (whole := _shared(workers, values)):
+                found[name] = f"{whole:.12g} / {count}"
     return found
+
+
+def _shared(count: NDArray[np.float64], values: NDArray[np.float64]) -> float:
+    """Return what is shared by a count in all runs, so that each has these values, perhaps rounded; 0 if nothing is."""
+    wholes = count * values
+    whole = float(wholes[np.argmin(count)])
+    if len(np.unique(count)) < _FEWEST or not (values > 0).all():
+        return 0.0
+    exact = np.allclose(wholes, whole, rtol=_EXACT)
+    rounded = bool((values == np.round(values)).all()) and bool((np.abs(whole / count - values) <= 1).all())
+    return whole if exact or (rounded and values.min() >= _LARGE) else 0.0
 
 
 def _is_logarithm(count: NDArray[np.float64], values: NDArray[np.float64]) -> bool:

@@ -69,6 +69,8 @@ def weak_scaling(configurations: pd.DataFrame) -> dict[str, dict[str, list[list[
     {'ranks * threads': {'cells': [[1.0, 10.0], [4.0, 40.0], [8.0, 80.0]]}}
     >>> weak_scaling(pd.DataFrame({"nx": [64, 128, 256], "ny": [32, 64, 128], "steps": [10, 20, 10]}))
     {'nx': {'ny': [[64.0, 32.0], [128.0, 64.0], [256.0, 128.0]]}}
+    >>> weak_scaling(pd.DataFrame({"threads": [1, 2, 4], "cells": [10, 20, 40]}))
+    {'threads': {'cells': [[1.0, 10.0], [2.0, 20.0], [4.0, 40.0]]}}
     """
     numeric = [str(n) for n in configurations if pd.api.types.is_numeric_dtype(configurations[n].dtype)]
     found = _with_workers(configurations, numeric)
@@ -97,14 +99,15 @@ def _pairs(configurations: pd.DataFrame, first: str, second: str) -> NDArray[np.
 
 def _with_workers(configurations: pd.DataFrame, numeric: Sequence[str]) -> dict[str, dict[str, list[list[float]]]]:
     """Return the first count of workers, sizes that grow with it, and counts for each worker that fall with it."""
-    counting = [str(name) for kind in WORKERS for name in configurations if kind_of(str(name)) == kind]
+    kinds = (*WORKERS, "per rank")  # threads, where they are all that varies
+    counting = [str(name) for kind in kinds for name in configurations if kind_of(str(name)) == kind]
     workers = next((name for name in counting if configurations[name].nunique() > 1), None)
     if workers is None or workers not in numeric:
         return {}
     grown: dict[str, list[list[float]]] = {}
     for name in numeric:
         kind = kind_of(name)
-        pairs = np.empty((0, 2)) if kind in WORKERS else _pairs(configurations, workers, name)
+        pairs = np.empty((0, 2)) if kind in WORKERS or name == workers else _pairs(configurations, workers, name)
         steps = np.diff(pairs, axis=0)
         if len(pairs) and ((steps[:, 1] < 0).all() if kind else (steps > 0).all()):
             grown[name] = pairs.tolist()

@@ -360,3 +360,23 @@ def test_names_of_layouts_are_no_setting(evenly: Evenly) -> None:
     runs = [(200, 50, "L"), (150, 60, "M"), (60, 120, "XS"), (100, 40, "S")]
     rows = [f"{a},{o},{max(2000 / a, 1350 / o)},{size}" for a, o, size in runs]
     assert evenly(*coupled_of_two("atm_ranks,ocn_ranks,time_s,pesize", rows)).code == 0
+
+
+def test_coupled_runs_are_those_of_what_is_planned(evenly: Evenly) -> None:
+    rows = [
+        f"{name},{grid},{p},{size * work / p}"
+        for name, work in (("atm", 2000), ("ocn", 900)) for grid, size in (("R1", 1), ("R2", 4)) for p in COUNTS
+    ]  # fmt: skip
+    table("a.csv", "solver,grid,cores,time_s", rows)
+    runs = [(200, 50), (150, 60), (60, 120), (100, 40)]
+    coupled = [
+        f"{a},{o},{size * max(2000 / a, 1350 / o)},{grid}" for a, o in runs for grid, size in (("R1", 1), ("R2", 4))
+    ]
+    table("both.csv", "atm_cores,ocn_cores,time_s,grid", coupled)
+    asked = ("allocate", "a.csv", "--cores", "300", "--solver", "solver", "--at", "grid=R2", *LAW, "--coupled")
+    found = evenly(*asked, "both.csv")
+    assert (found.code, "both.csv: only runs with grid = R2, as in the plan" in found.err) == (0, True), found.err
+    assert "in 4 coupled runs, solvers take these multiples of their curves: atm 1" in " ".join(found.out.split())
+    table("other.csv", "atm_cores,ocn_cores,time_s,grid", [row for row in coupled if row.endswith("R1")])
+    refused = evenly(*asked, "other.csv")
+    assert (refused.code, "are of grid = R1, but the plan is for grid = R2" in refused.err) == (2, True)

@@ -307,3 +307,18 @@ def test_a_label_with_marks_of_the_option_is_proposed_in_quotes(evenly: Evenly) 
     assert asked.code == 2
     assert """--at 'mesh="fine (nx=200, 2D)"'""" in asked.err
     assert evenly("predict", "m.csv", *LAW, "--cores", "1..8", "--at", 'mesh="fine (nx=200, 2D)"').code == 0
+
+
+def test_weak_scaling_is_seen_whichever_counts_are_asked_for(evenly: Evenly) -> None:
+    rows = [(p, 99 + 3 * i) for i, p in enumerate((1, 2, 4, 8, 16, 32, 64))]
+    pd.DataFrame(rows, columns=["nodes", "seconds"]).to_csv("w.csv", index=False)
+    shown = evenly("predict", "w.csv", *LAW, "--cores", "1..128", "--cores-are", "nodes * 48")
+    assert (shown.code, "more cores don't shorten the time" in shown.err) == (2, True)
+
+
+def test_weak_scaling_over_threads(evenly: Evenly) -> None:
+    rows = [(p, 4096 * p, 0.35 + 0.05 * i) for i, p in enumerate((1, 2, 4, 8, 16))]
+    pd.DataFrame(rows, columns=["cpus_per_task", "cells", "seconds"]).to_csv("w.csv", index=False)
+    asked = ("predict", "w.csv", *LAW, "--cores", "1..16", "--cores-are", "cpus_per_task", "--at", "cells=65536")
+    shown = evenly(*asked)
+    assert (shown.code, "cells grew with cpus_per_task in all runs" in shown.err) == (2, True)

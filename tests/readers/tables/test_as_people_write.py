@@ -908,3 +908,47 @@ def test_labels_of_which_most_stand_above_empty_cells_are_asked_about(tmp_path: 
     rows = "A,8,90\n,16,46\n,32,24\nB,8,70\n,16,36\n,32,20\nC,64,7\n"
     with pytest.raises(ReadError, match="'A' in column 'Machine' stands above empty cells"):
         _read(tmp_path, f"Machine,cores,time_s\n{rows}")
+
+
+@pytest.mark.parametrize("cells", [("12,477 s", "6,245 s", "3,180 s"), ("1.204 s", "610 s", "318 s")])
+def test_a_mark_within_a_duration_is_asked_about(tmp_path: Path, cells: tuple[str, ...]) -> None:
+    text = "ranks;Wall time\n" + "\n".join(f"{2**n};{cell}" for n, cell in enumerate(cells)) + "\n"
+    mark = "," if "," in cells[0] else "."
+    with pytest.raises(ReadError, match="may be a thousand or a decimal"):
+        _read(tmp_path, text)
+    whole = _read(tmp_path, text, decimal="." if mark == "," else ",").runs[""].values
+    assert whole.max() > 1000
+    assert whole[0] == float(cells[0].removesuffix(" s").replace(mark, ""))
+    plain = _read(tmp_path, text, decimal=mark).runs[""].values
+    assert plain[0] == float(cells[0].removesuffix(" s").replace(",", "."))
+
+
+def test_groups_of_digits_within_durations(tmp_path: Path) -> None:
+    found = _read(tmp_path, "ranks;Zeit\n1;1 026 ms\n2;524,6 ms\n4;272,3 ms\n").runs[""]
+    assert found.values.tolist() == pytest.approx([1.026, 0.5246, 0.2723])
+    found = _read(tmp_path, 'ranks,time\n1,"1,012.5 s"\n2,512.5 s\n4,270.25 s\n').runs[""]
+    assert found.values.tolist() == [1012.5, 512.5, 270.25]
+
+
+def test_a_share_of_each_rank_is_no_parameter(tmp_path: Path) -> None:
+    rows = "\n".join(f"{p},{4515840 // p},{16000 / p + 1}" for p in (96, 384, 1536, 6144))
+    found = _read(tmp_path, f"nproc,elem_per_slice,total_time\n{rows}\n")
+    assert found.runs[""].parameters == ["nproc"]
+    # Rounded shares are shares; sizes that merely fall are none.
+    rows = "\n".join(f"{p},{round(100_000 / p)},{160 / p + 1}" for p in (3, 7, 11, 13))
+    assert _read(tmp_path, f"ranks,cells_per_rank,seconds\n{rows}\n").runs[""].parameters == ["ranks"]
+    rows = "\n".join(f"{p},{n},{160 / p + n}" for p, n in ((4, 100), (8, 70), (16, 40)))
+    assert _read(tmp_path, f"ranks,level_cells,seconds\n{rows}\n").runs[""].parameters == ["ranks", "level_cells"]
+
+
+def test_empty_cells_at_both_ends_of_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "runs.md"
+    path.write_text("| note | cores | time (s) | who |\n|---|---|---|---|\n| a | 1 | 9.1 | x |\n| | 2 | 5.0 | |\n")
+    assert scan(path, parameters="cores").runs[""].values.tolist() == [9.1, 5.0]
+
+
+def test_columns_of_several_counts_are_proposed_as_times(tmp_path: Path) -> None:
+    text = "mesh,16 cores,32 cores,64 cores,128 cores\n1M,33.42,17.64,9.78,5.91\n2M,65.18,33.19,17.49,9.72\n"
+    with pytest.raises(ReadError, match=r"say so with --time '\* cores'"):
+        _read(tmp_path, text)
+    assert _read(tmp_path, text, time="* cores").runs[""].parameters == ["mesh", "cores"]

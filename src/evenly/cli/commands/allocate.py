@@ -118,7 +118,7 @@ def allocate(
     question: dict[str, Any] = {
         "layout": layout_of(layout, learned), "limits": limits.by_solver(learned, models, fixed), "at": fixed,
         "objective": goal.objective(days), "compare": compare, "noise": against.noise(learned, steps),
-        "machine": limits.spent(), "step_days": days, "coupled": against.runs(learned),
+        "machine": limits.spent(), "step_days": days, "coupled": against.runs(learned, fixed),
     }  # fmt: skip
     plan = decide(models, most, **question)
     tell_shared_nodes(plan)

@@ -39,13 +39,22 @@ def without_borders(lines: Sequence[str]) -> list[str]:
         return list(lines)
     left_out = {*above, *(n for n in filled if _RULE.fullmatch(lines[n]))}
     return [
-        ""
-        if number in left_out
-        else line.strip().removeprefix("|").removesuffix("|").strip()
-        if _is_row(line)
-        else line
+        "" if number in left_out else _without_ends(line) if _is_row(line) else line
         for number, line in enumerate(lines)
     ]
+
+
+def _without_ends(line: str) -> str:
+    """Return a row without the bars at its ends; empty cells there are written as ``""``, or they would be ends, too.
+
+    Examples
+    --------
+    >>> _without_ends("| 8 | 1.5 |"), _without_ends("| | 1.5 | |")
+    ('8 | 1.5', '"" | 1.5 | ""')
+    """
+    inner = line.strip().removeprefix("|").removesuffix("|").strip()
+    before, after = ('"" ' if inner.startswith("|") else ""), (' ""' if inner.endswith("|") else "")
+    return f"{before}{inner}{after}"
 
 
 def tables_in_text(lines: Sequence[str]) -> list[range]:

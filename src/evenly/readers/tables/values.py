@@ -19,6 +19,7 @@ from evenly.readers.tables.number_texts import has_decimal_commas, has_decimal_p
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.repetitions import are_whole
 from evenly.readers.tables.roles import is_result
+from evenly.readers.tables.side_by_side import pattern_in
 from evenly.readers.tables.states import name_key
 from evenly.runs.count_names import kind_of
 from evenly.runs.durations import TWO_FIELDS, has_two_fields, is_duration, parse, two_fields_of
@@ -34,6 +35,8 @@ _PROGRAMS = frozenset({
     "openmpi", "ompi", "mpich", "mvapich", "mvapich2", "impi", "ucx", "gcc", "gfortran", "icc", "ifort", "clang",
     "llvm", "compiler", "cuda", "rocm", "mkl", "fftw", "petsc", "hdf5", "netcdf", "kernel", "slurm", "os",
 })  # fmt: skip
+#: A number, perhaps with groups of digits, and a unit of time.
+_WITH_UNIT = re.compile(r"(?P<number>\d[\d.,]*|\d{1,3}(?: \d{3})+(?:[.,]\d+)?)\s*(?P<unit>[A-Za-zµμ]+)")
 _VERSION = re.compile(r"[1-9]\d?(\.\d{1,2})*")
 _SHORT, _ENDS_IN_ZERO = re.compile(r"\d\.\d"), re.compile(r"\d\.\d0")
 #: Not a number of minutes: ``2M`` beside ``12k``.
@@ -243,6 +246,8 @@ class Values:
             row = int(wrong[0])
             reason = f"{name!r} must be a whole number above zero, but got {self.cells[name].iloc[row]!r}"
             way = f"--where {shlex.quote(self._without(name, wrong))}" if self.is_numeric(name) else "--where"
+            if pattern := pattern_in(self.cells.columns):  # 16 cores, 32 cores
+                way = f"{way}; if these columns hold times, say so with --time {shlex.quote(pattern)}"
             raise self.at(row, f"{reason}: correct it, or choose rows with where= ({way})")
 
     def _without(self, name: str, wrong: NDArray[np.int64]) -> str:
@@ -289,7 +294,7 @@ class Values:
         ReadError
             If that isn't known.
         """
-        texts = [cell.lstrip(">= ") for cell in self.cells[name]]
+        texts = self._without_groups(name, [cell.lstrip(">= ") for cell in self.cells[name]])
         column = pd.Series(texts, dtype=object)
         values = self.numbers(name) if texts == self.texts(name) else numbers(self.path, name, column, self.lines)
         plain = "s" if unit in TWO_FIELDS else unit
@@ -299,6 +304,26 @@ class Values:
         two = self._two_fields(name, unit, [texts[row] for row in others])
         found[others] = [parse(texts[row], two) for row in others]
         return found
+
+    def _without_groups(self, name: str, texts: list[str]) -> list[str]:
+        """Return durations with a unit, as ``1,477 s``, without marks between groups of digits; ask what ``,`` is.
+
+        Raises
+        ------
+        ReadError
+            If it may be one between thousands or a decimal one.
+        """
+        found = [_WITH_UNIT.fullmatch(text) for text in texts]
+        if not any(match and re.search("[., ]", match["number"]) for match in found):
+            return texts
+        parts = pd.Series([match["number"].replace(" ", "") if match else "" for match in found], dtype=object)
+        # Who writes 610 s beside 1.204 s may mean thousands, too.
+        commas = self._may_have_commas or any(len(part) > 2 and part.isdigit() for part in parts)
+        plain = numbers(self.path, name, parts, self.lines, decimal=self.options.decimal, commas=commas)
+        return [
+            f"{value!r} {match['unit']}" if match and np.isfinite(value) else text
+            for text, match, value in zip(texts, found, plain.tolist(), strict=True)
+        ]
 
     def _two_fields(self, name: str, unit: str, texts: Sequence[str]) -> Any:
         """Return what ``12:30`` means: by the user, the column's name, its unit, or other cells."""
