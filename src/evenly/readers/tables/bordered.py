@@ -53,6 +53,8 @@ def _without_ends(line: str) -> str:
     ('8 | 1.5', '"" | 1.5 | ""')
     """
     inner = line.strip().removeprefix("|").removesuffix("|").strip()
+    if not inner.strip("| "):  # an empty row
+        return inner
     before, after = ('"" ' if inner.startswith("|") else ""), (' ""' if inner.endswith("|") else "")
     return f"{before}{inner}{after}"
 
