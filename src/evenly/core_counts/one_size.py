@@ -6,6 +6,7 @@ import shlex
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from evenly.core_counts.goal import time_words
 from evenly.errors import InputError
@@ -17,7 +18,7 @@ from evenly.runs.weak_scaling import factors_of, is_per_worker
 from evenly.space.parameters import Categorical
 from evenly.space.ranges import ends
 
-__all__ = ["check_one_size", "check_varied", "doubt_one_size", "measured_range"]
+__all__ = ["check_one_size", "check_varied", "doubt_one_size", "measured_range", "only_cores_varied"]
 
 #: A time that falls by less, over so many times the cores, may be that of runs in which each core has the same work.
 _FALLS, _SPAN = 0.8, 8
@@ -71,15 +72,34 @@ def measured_range(model: Model, what: Cores) -> range:
     return range(int(made[0]), int(made[1]) + 1) if np.isfinite(made).all() and made[1] > made[0] else range(0)
 
 
-def doubt_one_size(model: Model, what: Cores, curve: pd.DataFrame) -> str:
-    """Return a sentence where more cores bring nothing, as where each has the same work, and no size was varied.
+def only_cores_varied(model: Model, what: Cores) -> bool:
+    """Tell whether no number but the cores was varied, and nobody said that all runs did the same work together.
+
+    Examples
+    --------
+    >>> import evenly, pandas as pd
+    >>> table = pd.DataFrame({"cores": [1, 2, 2], "n": [8, 8, 9], "seconds": [9.0, 5.0, 6.0]})
+    >>> model = evenly.fit(evenly.Runs.from_frame(table, ["cores", "n"]), method="power-law")
+    >>> only_cores_varied(model, Cores("cores"))
+    False
+    """
+    others = [name for name in model.space_.names if name not in what.names and not kind_of(name)]
+    kinds = [model.space_.parameters[name] for name in others]
+    sizes = [kind for kind in kinds if not isinstance(kind, Categorical) and np.ptp(ends(kind)) > 0]
+    return not sizes and not model.training_.get("same_work")
+
+
+def doubt_one_size(model: Model, cores: NDArray[np.int64], seconds: NDArray[np.float64]) -> str:
+    """Return a sentence where more cores bring nothing, as where each has the same work; "" where they do.
 
     Parameters
     ----------
     model : Model
-    what : Cores
-    curve : DataFrame
-        Counts of ``cores``, their times ``step_s``, and whether each is ``extrapolated``.
+        One of which `only_cores_varied`.
+    cores : (n,)
+        Measured counts, ascending.
+    seconds : (n,)
+        Their predicted times.
 
     Raises
     ------
@@ -91,22 +111,15 @@ def doubt_one_size(model: Model, what: Cores, curve: pd.DataFrame) -> str:
     >>> import evenly, pandas as pd
     >>> table = pd.DataFrame({"cores": [1, 4, 16, 64], "seconds": [93.0, 96.0, 98.0, 99.0]})
     >>> model = evenly.fit(evenly.Runs.from_frame(table, ["cores"]), method="power-law")
-    >>> print(doubt_one_size(model, Cores("cores"), table.assign(step_s=table["seconds"], extrapolated=False)))
+    >>> print(doubt_one_size(model, table["cores"].to_numpy(), table["seconds"].to_numpy()))
     more cores don't shorten the time (93 s on 1, 99 s on 64), as where each core has the same work (weak scaling)
     """
-    inside = curve[~curve["extrapolated"]].sort_values("cores")
-    if not len(inside) or model.training_.get("same_work"):
+    if not len(cores) or cores[-1] < _SPAN * cores[0] or seconds.min() < _FALLS * seconds[0]:
         return ""
-    first, last = inside.iloc[0], inside.iloc[-1]
-    others = [name for name in model.space_.names if name not in what.names and not kind_of(name)]
-    kinds = [model.space_.parameters[name] for name in others]
-    sizes = [kind for kind in kinds if not isinstance(kind, Categorical) and np.ptp(ends(kind)) > 0]
-    if sizes or last["cores"] < _SPAN * first["cores"] or inside["step_s"].min() < _FALLS * first["step_s"]:
-        return ""
-    unit = common_unit(inside["step_s"], first["step_s"])
+    unit = common_unit(seconds, seconds[0])
     said = (
-        f"more cores don't shorten the time ({time_words(first['step_s'], unit)} on {first['cores']}, "
-        f"{time_words(last['step_s'], unit)} on {last['cores']}), as where each core has the same work (weak scaling)"
+        f"more cores don't shorten the time ({time_words(seconds[0], unit)} on {cores[0]}, "
+        f"{time_words(seconds[-1], unit)} on {cores[-1]}), as where each core has the same work (weak scaling)"
     )
     if not model.training_.get("work_is_open"):
         return said

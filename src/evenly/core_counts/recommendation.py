@@ -19,7 +19,13 @@ import pandas as pd
 from evenly.arguments import explained
 from evenly.core_counts.by_cores import check_whole, ways
 from evenly.core_counts.goal import Choice, Goal, Knee, counts_between, time_words
-from evenly.core_counts.one_size import check_one_size, check_varied, doubt_one_size, measured_range
+from evenly.core_counts.one_size import (
+    check_one_size,
+    check_varied,
+    doubt_one_size,
+    measured_range,
+    only_cores_varied,
+)
 from evenly.core_counts.other_parameters import unvaried
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.machine.machine import Machine
@@ -222,7 +228,7 @@ def recommend(
     check_one_size(model, what)
     table, notes = _candidates(model, what, list(cores), cores, dict(at or {}), measured)
     curve = _curve(model, table, what, count, machine, level, limit)
-    doubt = doubt_one_size(model, what, _measured_curve(model, what, dict(at or {}), measured))
+    doubt = _doubt(model, what, dict(at or {}), measured) if only_cores_varied(model, what) else ""
     goal = goal or Goal()
     try:
         choice = goal.choose(curve, "cores", currency=machine.currency, level=level)
@@ -381,14 +387,14 @@ def _of_one(
     return [{**rest, varied: int(v), "cores": int(c)} for v, c in zip(values, made, strict=True)]
 
 
-def _measured_curve(model: Model, what: Cores, at: dict[str, Any], measured: Runs | None) -> pd.DataFrame:
-    """Return the curve over the measured counts, whichever were asked for; empty if there is none."""
+def _doubt(model: Model, what: Cores, at: dict[str, Any], measured: Runs | None) -> str:
+    """Return whether the times of the measured counts, whichever were asked for, may be those of weak scaling."""
     counts = measured_range(model, what)
     try:
-        table = _candidates(model, what, list(counts), counts, at, measured)[0]
-    except InputError:
-        return pd.DataFrame({"cores": [], "step_s": [], "extrapolated": np.zeros(0, dtype=np.bool_)})
-    return _curve(model, table, what, 1.0, Machine(), 0.9, None)
+        table = _candidates(model, what, list(counts), counts, at, measured)[0].sort_values("cores")
+    except InputError:  # no combination is made of these counts
+        return ""
+    return doubt_one_size(model, table["cores"].to_numpy(), model.predict(table[model.space_.names]))
 
 
 def _curve(

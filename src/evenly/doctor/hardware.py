@@ -81,7 +81,7 @@ def bandwidth(seconds: float) -> Finding:
 
 
 def huge_pages(place: Path = Path("/sys/kernel/mm/transparent_hugepage/enabled")) -> Finding:
-    """Say whether programs get huge pages of memory: without them, steps of large chunks vary by up to twice.
+    """Say whether programs get huge pages of memory: without them, times depend on where memory lies.
 
     Examples
     --------

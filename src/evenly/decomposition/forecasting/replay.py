@@ -25,7 +25,6 @@ Assumptions:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -109,14 +108,15 @@ def replay(
     latency, transfer, card = message_times(messages, machine, node)
     part, mixed = (np.zeros(ranks) if share is None else np.asarray(share, dtype=np.float64) for share in (late, fed))
     # Increments go both ways between neighbours that both have any; they are few.
-    with_ = np.flatnonzero((messages.exchange == 1) & (mixed[messages.sender] > 0) & (mixed[messages.receiver] > 0))
-    there, back = messages.receiver[with_], messages.sender[with_]
-    with_ = np.tile(with_, 2)[ordered := np.argsort(np.append(there, back), kind="stable")]
-    exchange = np.append(messages.exchange, np.full(len(with_), EXCHANGES))
-    receiver = np.append(messages.receiver, np.append(there, back)[ordered])
-    sender = np.append(messages.sender, np.append(back, there)[ordered])
-    latency, transfer = np.append(latency, latency[with_]), np.append(transfer, np.zeros(len(with_)))
-    at_once = np.append(messages.size <= EAGER, np.zeros(len(with_), dtype=np.bool_))
+    like = np.flatnonzero((messages.exchange == 1) & (mixed[messages.sender] > 0) & (mixed[messages.receiver] > 0))
+    ends = np.stack([messages.sender[like], messages.receiver[like]])
+    ends, like = np.hstack([ends, ends[::-1]]), np.tile(like, 2)
+    by_receiver = np.argsort(ends[1], kind="stable")
+    ends, like = ends[:, by_receiver], like[by_receiver]
+    exchange = np.append(messages.exchange, np.full(len(like), EXCHANGES))
+    sender, receiver = np.append(messages.sender, ends[0]), np.append(messages.receiver, ends[1])
+    latency, transfer = np.append(latency, latency[like]), np.append(transfer, np.zeros(len(like)))
+    at_once = np.append(messages.size <= EAGER, np.zeros(len(like), dtype=np.bool_))
     card = np.vstack([card, np.zeros((1, card.shape[1]))])
     # Noise factors of mean 1 with an exponential part of standard deviation `jitter`, as caused by operating systems,
     # (steps, ranks).
@@ -157,23 +157,18 @@ def with_shared_bandwidth(seconds: Array, memory_bytes: Array | None, machine: M
     """Return the computing seconds of each rank, (ranks,), when the ranks of a node share its memory bandwidth.
 
     This is the larger of two times: that of the rank alone, and that of moving its bytes. The ranks of a node that
-    still move bytes have equal shares of the bandwidth, so rank i has moved its bytes b_i when, of each rank j, the
-    smaller of b_i and b_j has been moved (processor sharing).
+    still move bytes have equal shares of the bandwidth (processor sharing). When rank i has moved its bytes b_i, each
+    rank j has moved the smaller of b_i and b_j. So it takes Σ_j min(b_i, b_j) over the bandwidth.
     """
     shared = machine.memory_bytes_per_s_per_node
     if memory_bytes is None or shared is None:
         return seconds
     moved = np.zeros(len(seconds))
-    for bytes_of_node, ranks in _by_node(memory_bytes, node):
-        moved[ranks] = np.minimum.outer(bytes_of_node, bytes_of_node).sum(axis=1)
-    return np.asarray(np.maximum(seconds, moved / shared))
-
-
-def _by_node(values: Array, node: Ints) -> Iterator[tuple[Array, Ints]]:
-    """Yield the values of each node's ranks, and these ranks."""
-    order = np.argsort(node, kind="stable")
+    order = np.lexsort((memory_bytes, node))
     for ranks in np.split(order, np.flatnonzero(np.diff(node[order])) + 1):
-        yield values[ranks], ranks
+        ascending = memory_bytes[ranks]
+        moved[ranks] = np.cumsum(ascending) + ascending * np.arange(len(ranks) - 1, -1, -1)
+    return np.asarray(np.maximum(seconds, moved / shared))
 
 
 def message_times(messages: Messages, machine: Machine, node: Ints) -> tuple[Array, Array, Array]:

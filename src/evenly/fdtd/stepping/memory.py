@@ -1,7 +1,7 @@
 """Memory of the arrays that each step passes through: in huge pages, where the system has them.
 
-With pages of 4 KiB, a step of a large chunk takes up to twice as long, depending on where its pages lie. NumPy asks
-for huge pages, but only for arrays of at least 4 MiB. So smaller arrays are made within blocks of that size.
+With pages of 4 KiB, the time of a step depends on where the pages of a chunk lie (`benchmarks/fdtd_huge_pages.py`).
+NumPy asks for huge pages, but only for arrays of at least 4 MiB. So smaller arrays are made within larger blocks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 __all__ = ["copied", "filled", "zeros"]
 
 #: Bytes of a block, of the smallest array that is made within one, and of a huge page.
-BLOCK, SMALLEST, _PAGE = 32 << 20, 16 << 10, 2 << 20
+_BLOCK, _SMALLEST, _PAGE = 32 << 20, 16 << 10, 2 << 20
 #: Arrays begin at a cache line, and some lines apart: arrays at the same place within a page evict each other.
 _LINE, _APART = 64, 5 * 64
 
@@ -32,11 +32,11 @@ class _Blocks:
     def take(self, size: int) -> NDArray[np.uint8]:
         """Return some bytes, whatever they hold."""
         with self._lock:
-            if size > BLOCK // 2:  # it has a block of its own
+            if size > _BLOCK // 2:  # it has a block of its own
                 self._large = (self._large + 1) % 16
                 return _block(size + self._large * _APART)[self._large * _APART :]
             if self._used + size > len(self._block):
-                self._block, self._used = _block(BLOCK), 0
+                self._block, self._used = _block(_BLOCK), 0
             start = self._used
             self._used = start + -(-size // _LINE) * _LINE + _APART
             return self._block[start : start + size]
@@ -55,7 +55,7 @@ _BLOCKS = _Blocks()
 def _empty(shape: int | tuple[int, ...], dtype: Any) -> NDArray[Any]:
     kind = np.dtype(dtype)
     size = int(np.prod(shape)) * kind.itemsize
-    if size < SMALLEST:
+    if size < _SMALLEST:
         return np.empty(shape, kind)
     found: NDArray[Any] = _BLOCKS.take(size).view(kind).reshape(shape)
     return found
@@ -85,7 +85,7 @@ def filled(shape: int | tuple[int, ...], value: float, dtype: Any) -> NDArray[An
     return found
 
 
-def copied(values: NDArray[Any], dtype: Any = None) -> NDArray[Any]:
+def copied(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
     """Return a copy of an array, contiguous.
 
     Examples
@@ -93,6 +93,6 @@ def copied(values: NDArray[Any], dtype: Any = None) -> NDArray[Any]:
     >>> copied(np.arange(4.0)[::2], np.float32).tolist()
     [0.0, 2.0]
     """
-    found = _empty(values.shape, values.dtype if dtype is None else dtype)
+    found = _empty(values.shape, dtype)
     found[...] = values
     return found

@@ -294,18 +294,20 @@ class Values:
         ReadError
             If that isn't known.
         """
-        texts = self._without_groups(name, [cell.lstrip(">= ") for cell in self.cells[name]])
+        texts = [cell.lstrip(">= ") for cell in self.cells[name]]
         column = pd.Series(texts, dtype=object)
         values = self.numbers(name) if texts == self.texts(name) else numbers(self.path, name, column, self.lines)
         plain = "s" if unit in TWO_FIELDS else unit
         known = np.isfinite(values) & (values > 0)
         found = np.where(known, to_base(np.where(known, values, 1.0), plain), values)
-        others = [row for row in np.flatnonzero(~np.isfinite(values)) if is_duration(texts[row])]
-        two = self._two_fields(name, unit, [texts[row] for row in others])
-        found[others] = [parse(texts[row], two) for row in others]
+        unread = np.flatnonzero(~np.isfinite(values))
+        durations = self._without_groups(name, [texts[row] for row in unread], self.lines[unread])
+        others = {int(row): text for row, text in zip(unread, durations, strict=True) if is_duration(text)}
+        two = self._two_fields(name, unit, list(others.values()))
+        found[list(others)] = [parse(text, two) for text in others.values()]
         return found
 
-    def _without_groups(self, name: str, texts: list[str]) -> list[str]:
+    def _without_groups(self, name: str, texts: list[str], lines: NDArray[np.int64]) -> list[str]:
         """Return durations with a unit, as ``1,477 s``, without marks between groups of digits; ask what ``,`` is.
 
         Raises
@@ -319,7 +321,7 @@ class Values:
         parts = pd.Series([match["number"].replace(" ", "") if match else "" for match in found], dtype=object)
         # Who writes 610 s beside 1.204 s may mean thousands, too.
         commas = self._may_have_commas or any(len(part) > 2 and part.isdigit() for part in parts)
-        plain = numbers(self.path, name, parts, self.lines, decimal=self.options.decimal, commas=commas)
+        plain = numbers(self.path, name, parts, lines, decimal=self.options.decimal, commas=commas)
         return [
             f"{value!r} {match['unit']}" if match and np.isfinite(value) else text
             for text, match, value in zip(texts, found, plain.tolist(), strict=True)
