@@ -163,3 +163,16 @@ def test_one_core_beside_several(tmp_path: Path) -> None:
     runs = scan(path, time="* Kerne").runs[""]
     assert runs.parameters == ["Zellen", "Kerne"]
     assert sorted(set(runs.configurations["Kerne"])) == [1, 2, 4]
+
+
+def test_ranks_that_cores_tell_of_each_solver_in_its_own_way_are_left_out(tmp_path: Path) -> None:
+    rows = [
+        f"{name},{p},{t},{p * t},{w / (p * t)}"
+        for name, t, w in (("ice", 2, 450), ("ocn", 1, 900))
+        for p in (8, 16, 32)
+    ]
+    path = tmp_path / "a.csv"
+    path.write_text("component,tasks,threads,cores,seconds\n" + "\n".join(rows) + "\n")
+    found = scan(path)
+    assert all("tasks" not in runs.parameters for runs in found.runs.values())
+    assert any("tasks is" in note and "left out" in note for note in found.notes), found.notes

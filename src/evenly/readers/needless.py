@@ -66,13 +66,14 @@ def without_needless(
     named = {column.name for column in columns if column.why == NAMED}
     declared = named | {column.name for column in columns if column.why == BY_FORMAT}
     told_in = {solver: _needless(one.configurations, named, declared) for solver, one in runs.items()}
-    # What isn't told by others in the runs of one solver stays in all.
-    found = {
-        name: why
-        for its in told_in.values()
-        for name, why in its.items()
-        if all(told_in[solver].get(name) == why for solver, one in runs.items() if name in one.parameters)
-    }
+    # What isn't told by others in the runs of one solver stays in all, and so does what tells others.
+    found: dict[str, str] = {}
+    for name in dict.fromkeys(itertools.chain.from_iterable(told_in.values())):
+        whys = {solver: told_in[solver].get(name, "") for solver, one in runs.items() if name in one.parameters}
+        said = dict.fromkeys(whys.values())
+        if "" in said or any(name in why for why in found.values()) or any(o in why for o in found for why in said):
+            continue
+        found[name] = said.popitem()[0] if len(said) == 1 else " and ".join(f"{why} ({of})" for of, why in whys.items())
     kept = {solver: only(one, [name for name in one.parameters if name not in found]) for solver, one in runs.items()}
     told = [
         Column(column.name, "left out", f"{found[column.name]} in all runs", column.unit)

@@ -923,7 +923,14 @@ def test_a_mark_within_a_duration_is_asked_about(tmp_path: Path, cells: tuple[st
     assert plain[0] == float(cells[0].removesuffix(" s").replace(",", "."))
 
 
+def test_a_verdict_in_words_is_no_parameter(tmp_path: Path) -> None:
+    text = "ranks,seconds,Observations\n1,9.0,Baseline\n2,5.0,1.8x faster\n4,3.0,3x faster\n"
+    assert _read(tmp_path, text).runs[""].parameters == ["ranks"]
+
+
 def test_groups_of_digits_within_durations(tmp_path: Path) -> None:
+    found = _read(tmp_path, "ranks;Zeit\n1;252\u202f806,4 ms\n2;125\u00a0330,3 ms\n4;65 684,7 ms\n").runs[""]
+    assert found.values.tolist() == pytest.approx([252.8064, 125.3303, 65.6847])
     found = _read(tmp_path, "ranks;Zeit\n1;1 026 ms\n2;524,6 ms\n4;272,3 ms\n").runs[""]
     assert found.values.tolist() == pytest.approx([1.026, 0.5246, 0.2723])
     found = _read(tmp_path, 'ranks,time\n1,"1,012.5 s"\n2,512.5 s\n4,270.25 s\n').runs[""]

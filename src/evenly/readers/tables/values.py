@@ -35,6 +35,8 @@ _PROGRAMS = frozenset({
     "openmpi", "ompi", "mpich", "mvapich", "mvapich2", "impi", "ucx", "gcc", "gfortran", "icc", "ifort", "clang",
     "llvm", "compiler", "cuda", "rocm", "mkl", "fftw", "petsc", "hdf5", "netcdf", "kernel", "slurm", "os",
 })  # fmt: skip
+#: Spaces at which no line may break, as between groups of digits.
+_THIN_SPACE = re.compile("[\u00a0\u2009\u202f]")
 #: A number, perhaps with groups of digits, and a unit of time.
 _WITH_UNIT = re.compile(r"(?P<number>\d[\d.,]*|\d{1,3}(?: \d{3})+(?:[.,]\d+)?)\s*(?P<unit>[A-Za-zµμ]+)")
 _VERSION = re.compile(r"[1-9]\d?(\.\d{1,2})*")
@@ -315,6 +317,7 @@ class Values:
         ReadError
             If it may be one between thousands or a decimal one.
         """
+        texts = [_THIN_SPACE.sub(" ", text) for text in texts]
         found = [_WITH_UNIT.fullmatch(text) for text in texts]
         if not any(match and re.search("[., ]", match["number"]) for match in found):
             return texts
