@@ -7,6 +7,7 @@ Installed as ``qsub``, ``bsub``, ``flux`` and so on into a folder of the path. W
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -33,7 +34,6 @@ def install(folder: Path) -> None:
 def submit(name: str, output: str, script: str, variable: str, number: str, wall_s: float | None) -> None:
     """Start a job in the background, by a process that notes how it ended."""
     job = PLACE / number
-    job.mkdir()
     (job / "name").write_text(name)
     (job / "script").write_text(script)
     (job / "asked").write_text(json.dumps(sys.argv))
@@ -91,7 +91,14 @@ def end_of(number: str) -> tuple[int | None, float, str]:
 
 
 def new_number(form: str) -> str:
-    return form.format(100 + len(numbers()))
+    """Return the number of a new job, and make its folder; two may be submitted at once."""
+    for number in itertools.count(100):
+        try:
+            (PLACE / form.format(number)).mkdir()
+        except FileExistsError:
+            continue
+        break
+    return form.format(number)
 
 
 def refuse(said: str) -> None:
