@@ -41,6 +41,8 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
 _KIND_OF = {name: kind for kind, names in COUNT_KINDS.items() for name in names}
 
 
+#: What each of them has, in brackets: ``nodes (128 cores each)``.
+_WHAT_EACH_HAS = re.compile(r"[(\[]\s*\d+\s+\w[^)\]]*[)\]]\s*$")
 _NUMBER_OF = re.compile(r"^(?:number|num|no|nr|nb|n)?(?:of)?(?:total|overall)?")
 #: A factor in a name: ``cores [10^3]``, ``cores (k)``, ``cores x100``, ``cores [thousands]``.
 _FACTOR = re.compile(
@@ -79,10 +81,12 @@ def kind_of(name: str) -> str:
     ['cores', 'ranks', 'per node', 'per rank', '']
     >>> kind_of("cores [10^3]"), kind_of("Num MPI ranks"), kind_of("total number")
     ('', 'ranks', '')
+    >>> kind_of("# nodes (128 cores each)")
+    'nodes'
     """
     if factor_of(name) != 1:
         return ""
-    plain = letters(name)
+    plain = letters(_WHAT_EACH_HAS.sub("", name))
     bare = _NUMBER_OF.sub("", plain)  # Num MPI ranks, total ranks
     return (
         _KIND_OF.get(plain)
