@@ -24,6 +24,17 @@ def test_a_row_of_units_holds_for_times_side_by_side(tmp_path: Path, options: di
     assert _read(tmp_path, text, **options).runs[""].values.max() == pytest.approx(0.102)
 
 
+@pytest.mark.parametrize("units", ["-,Mcells,h", "#,M,h", "[-],[10^6 cells],[h]"])
+def test_a_row_of_units_may_look_like_a_comment_and_hold_any_count(tmp_path: Path, units: str) -> None:
+    found = _read(tmp_path, f"cores,grid,time\n{units}\n8,1,2.0\n16,2,2.1\n16,1,1.1\n")
+    assert found.runs[""].values.tolist() == pytest.approx([7200, 7560, 3960])
+
+
+def test_a_comment_below_the_header_that_may_be_units_isnt_left_out_in_silence(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="line 2"):
+        _read(tmp_path, "cores,grid,time\n#,kpoints²,h\n8,1,2.0\n16,2,2.1\n16,1,1.1\n")
+
+
 def test_units_side_by_side_that_differ_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="several units, ms, s"):
         _read(tmp_path, "cores,try 1,try 2\n-,ms,s\n16,102,101\n32,52,53\n64,27,28\n", time="try *")

@@ -22,6 +22,7 @@ from evenly.readers.files import is_unended
 from evenly.readers.tables.bordered import without_borders
 from evenly.readers.tables.header_rows import joined_header, without_row_numbers
 from evenly.readers.tables.number_texts import is_share
+from evenly.readers.tables.unit_row import is_unit_of_time
 from evenly.runs.durations import is_duration
 from evenly.runs.files import FORMULA
 
@@ -138,12 +139,22 @@ def _content(text_lines: Sequence[str]) -> list[tuple[int, str]]:
             line = stripped[1:-1]
         if stripped.startswith(_COMMENTS):
             comment = (number, stripped.lstrip("#%/").strip())
+            if len(table) == 1 and _is_below(table[0][1], line):
+                table.append((number, line.rstrip("\n")))
             continue
         if not table and comment is not None and _is_header_of(comment[1], stripped):
             table.append(comment)
         # Leading tabs and spaces may be an empty first cell.
         table.append((number, line.rstrip("\n")))
     return table
+
+
+def _is_below(header: str, comment: str) -> bool:
+    """Tell whether the first comment below a header is a row of units, which begins with that of a count: ``#,ms``."""
+    delimiter = _find_delimiter([header])
+    units = _cells(comment.strip(), delimiter)
+    is_row = len(units) == len(_cells(header, delimiter)) > 1 and not any(map(_is_number, units))
+    return is_row and any(is_unit_of_time(cell) for cell in units)
 
 
 def _with_whole_cells(text_lines: Sequence[str]) -> Sequence[str]:

@@ -14,7 +14,7 @@ from evenly.readers.tables.columns import NO_TIME, canonical_unit, measured, tim
 from evenly.runs.durations import is_duration
 from evenly.runs.units import SECONDS_PER, base_unit, to_base
 
-__all__ = ["unit_in_text", "with_cell_units", "with_unit_column", "with_units"]
+__all__ = ["is_unit_of_time", "unit_in_text", "with_cell_units", "with_unit_column", "with_units"]
 
 _UNIT_COLUMNS = frozenset({"unit", "units", "time_unit", "time unit", "einheit", "unité"})
 _OTHER_UNITS = frozenset({
@@ -24,6 +24,9 @@ _OTHER_UNITS = frozenset({
     "float", "eur", "€", "usd", "$",
 })  # fmt: skip
 _NONE = frozenset({"", "-", "--", "1", "none", "n/a"})
+
+#: How many of them are one: thousands, or millions of cells.
+_MANY = re.compile(r"(?:[kmgt]|mio\.? ?|10\^\d+ ?|1e\d+ ?|thousand |millions? (?:of )?)(?=.)", re.IGNORECASE)
 
 #: A number and its unit, of memory, energy or time.
 _WITH_UNIT = re.compile(
@@ -132,15 +135,13 @@ def with_units(cells: pd.DataFrame, lines: NDArray[np.int64]) -> tuple[pd.DataFr
     """
     if len(cells) < 2:
         return cells, lines, {}
-    row = [str(cell).strip("[]() ") for cell in cells.iloc[0]]
-    units = [canonical_unit(text) for text in row]
-    told = [unit for unit, text in zip(units, row, strict=True) if text.lower() not in _NONE]
-    times = [unit for unit in told if unit in SECONDS_PER or unit.lower() in ("sypd", "sdpd")]
-    bracketed = all(re.fullmatch(r"[\[(].*[\])]", str(cell).strip()) for cell in cells.iloc[0] if str(cell).strip())
-    if not times or not (bracketed or all(_is_unit(unit) for unit in told)):
+    first = list(map(str, cells.iloc[0]))
+    if not _are_units(first):
         return cells, lines, {}
     by_column = {
-        str(name): unit for name, unit, text in zip(cells.columns, units, row, strict=True) if text.lower() not in _NONE
+        str(name): canonical_unit(text)
+        for name, text in zip(cells.columns, map(_bare, first), strict=True)
+        if text.lower() not in _NONE
     }
     names = {
         name: f"{name} [{unit}]"
@@ -149,6 +150,39 @@ def with_units(cells: pd.DataFrame, lines: NDArray[np.int64]) -> tuple[pd.DataFr
     }
     rest = cells.iloc[1:].rename(columns=names).reset_index(drop=True)
     return rest, lines[1:], {names.get(name, name): unit for name, unit in by_column.items()}
+
+
+def _are_units(row: Sequence[str]) -> bool:
+    """Tell whether the cells of a row are units, one of them of a time.
+
+    Examples
+    --------
+    >>> _are_units(["-", "Mcells", "h"]), _are_units(["[ranks]", "[my unit]", "[ms]"]), _are_units(["a", "s"])
+    (True, True, False)
+    """
+    told = [canonical_unit(text) for text in map(_bare, row) if text.lower() not in _NONE]
+    bracketed = all(map(_is_bracketed, filter(str.strip, row)))
+    return any(map(is_unit_of_time, row)) and (bracketed or all(map(_is_unit, told)))
+
+
+def is_unit_of_time(cell: str) -> bool:
+    """Tell whether a cell is a unit of a time, or of simulated time per day, in brackets or not.
+
+    Examples
+    --------
+    >>> is_unit_of_time("[ms]"), is_unit_of_time("SYPD"), is_unit_of_time("GB")
+    (True, True, False)
+    """
+    unit = canonical_unit(_bare(cell))
+    return unit in SECONDS_PER or unit.lower() in ("sypd", "sdpd")
+
+
+def _bare(cell: str) -> str:
+    return cell.strip("[]() ")
+
+
+def _is_bracketed(cell: str) -> bool:
+    return re.fullmatch(r"[\[(].*[\])]", cell.strip()) is not None
 
 
 #: A time and its unit in the text around a table: ``times in ms``, ``run times [min]``, ``Zeiten in Sekunden``.
@@ -183,5 +217,5 @@ def _is_unit(text: str) -> bool:
     try:
         base_unit(text)
     except ValueError:
-        return text.lower() in _OTHER_UNITS
+        return text.lower() in _OTHER_UNITS or _MANY.sub("", text.lower(), count=1) in _OTHER_UNITS
     return True
