@@ -21,7 +21,8 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
               "nodos", "numerodenodos", "nodi", "knoten", "anzahlknoten", "noeuds", "nombredenoeuds"),
     "ranks": (
         "mpi", "ranks", "nranks", "numranks", "mpiranks", "numberofranks", "np", "nproc", "nprocs", "procs", "numprocs",
-        "mpiprocs", "mpinp", "totalthreads", "threadstotal", "allthreads", "processes", "nprocesses", "numprocesses", "numberofprocesses", "mpiprocesses",
+        "mpiprocs", "mpinp", "totalthreads", "threadstotal", "allthreads", "processes", "nprocesses", "numprocesses",
+        "numberofprocesses", "mpiprocesses",
         "processors", "nprocessors", "numprocessors", "numberofprocessors", "tasks", "ntasks", "mpitasks", "numtasks",
         "procesos", "numerodeprocesos", "processi", "numerodiprocessi", "processos", "pes", "npes", "prozesse",
         "anzahlprozesse", "processus", "nombredeprocessus",
