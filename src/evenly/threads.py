@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
-__all__ = ["on_threads", "thread_count", "without_openmp"]
+__all__ = ["on_threads", "one_blas_thread", "thread_count", "without_openmp"]
 
 
 def thread_count() -> int:
@@ -49,6 +49,17 @@ def without_openmp() -> AbstractContextManager[Any]:
     ...     pass
     """
     return _controller().limit(limits=1, user_api="openmp")  # type: ignore[no-any-return]
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Let products and decompositions of matrices run on one thread, which is faster where the matrices are small.
+
+    Examples
+    --------
+    >>> with one_blas_thread():
+    ...     pass
+    """
+    return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
 
 
 @cache

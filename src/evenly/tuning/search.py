@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from evenly.arguments import check_seed, explained
 from evenly.errors import InputError, did_you_mean
 from evenly.runs.runs import Runs
 from evenly.space.space import Space
+from evenly.threads import one_blas_thread
 from evenly.tuning.candidates import Candidates
 from evenly.tuning.repeating import TODAY, Repeating
 from evenly.tuning.standing import Standing
@@ -150,7 +150,7 @@ class Search:
     def choose(self) -> Choice | None:
         """Return the configuration to run next, the reason, and the expected saving; see `ask`."""
         # One thread: for matrices of some ten runs, threads cost more time than they save.
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             choice = self._retry() or self._due() or self._new()
         if choice is not None:
             self.trials.ask(choice.configuration, choice.why)
@@ -161,7 +161,7 @@ class Search:
 
     def standings(self, *, is_answer: bool = False) -> dict[Key, Standing]:
         """Return what is believed of the true times of the configurations that were run, by task, the fastest first."""
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             believed = self._strategy.believed(self.trials, self.candidates, self._random(), is_answer=is_answer)
         return Standing.by_task(self.trials, believed)
 

@@ -1,4 +1,4 @@
-"""Averaging of the best PMNF candidates and their rivals: refit, weights, predictions. See `pmnf` for the reasons."""
+"""Averaging of the best PMNF candidates and their rivals: weights and predictions. See `pmnf` for the reasons."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from evenly.models.array_types import Flags, Floats
-from evenly.models.pmnf.problem import Candidate, Problem, SearchReport
-from evenly.models.pmnf.terms import TermSet
+from evenly.models.pmnf.problem import Problem, SearchReport
 from evenly.models.scaling_laws.conditions import Conditions
 from evenly.models.scaling_laws.credible_bounds import credibilities, relative_leverage
 from evenly.models.scaling_laws.formula import Formula, Term
@@ -21,10 +20,7 @@ from evenly.models.scaling_laws.log_quadratic import LogQuadratic
 from evenly.models.scaling_laws.monotonicity import Fault, fault
 from evenly.models.scaling_laws.power_law import PowerLaw
 
-__all__ = ["Member", "average_formula", "predict", "refit", "residuals", "rivals", "weigh", "who_leads"]
-
-#: Terms below this share of the smallest value, at all runs, are left out.
-_DUST = 1e-12
+__all__ = ["Member", "average_formula", "predict", "residuals", "rivals", "weigh", "who_leads"]
 
 #: Penalty per coefficient of the power law and of a law of fixed form, in units of -2 log-likelihood. This is AIC's 2,
 #: without the small-sample correction, with which no model of three coefficients could take part at 5 runs.
@@ -193,55 +189,6 @@ def _power_law(
         model._fit = replace(model._fit, coefficients=np.append(model._fit.coefficients[:1], exponents))
         model._finish()
     return _as_rival(model, values, weights)
-
-
-def refit(problem: Problem, terms: TermSet, found: Sequence[Candidate], names: Sequence[str]) -> list[Member]:
-    """Fit candidates to all runs; drop a candidate if some leave-one-out prediction isn't above zero.
-
-    The columns of a candidate are projected orthogonally to the constant and scaled to unit length. The least-squares
-    problem is solved by a QR decomposition of these columns with sqrt(ridge) times the identity below them.
-    """
-    roots = problem.roots
-    length = math.sqrt(float(roots @ roots))
-    intercept = roots / length
-    z = roots * problem.response
-    tables, members = terms.tables(problem.points), []
-    for candidate in found:
-        # Columns (k, m), projected orthogonally to the constant and scaled to unit length.
-        plain = terms.from_tables(tables, np.array(candidate.terms, dtype=np.int64))
-        raw = plain * roots
-        along = raw @ intercept
-        columns = raw - along[:, None] * intercept
-        norms = np.sqrt(np.einsum("ij,ij->i", columns, columns))
-        columns = columns / norms[:, None]
-        k = len(columns)
-        q, r = np.linalg.qr(np.concatenate([columns.T, math.sqrt(problem.ridge) * np.eye(k)]))
-        fitted = np.linalg.solve(r, q.T @ np.concatenate([z, np.zeros(k)])) if k else np.zeros(0)
-        # Leave-one-out residuals are residuals divided by 1 minus the leverage, as in `loss_kernels`.
-        free = 1.0 - intercept**2 - np.einsum("ij,ij->i", q[: len(z)], q[: len(z)])
-        residuals = z - (intercept @ z) * intercept - fitted @ columns
-        with np.errstate(all="ignore"):
-            predictions = problem.predicted(problem.response - residuals / free / roots)
-            logs = np.log(predictions / problem.values)
-        if not np.isfinite(logs).all() or not (free > 0).all():
-            continue
-        # Coefficients of the original terms: undo the scaling, and correct the constant for the projection.
-        slopes = fitted / norms
-        constant = (intercept @ z - slopes @ along) / length
-        listed = [Term(float(constant), (0.0,) * len(names), (0.0,) * len(names))]
-        sizes = [abs(constant), *np.abs(slopes[:, None] * plain).max(axis=1)]
-        for number, slope in zip(candidate.terms, slopes, strict=True):
-            powers, exponents = zip(*terms.factors_of(number), strict=True)
-            listed.append(Term(float(slope), powers, exponents))
-        kind = "log-pmnf" if problem.fit == "log" else "pmnf"
-        loss = float(np.average(logs**2, weights=problem.weights))
-        if problem.fit != "log":
-            # What is left of exact data by rounding is no term.
-            least = _DUST * float(problem.values.min())
-            listed = [term for term, size in zip(listed, sizes, strict=True) if size > least]
-        formula = Formula.total(names, listed)
-        members.append(Member(kind, 0.0, loss, 1 + k, predictions, formula, np.zeros((0, 0))))
-    return members
 
 
 def weigh(

@@ -47,6 +47,7 @@ from evenly.models.base import Model
 from evenly.models.pmnf import model_averaging, search_space
 from evenly.models.pmnf.model_averaging import Member
 from evenly.models.pmnf.problem import Loss, Problem, SearchReport
+from evenly.models.pmnf.refitting import refit
 from evenly.models.scaling_laws.conditions import Conditions
 from evenly.models.scaling_laws.credible_bounds import credible_bounds
 from evenly.models.scaling_laws.dense_points import spread_points
@@ -55,6 +56,7 @@ from evenly.models.scaling_laws.loglinear import Coordinates, LogLinear
 from evenly.models.uncertainty.conformal import LogConformal
 from evenly.models.uncertainty.noise_trend import NoiseLaw, raced_law
 from evenly.space.space import Configurations
+from evenly.threads import one_blas_thread
 
 __all__ = ["PMNF"]
 
@@ -174,6 +176,11 @@ class PMNF(Model):
 
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         self._check(table)
+        # Hundreds of small matrices: the threads of BLAS would cost more than they bring.
+        with one_blas_thread():
+            self._learn_checked(table, values, weights)
+
+    def _learn_checked(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         table = table[_varied(table)]  # a constant says nothing, and a single parameter is searched more closely
         used = weights > 0
         table, values, weights = table[used].reset_index(drop=True), values[used], weights[used]
@@ -200,7 +207,7 @@ class PMNF(Model):
             notes.append(f"searched on {len(sample.values):,} of {len(values):,} rows, fitted and weighed on all")
         # Average all by weights exp(-S / 2); counts[k] is N of the module's docstring for k terms.
         counts = [math.comb(terms.size, k) for k in range(n + 1)]
-        members = [*rivals, *model_averaging.refit(problem, terms, found, list(self.prediction_range_))]
+        members = [*rivals, *refit(problem, terms, found, list(self.prediction_range_))]
         self.members_ = model_averaging.weigh(
             problem, members, counts, conditions, self.search_, unit=unit, average=self.average
         )

@@ -32,6 +32,8 @@ _MOST_CELLS = 20_000
 _HALVINGS = 50
 #: A bound must exceed zero by this share of the terms' sizes, because the sum has rounding errors.
 _MARGIN = 1e-13
+#: Of the points, one of so many is looked at first.
+_SOME = 64
 _LN2 = math.log(2)
 
 
@@ -65,12 +67,27 @@ def fault(formula: Formula, conditions: Conditions) -> Fault | None:
                 return "not monotone"
         return None
     points = conditions.dense
-    if conditions.positive and not (formula.evaluate(points) > 0).all():
+    is_open = conditions.positive and not _all_above_zero(formula, conditions.bounds)
+    if is_open and not all((formula.evaluate(some) > 0).all() for some in (points[::_SOME], points)):
         return "negative"
     for k, sign in conditions.signs.items():
         if not (sign * formula.derivative(points, formula.names[k]) > 0).all():
             return "not monotone"
     return None
+
+
+def _all_above_zero(formula: Formula, bounds: Sequence[tuple[float, float]]) -> bool:
+    """Tell whether each term is at least zero in the box, and one above zero: then no point needs to be looked at."""
+    sure = False
+    for term in formula.terms:
+        # A logarithm is zero at 1, and below zero before it.
+        if term.coefficient < 0 or any(
+            (power and low <= 0) or (log and low < 1)
+            for power, log, (low, _) in zip(term.powers, term.logs, bounds, strict=True)
+        ):
+            return False
+        sure = sure or not any(log and low <= 1 for log, (low, _) in zip(term.logs, bounds, strict=True))
+    return sure
 
 
 def _shape(formula: Formula, k: int) -> Shape:
