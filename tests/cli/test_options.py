@@ -241,3 +241,10 @@ def test_a_level_between_one_and_ten_is_refused(evenly: Evenly) -> None:
     for level, code in (("1.5", 2), ("0.9", 0), ("90", 0), ("1.5%", 0)):
         Path("few.csv").write_text("cores,seconds\n1,8\n2,4\n4,2\n")
         assert evenly("predict", "few.csv", *LAW, "--at", "cores=3", "--level", level).code == code
+
+
+@pytest.mark.parametrize("given", [["--args", "--res 10"], ["--args=--fast"]])
+def test_a_value_may_hold_options_of_a_program(evenly: Evenly, given: list[str]) -> None:
+    shown = evenly("predict", "--simulation", "missing.py", *given)
+    assert shown.code == 2
+    assert "--simulation needs --machine" in shown.err

@@ -206,4 +206,4 @@ def test_regions_of_which_a_configuration_hit_its_limit() -> None:
     assert {name: models[name].predict({"cores": [4]})[0] for name in "ab"} == pytest.approx(
         {"a": 25, "b": 50}, rel=0.01
     )
-    assert models["b"].training_["error"] < 0.01
+    assert models["b"].training_["left_out"]["MLogQ"] < 0.01

@@ -13,6 +13,7 @@ import codecs
 import errno
 import importlib
 import io
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -180,14 +181,17 @@ class _Command(TyperCommand):
         values, _, order = self.make_parser(ctx).parse_args(args=list(args))
         options: list[Any] = list(order)
         for option in options:
-            self._refuse_no_value(option, values.get(option.name))
+            self._refuse_no_value(option, values.get(option.name), args)
             if option.param_type_name == "option" and not (option.multiple or option.is_flag or option.is_eager):
                 self._refuse_twice(option, [other for other in options if other is option])
         return super().parse_args(ctx, args)
 
-    def _refuse_no_value(self, option: Any, value: Any) -> None:
+    def _refuse_no_value(self, option: Any, value: Any, args: list[str]) -> None:
         for one in value if isinstance(value, list | tuple) else [value]:
-            if option.param_type_name == "option" and isinstance(one, str) and one.startswith("--"):
+            # No option has a space; --args '--res 10' and --args=--fast are values.
+            is_option = isinstance(one, str) and re.fullmatch(r"--\S+", one) is not None
+            joined = any(f"{name}={one}" in args for name in option.opts)
+            if option.param_type_name == "option" and is_option and not joined:
                 raise InputError(f"{option.opts[0]} needs a value, but is followed by {one}")
 
     def _refuse_twice(self, option: Any, given: list[Any]) -> None:

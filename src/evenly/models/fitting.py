@@ -13,7 +13,7 @@ import pandas as pd
 
 from evenly.arguments import explained
 from evenly.errors import EvenlyWarning, InputError
-from evenly.metrics import mlogq
+from evenly.metrics import METRICS
 from evenly.models.base import Effort, Model, check_effort
 from evenly.models.learned import Learned, summarise
 from evenly.models.outliers import Outliers, check_outliers, outliers_told, without_outliers
@@ -166,6 +166,7 @@ def _fit_runs(
     if outliers == "drop":
         learned = without_outliers(learned)
     summarise(learned)
+    learned.model.training_["left_out"] = _errors_left_out(learned.model, table, chosen.response)
     if idle := learned.model.training_.get("without_effect"):
         warnings.warn(
             (f"{name}: " if name else "") + f"as far as {learned.model.n_runs_:,} configurations tell, {_some(idle)} "
@@ -176,6 +177,18 @@ def _fit_runs(
     if "outliers" in learned.model.training_:
         warnings.warn((f"{name}: " if name else "") + outliers_told(learned.model), EvenlyWarning, stacklevel=5)
     return learned.model
+
+
+def _errors_left_out(model: Model, evidence: pd.DataFrame, response: str) -> dict[str, float]:
+    """Return all error metrics of the leave-one-out predictions, one value per configuration; {} if there are none."""
+    if model.left_out_predictions_ is None:
+        return {}
+    values = evidence[response].to_numpy(dtype=np.float64)
+    predicted = model.left_out_predictions_[: len(values)]
+    known = np.isfinite(predicted) & (predicted > 0) & ~evidence["censored"].to_numpy()  # of a bound, not a number
+    if not known.any():
+        return {}
+    return {name: float(metric(values[known], predicted[known])) for name, metric in METRICS.items()}
 
 
 def _runs_of(table: pd.DataFrame, time: str, parameters: Sequence[str] | None, unit: str) -> Runs:
@@ -320,14 +333,7 @@ def _fit_one_of_many(name: str, runs: Runs, arguments: dict[str, Any]) -> Model:
     exponents = {"exponents": _EXPONENTS_OF_MANY} if method == "pmnf" else {}
     options = model_class(method).default_arguments()
     given = {name: value for name, value in arguments.items() if name != "asked" or name in options}
-    model = _fit_runs(runs, name=name, **{**exponents, **given, "method": method})
-    if model.left_out_predictions_ is not None:
-        values = chosen.evidence(arguments["statistic"])[chosen.response].to_numpy()
-        predicted = model.left_out_predictions_  # of a bound, not a number
-        known = np.isfinite(predicted) & (predicted > 0)
-        if known.any():
-            model.training_["error"] = mlogq(values[known], predicted[known])
-    return model
+    return _fit_runs(runs, name=name, **{**exponents, **given, "method": method})
 
 
 def _named(solver: str, runs: Runs, arguments: dict[str, Any]) -> Model:

@@ -156,7 +156,7 @@ def _rows(
         scale = {column: asked[column].tolist()[k] for column in asked.columns}
         row = {
             "_scale": k, each: name, **scale, model.response_["name"]: values[k], "lower": lower[k], "upper": upper[k],
-            "law": "" if law is None else str(law), "error": model.training_.get("error", np.nan),
+            "law": "" if law is None else str(law), "error": model.training_.get("left_out", {}).get("MLogQ", np.nan),
             "growth": grown[k], "growth_lower": least[k], "growth_upper": most[k],
         }  # fmt: skip
         if wanted is not None:

@@ -92,3 +92,30 @@ def test_a_pattern_that_fits_too_little_or_what_may_be_anything(tmp_path: Path) 
         scan(path, time="x*")
     with pytest.raises(ReadError, match="say in their names what their numbers are, as in '16 cores'"):
         scan(path, time="c*")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds", "left_out"),
+    [
+        (
+            "np,Run 1,Run 2,Run 3,Avg (s)\n2,11.5,11.3,12.3,11.7\n4,7.4,7.5,7.6,7.5\n8,5.1,5.4,5.1,5.2\n",
+            [11.5, 11.3, 12.3, 7.4, 7.5, 7.6, 5.1, 5.4, 5.1], "'Avg (s)'",
+        ),
+        (
+            "np,Run 1,Run 2,Mean,Min\n2,1.50s,1.70s,1.60s,1.50s\n4,900ms,800ms,850ms,800ms\n8,0.5s,0.4s,0.45s,0.4s\n",
+            [1.5, 1.7, 0.9, 0.8, 0.5, 0.4], "'Mean', 'Min'",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_computed_from_repeated_runs_is_no_parameter(
+    tmp_path: Path, text: str, seconds: list[float], left_out: str
+) -> None:
+    found = _read(tmp_path, text)
+    assert found.runs[""].parameters == ["np"]
+    assert found.runs[""].values.tolist() == pytest.approx(seconds)
+    assert f"left out: {left_out} (computed from them)" in " ".join(found.notes)
+
+
+def test_a_parameter_beside_repeated_runs_stays(tmp_path: Path) -> None:
+    found = _read(tmp_path, "np,dt,Run 1,Run 2\n2,0.1,1.5,1.7\n4,0.2,0.9,0.8\n8,0.3,0.5,0.4\n")
+    assert found.runs[""].parameters == ["np", "dt"]

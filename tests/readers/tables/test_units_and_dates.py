@@ -166,3 +166,33 @@ def test_dates_that_are_open_ask_nothing_where_the_time_is_there(tmp_path: Path,
     own = "600" if time == "time_s" else "10m00s"
     rows = "".join(f"{p},03/0{k}/2026 23:50,04/0{k}/2026 00:00,{own}\n" for k, p in enumerate((8, 16), 4))
     assert _read(tmp_path, f"cores,start,end,{time}\n{rows}", parameters="cores").runs[""].values.tolist() == [600, 600]
+
+
+def test_a_title_of_a_sheet_that_tells_another_unit_is_asked_about(tmp_path: Path) -> None:
+    rows: list[list[Any]] = [
+        ["Scaling of the mill, run times in minutes"],
+        ["cores", "time"],
+        [8, 10.2],
+        [16, 5.4],
+        [32, 3.0],
+    ]
+    path = book(tmp_path / "runs.xlsx", Runs=rows)
+    with pytest.raises(ReadError, match=r"'times in minutes' stands beside the table.*--unit min"):
+        scan(path)
+    assert scan(path, unit="min").runs[""].values.tolist() == pytest.approx([612, 324, 180])
+
+
+def test_a_caption_of_org_may_tell_the_unit_without_in(tmp_path: Path) -> None:
+    text = "#+CAPTION: runs of FDS, wall clock hours\n| ranks | wall clock |\n|-+-|\n| 4 | 10.2 |\n| 8 | 5.4 |\n"
+    with pytest.raises(ReadError, match="--unit h"):
+        _read(tmp_path, text, "runs.org")
+
+
+def test_a_short_unit_may_end_with_a_point(tmp_path: Path) -> None:
+    found = _read(tmp_path, "Kerne;Laufzeit in Min.\n1;241,24\n2;120,57\n8;31,97\n")
+    assert found.runs[""].values.tolist() == pytest.approx([14474.4, 7234.2, 1918.2])
+
+
+def test_a_symbol_of_time_over_its_unit_is_asked_with_the_unit(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="--unit s"):
+        _read(tmp_path, "Ranks,T_gesamt/s\n24,212.52\n48,105.87\n96,59.48\n", time="T_gesamt/s")

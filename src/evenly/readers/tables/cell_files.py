@@ -138,8 +138,8 @@ def read_cells(path: Path, sheet: str | None = None) -> Cells | Runs:
     if suffix in _PARQUET_SUFFIXES:
         return _of_parquet(path)
     if suffix in _EXCEL_SUFFIXES:
-        frame, rows, told = read_sheet(path, sheet)
-        return Cells(frame, rows, first=tuple(told))
+        found = read_sheet(path, sheet)
+        return Cells(found.cells, found.rows, first=found.notes, around=found.titles)
     if suffix in _JSON_SUFFIXES:
         return Cells(*read_rows(path))
     if head(path).startswith(_RUNS_HEADER):

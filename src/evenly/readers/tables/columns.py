@@ -132,6 +132,8 @@ _BRACKETS = re.compile(r"^(?P<base>.*?)\s*(?:\[(?P<a>[^\]]+)\]|\((?P<b>[^)]+)\))
 _IN_UNIT = re.compile(r"^(?P<base>.+?)\s+in\s+\S+$")
 #: A unit of time that ends a name as a word of its own, and can be nothing else.
 _PLAIN_UNIT = re.compile(r"^(?P<base>.+?)[_.\s](?:[uµμmn]s(?:ec)?|secs?)$", re.IGNORECASE)
+#: ``Laufzeit in Min.``
+_IN_WORDS = re.compile(r"^(?P<base>.+?)\s+in\s+(?P<unit>[^\W\d_]+\.?)$")
 _SUFFIX = re.compile(r"^(?P<base>.+?)(?:\s*/\s*|_in_|\s+in\s+|_|\.|\s+)(?P<unit>[^\s_./]+)$")
 
 #: The time of a unit of work, as climate models and solvers print it.
@@ -332,13 +334,13 @@ def _split_unit(name: str) -> tuple[str, str]:
     """Split ``wall [s]``, ``wall (s)``, ``wall_s``, ``wall/s`` into name and unit; the cells tell of ``(hh:mm:ss)``."""
     if clock := _CLOCK.fullmatch(name):
         return clock["base"], ""
-    for pattern in (_BRACKETS, _SUFFIX):
+    for pattern in (_BRACKETS, _IN_WORDS, _SUFFIX):
         match = pattern.match(name)
         if match is None:
             continue
         groups = match.groupdict()
         text = (groups.get("unit") or groups.get("a") or groups.get("b") or "").strip()
-        unit = _known_unit(text) or (_IN_BRACKETS.get(text.lower(), "") if pattern is _BRACKETS else "")
+        unit = _known_unit(text) or (_IN_BRACKETS.get(text.lower(), "") if pattern is not _SUFFIX else "")
         if unit:
             return match["base"].strip(), unit
     return name, ""

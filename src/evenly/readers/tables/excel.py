@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from evenly.readers.tables.columns import unit_of_time
 from evenly.readers.tables.header_rows import joined_header
 from evenly.runs.units import SECONDS_PER
 
-__all__ = ["read_sheet"]
+__all__ = ["Sheet", "read_sheet"]
 
 #: Memory that a sheet takes, over its size in the file, unpacked.
 _CELLS_TO_MEMORY = 10.0
@@ -31,8 +31,17 @@ _TYPED = re.compile(r"h{1,2}:mm(;@)?", re.IGNORECASE)
 _WITH_TEXT = re.compile(r'(?:\[[^\]]*\])?[#0,]*[#0](?:\.[#0?]+)?(?P<text>(?:"[^"]*"|\\.|[ _])+)')
 
 
-def read_sheet(path: Path, sheet: str | None = None) -> tuple[pd.DataFrame, NDArray[np.int64], list[str]]:
-    """Return the cells of a table (n_rows, n_columns) as text, the row of each in its sheet (n_rows,), and notes.
+class Sheet(NamedTuple):
+    """The table of a sheet: its cells (n_rows, n_columns) as text, the row of each, notes, and the titles above it."""
+
+    cells: pd.DataFrame
+    rows: NDArray[np.int64]
+    notes: tuple[str, ...]
+    titles: Sequence[str]
+
+
+def read_sheet(path: Path, sheet: str | None = None) -> Sheet:
+    """Return the table of a sheet.
 
     Rows above the header, as titles, are left out: the header is the first row with several cells, and a row above
     it that names groups of its columns.
@@ -61,7 +70,8 @@ def read_sheet(path: Path, sheet: str | None = None) -> tuple[pd.DataFrame, NDAr
         # Read only, a book takes little memory, but doesn't tell which rows are hidden.
         whole = unpacked <= _MOST_WHOLE
         book = load_workbook(path, read_only=not whole, data_only=True)
-        tables = {one.title: _table(one.iter_rows()) for one in book.worksheets}
+        titles: dict[str, list[str]] = {one.title: [] for one in book.worksheets}
+        tables = {one.title: _table(one.iter_rows(), titles[one.title]) for one in book.worksheets}
         unseen = {one.title: _hidden_and_struck(one) for one in book.worksheets if whole}
         book.close()
     except ReadError:
@@ -87,7 +97,7 @@ def read_sheet(path: Path, sheet: str | None = None) -> tuple[pd.DataFrame, NDAr
     if struck:
         raise ReadError(path, "this row is struck out: delete it, or take the line away", line=struck[0])
     told = f"rows that the sheet hides are read as the others: {', '.join(map(str, hidden))}"
-    return frame, lines, [told] if hidden else []
+    return Sheet(frame, lines, (told,) if hidden else (), titles.get(name, ()))
 
 
 def _hidden_and_struck(sheet: Any) -> tuple[set[int], set[int]]:
@@ -101,8 +111,8 @@ def _hidden_and_struck(sheet: Any) -> tuple[set[int], set[int]]:
     return hidden, struck
 
 
-def _table(rows: Iterator[Sequence[Any]]) -> list[tuple[int, list[str]]]:
-    """Return the rows of a sheet from its header on, as text, without empty ones."""
+def _table(rows: Iterator[Sequence[Any]], titles: list[str]) -> list[tuple[int, list[str]]]:
+    """Return the rows of a sheet from its header on, as text, without empty ones; add what stands above to `titles`."""
     found: list[tuple[int, list[str]]] = []
     above: list[tuple[int, list[str]]] = []  # of one cell, the last before the header
     for number, row in enumerate(rows, 1):
@@ -111,6 +121,7 @@ def _table(rows: Iterator[Sequence[Any]]) -> list[tuple[int, list[str]]]:
             continue
         if not found and sum(map(bool, cells)) < 2:
             above = [(number, cells)]
+            titles.extend(filter(None, cells))
             continue
         found.append((number, cells))
     if not above or not found or _first(above[0][1]) <= _first(found[0][1]):  # a title

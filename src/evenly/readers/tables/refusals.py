@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -172,7 +173,7 @@ def refuse_remarks(
                 row,
                 f"{cells[row]!r} in column {column!r} {why}: leave such rows out with where= (--where), as --where "
                 f"\"{before}{quoted(column)} != '{cells[row]}'\"; or learn from all, with the columns that were varied "
-                f"named in parameters= (--parameters {','.join(parameters)})",
+                f"named in parameters= (--parameters {shlex.quote(','.join(parameters))})",
             )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +31,8 @@ _RUNS = frozenset(
 _NUMBERED = re.compile(r"(?P<before>.*?[A-Za-z])[\s_\-.#]*(?P<number>\d{1,3})(?P<after>(?:[\s_\-.\[(/][^\d]*)?)")
 #: Times of one configuration differ by less than this factor; those of two parts of a run may not.
 _ALIKE = 1.5
+#: A mean is rounded by less than this share, a deviation by less than the second; in so many rows, none by chance.
+_ROUNDING, _COARSE, _FEWEST_ROWS = 0.01, 0.05, 2
 
 
 def stacked(cells: pd.DataFrame, lines: NDArray[np.int64]) -> Narrowed | None:
@@ -54,9 +56,12 @@ def stacked(cells: pd.DataFrame, lines: NDArray[np.int64]) -> Narrowed | None:
     (before, after), by_number = found[0]
     columns = [by_number[number] for number in sorted(by_number)]
     time = f"{before}{after}"
-    others = [column for column in map(str, cells.columns) if column not in columns]
+    computed = _statistics_of(cells, columns)
+    others = [column for column in map(str, cells.columns) if column not in (*columns, *computed)]
     if time in others or any((told := measured(column)) and told.certainty == 2 for column in others):
         return None
+    unit = next((told.unit for column in computed if (told := measured(column)) and told.unit), "")
+    time = f"{time} [{unit}]" if unit and not unit_of_time(time) else time  # Run 1, Run 2, Avg (s)
     return _stack(cells, lines, dict.fromkeys(columns, ""), time, "")
 
 
@@ -141,7 +146,8 @@ def pattern_in(columns: Iterable[str]) -> str:
 
 def _stack(cells: pd.DataFrame, lines: NDArray[np.int64], columns: dict[str, str], time: str, count: str) -> Narrowed:
     """Return a row for each time in some columns, with the number in its column's name if that is a count."""
-    others = [column for column in cells.columns if column not in columns]
+    computed = [] if count else _statistics_of(cells, list(columns))
+    others = [column for column in cells.columns if column not in columns and column not in computed]
     parts = []
     for column, number in columns.items():
         part = cells[others].assign(**({count: number} if count else {}))
@@ -154,7 +160,40 @@ def _stack(cells: pd.DataFrame, lines: NDArray[np.int64], columns: dict[str, str
         f"the times at the values of {count!r} in their names" if count else "repeated runs of each row's configuration"
     )
     order = whole.index.to_numpy(dtype=np.int64)
-    return Narrowed(whole.reset_index(drop=True), lines[order], None, time, (f"{told} are taken for {what}",))
+    notes = [f"{told} are taken for {what}"]
+    if computed:
+        notes.append(f"left out: {', '.join(map(repr, computed))} (computed from them)")
+    return Narrowed(whole.reset_index(drop=True), lines[order], None, time, tuple(notes))
+
+
+def _statistics_of(cells: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Return the columns whose values are the means, medians, … of repeated runs in all rows, but for rounding."""
+    runs = _times(cells[list(columns)])
+    spread = (runs.max(axis=1) > runs.min(axis=1)).to_numpy()
+    if spread.sum() < _FEWEST_ROWS:  # a parameter may be equal to one time by chance
+        return []
+    found = []
+    for column in map(str, cells.columns):
+        if column in columns:
+            continue
+        values = _times(cells[[column]])[column].to_numpy(dtype=np.float64)[spread]
+        for statistic in ("mean", "median", "min", "max", "std"):
+            expected = getattr(runs, statistic)(axis=1).to_numpy(dtype=np.float64)[spread]
+            near = _ROUNDING if statistic != "std" else _COARSE
+            with np.errstate(invalid="ignore", divide="ignore"):
+                if (abs(values / expected - 1) < near).all():
+                    found.append(column)
+                    break
+    return found
+
+
+def _times(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return numbers, of durations in seconds; NaN where there is none."""
+    values = _numbers(cells)
+    if not values.isna().all(axis=None):
+        return values
+    seconds: pd.DataFrame = cells.apply(lambda column: column.map(lambda cell: duration(str(cell), "mm:ss")))
+    return seconds
 
 
 def _are_runs(cells: pd.DataFrame, name: tuple[str, str], by_number: dict[int, str]) -> bool:
@@ -162,7 +201,7 @@ def _are_runs(cells: pd.DataFrame, name: tuple[str, str], by_number: dict[int, s
     numbers = sorted(by_number)
     if len(numbers) < 2 or numbers[0] > 1 or numbers != list(range(numbers[0], numbers[-1] + 1)):
         return False
-    values = _numbers(cells[list(by_number.values())])
+    values = _times(cells[list(by_number.values())])
     if (values.isna() & (cells[values.columns] != "")).any(axis=None) or values.isna().all(axis=None):
         return False
     before, after = name
@@ -188,8 +227,6 @@ def _numbers(cells: pd.DataFrame) -> pd.DataFrame:
 
 def _alike(cells: pd.DataFrame) -> bool:
     """Tell whether the numbers or durations in each row differ no more than the times of repeated runs do."""
-    values = _numbers(cells)
-    if values.isna().all(axis=None):
-        values = cells.apply(lambda column: column.map(lambda cell: duration(str(cell), "mm:ss")))
+    values = _times(cells)
     with np.errstate(invalid="ignore", divide="ignore"):
         return bool((values.max(axis=1) / values.min(axis=1) < _ALIKE).all())

@@ -231,8 +231,9 @@ def _refuse_unclear_units(values: Values, column: str, told: str) -> None:
     if words.is_rate(column):
         work = re.split(r"[\s_]+per[\s_]+|/", column)[0].strip()
         its = m.unit if (m := words.measured(work)) is not None else words.canonical_unit(work)
-        if its in ("s", "min", "h") or work in ("t", "T"):  # no ns/day; t may be a time or tokens
-            its = re.split(r"[\s_]+per[\s_]+|/", column)[-1].strip() if work in ("t", "T") else its
+        is_t = re.fullmatch(r"[tT](_\w+)?", work) is not None  # tokens, or a time and its unit: T_gesamt/s
+        if its in ("s", "min", "h") or is_t:  # no ns/day
+            its = re.split(r"[\s_]+per[\s_]+|/", column)[-1].strip() if is_t else its
             raise ReadError(
                 values.path,
                 f"{column!r} may be a time or a rate: pass unit={its} (--unit {its}) if more is slower; else the unit "

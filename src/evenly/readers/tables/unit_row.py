@@ -188,8 +188,9 @@ def _is_bracketed(cell: str) -> bool:
 #: A time and its unit in the text around a table: ``times in ms``, ``run times [min]``, ``Zeiten in Sekunden``.
 _SAID = re.compile(
     r"(?<!simulated )(?<!simulation )(?<!physical )(?<!model )(?<!queue )(?<!waiting )(?<!cpu )"
-    r"\b(?:\w*times?|timings?|runtimes?|durations?|\w*zeit(?:en)?|temps|durées?|tiempos?|tempos?|tempi)\b"
-    r"(?:\s+(?:are|is|sind|ist|sont|measured|given|given as|all|gemessen))*\s*(?:in|en|em|[\[(:,])\s*"
+    r"\b(?:wall[\s-]?clock(?:\s+times?)?|\w*times?|timings?|runtimes?|durations?|\w*zeit(?:en)?|temps|durées?|tiempos?|tempos?|tempi)\b"
+    r"(?:\s+(?:are|is|sind|ist|sont|measured|given|given as|all|gemessen))*"
+    r"\s*(?:(?:in|en|em|[\[(:,])\s*|\s(?=(?:hours|minutes|seconds|milliseconds)\b))"
     r"(?P<unit>[^\W\d_]+)\b",
     re.IGNORECASE,
 )
@@ -202,6 +203,8 @@ def unit_in_text(lines: Iterable[str]) -> tuple[str, str]:
     --------
     >>> unit_in_text(["# run times in ms"]), unit_in_text(["Table 1: times in minutes, and a time in s"])
     (('ms', 'times in ms'), ('', ''))
+    >>> unit_in_text(["#+CAPTION: runs of FDS, wall clock hours"])
+    ('h', 'wall clock hours')
     """
     found = {}
     for line in lines:

@@ -72,7 +72,7 @@ def models_table(
         The model of each solver.
     runs : mapping of str to Runs, optional
         The runs that the models were fitted to. The table shows the leave-one-out errors on them ("left out"), or a
-        dash if there are none: see `evenly.report.left_out_errors`.
+        dash if there are none: see `evenly.report.left_out_errors`. Without runs, they are what `evenly.fit` found.
     test : mapping of str to Runs, optional
         Held-out runs. The table shows the errors on them.
     title : str, optional
@@ -131,8 +131,8 @@ def _learned_on(name: str, kind: Parameter) -> str:
 
 
 def _errors_cells(model: Model, runs: Runs | None) -> list[str]:
-    errors = left_out_errors(model, runs) if runs is not None and len(runs.ok) else None
-    if errors is None:
+    errors = left_out_errors(model, runs) if runs is not None and len(runs.ok) else model.training_.get("left_out")
+    if not errors:
         return ["–", "–"]
     return [f"{errors['MLogQ']:.4f}", percent(errors["MAPE"])]
 
