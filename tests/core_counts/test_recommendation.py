@@ -282,6 +282,17 @@ def test_a_deadline_is_that_of_a_single_run() -> None:
     assert many["run_latest_s"].tolist() == many["run_upper_s"].tolist()
 
 
+def test_why_a_cheaper_count_is_too_few_for_a_deadline() -> None:
+    rows = [(p, (1000 / p + 1) * (1.6 if n % 3 == 0 else 1) * (1 + 0.001 * n)) for p in COUNTS for n in range(12)]
+    model, _ = learned(pd.DataFrame(rows, columns=["cores", "seconds"]), "cores")
+    curve = evenly.recommend(model, COUNTS).curve.set_index("cores")
+    between = float((curve["run_upper_s"][8] + curve["run_latest_s"][8]) / 2)
+    found = evenly.recommend(model, COUNTS, goal=Goal(deadline_s=between))
+    assert found.cores == 16
+    assert any(note.startswith("8 cores are too few for the deadline of") for note in found.notes)
+    assert not any("too few" in note for note in evenly.recommend(model, COUNTS, goal=Goal(deadline_s=1e6)).notes)
+
+
 def test_nodes_emptier_than_any_run_had_are_outside() -> None:
     rows = [(n, n * f, 3200 / (n * f)) for n in (1, 2, 4, 8) for f in (16, 32)]
     model, runs = learned(pd.DataFrame(rows, columns=["nodes", "ranks", "seconds"]), "nodes", "ranks")

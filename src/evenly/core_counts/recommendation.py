@@ -252,7 +252,7 @@ def recommend(
     if count != 1 and measured is not None and model.training_.get("statistic") == "median":
         said += _skewed(measured)
     found = Recommendation(curve, choice, count, machine, (), level, limit, goal, dict(at or {}))
-    found = dataclasses.replace(found, notes=(*said, *_scattering(found), *notes))
+    found = dataclasses.replace(found, notes=(*said, *_scattering(found), *_too_late(found), *notes))
     if not found.extrapolated:
         return found
     why = f"{choice.why}; an extrapolation: {_outside(model, table, found.best)}"
@@ -269,6 +269,22 @@ def _scattering(found: Recommendation) -> list[str]:
         within = time_words(best["run_latest_s"], found.time_unit)
     told = f"on {found.cores} cores, {(1 + found.level) / 2:.0%} of them end within {within}"
     return [f"single runs scatter more than the medians learned from: {told}"]
+
+
+def _too_late(found: Recommendation) -> list[str]:
+    """Say why a cheaper count wasn't chosen whose interval keeps the deadline: single runs on it may not."""
+    deadline = found.goal.deadline_s if found.goal is not None else None
+    if deadline is None:
+        return []
+    curve = found.curve
+    cheaper = curve["core_hours"] < found.best["core_hours"]
+    close = curve[cheaper & (curve["run_upper_s"] <= deadline) & (curve["run_latest_s"] > deadline)]
+    if not len(close) or found.best["run_latest_s"] > deadline:
+        return []
+    row = close.iloc[-1]
+    latest = f"within {time_words(row['run_latest_s'])}" if math.isfinite(row["run_latest_s"]) else "at an unknown time"
+    told = f"its interval keeps it, but {(1 + found.level) / 2:.0%} of single runs end {latest}"
+    return [f"{int(row['cores'])} cores are too few for the deadline of {time_words(deadline)}: {told}"]
 
 
 def _skewed(measured: Runs) -> list[str]:

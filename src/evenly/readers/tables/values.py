@@ -225,11 +225,12 @@ class Values:
         wrong = np.flatnonzero(~np.isfinite(values) & ~self.blank(name))
         if len(wrong):
             row = int(wrong[0])
+            cell, unlike = cells.iloc[row], shlex.quote(f'{quoted(name)} != "{cells.iloc[row]}"')
             raise self.at(
                 row,
-                f"a number was expected in column {name!r}, as in most rows, but got {cells.iloc[row]!r}: "
-                f"correct it, or pass categories=[{name!r}] (-O {shlex.quote(f'categories={name}')}) if the column "
-                "holds labels",
+                f"a number was expected in column {name!r}, as in most rows, but got {cell!r}: correct it, leave such "
+                f"rows out with where= (--where {unlike}), or pass categories=[{name!r}] "
+                f"(-O {shlex.quote(f'categories={name}')}) if the column holds labels",
             )
         return pd.Series(values.astype(np.int64) if are_whole(values) else values, index=cells.index)
 
