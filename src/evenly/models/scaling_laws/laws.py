@@ -163,7 +163,7 @@ def _non_negative(design: Floats, target: Floats) -> Floats:
     best, lowest = np.zeros(design.shape[1]), np.inf
     for size in range(1, design.shape[1] + 1):
         for used in map(list, itertools.combinations(range(design.shape[1]), size)):
-            found = np.linalg.lstsq(design[:, used], target)[0]
+            found = np.linalg.lstsq(design[:, used], target, rcond=None)[0]
             squares = float(np.sum((design[:, used] @ found - target) ** 2))
             if (found > 0).all() and squares < lowest:
                 best, lowest = np.zeros(design.shape[1]), squares
