@@ -66,6 +66,9 @@ class _Layout:
 
         try:
             check_fits(sim, layout_of(self.path), f"The layout {self.path}")
+            if not self.used and _is_first():
+                chunks = self.chunks.numchunks()
+                sys.stderr.write(f"the layout {self.path} is used: {chunks} chunk{'s' * (chunks > 1)}\n")
             self.used = True
         except InputError as error:
             self.refused = str(error)

@@ -83,6 +83,7 @@ def test_a_layout_of_the_scripts_own_is_not_counted_and_replaced(folder: Path, m
     done = _run_on_layout(meep_python, "script.py")
     assert done.returncode == 0, done.stderr
     assert "takes the place of a simulation's own chunk_layout" in done.stderr
+    assert done.stderr.count("is used: ") == 1
 
 
 def test_a_missing_module_is_named_with_the_python_that_misses_it(folder: Path) -> None:
