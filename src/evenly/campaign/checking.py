@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evenly.arguments import explained
+from evenly.campaign.loading import contradictions, load, name_of
 from evenly.campaign.lock import FileLock
 from evenly.campaign.pages import rows_of_pages
 from evenly.campaign.rows import (
@@ -23,12 +24,9 @@ from evenly.campaign.rows import (
     Rows,
     check_version,
     connect,
-    contradictions,
     create,
     is_intact,
     key_of,
-    load,
-    name_of,
     new_rows,
     padded,
 )

@@ -11,7 +11,7 @@ from typing import Any
 
 from evenly.arguments import explained
 from evenly.campaign.listing import check_is_store, holds, loaded_of, table_of
-from evenly.campaign.record import Record, record_of
+from evenly.campaign.record import Record, records_of
 from evenly.campaign.store import Store, whys
 from evenly.errors import EvenlyWarning, InputError
 
@@ -120,8 +120,7 @@ def merge(paths: Sequence[Path | str], into: Path | str) -> int:
             numbers = dict(zip(known, store.add_configurations(list(known.values())), strict=True))
             chosen = whys(rows)
             dropped |= {(numbers[number], *rest) for number, *rest in about.get("dropped") or []}
-            for values in rows["records"].values():
-                record = record_of(values)
+            for record in records_of([*rows["records"].values()]):
                 why = chosen.get((record.configuration, record.repetition))
                 record = dataclasses.replace(record, configuration=numbers[record.configuration])
                 if why is not None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from evenly.arguments import explained
 from evenly.campaign.checking import load_copy
 from evenly.campaign.lock import is_in_use
-from evenly.campaign.record import Record, own_name, record_of
+from evenly.campaign.record import Record, own_name, records_of
 from evenly.campaign.rows import Loaded, check_version
 from evenly.campaign.store import jobs_beside, whys
 from evenly.errors import InputError, ReadError
@@ -137,7 +137,7 @@ def runs_in(path: Path | str, where: str | None = None) -> Listing:
     loaded = loaded_of(path)
     known = {number: json.loads(text) for number, text in loaded.rows["configurations"].values()}
     under_way = [known[number] for _, _, number in loaded.rows["running"].values()]
-    records = [record_of(values) for values in loaded.rows["records"].values()]
+    records = records_of([*loaded.rows["records"].values()])
     table = table_of(records, known, whys(loaded.rows))
     if where is not None:
         table = table[holds(table, where)]

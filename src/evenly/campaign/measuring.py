@@ -201,18 +201,18 @@ class Campaign:
             launcher_class(launcher)().end(*(mark for mark, its in gone.items() if its == launcher))
         self.store.count_interrupted(gone)
         last = self._dangerous()
-        known = self.store.configurations()
+        known = self.store.configurations() if self.study.plan.is_advised else {}
         planned = self.store.add_configurations(first_configurations(self.study))
         self._first = len(planned)
         # Configurations proposed by an advisor follow the first ones, in the order of the proposals.
         first = set(planned)
-        advised = [number for number in known if number not in first] if self.study.plan.is_advised else []
+        advised = [number for number in known if number not in first]
         if self.study.plan.design == "tune":
             # Runs of values that the study hasn't any more are kept, and don't count.
             there = inside(self.study.space, known)
             advised = [number for number in advised if number in there]
         made = [] if advised else [record.configuration for record in self.store.records()]
-        if said := removed(made, planned, self.store.configurations()):
+        if not first.issuperset(made) and (said := removed(made, planned, self.store.configurations())):
             self._warn(f"holds {said}")
         schedule = Schedule(self.study, [*planned, *advised], self.store.records(), self.store.about("anchor"), last)
         for run in self._left:
@@ -225,7 +225,8 @@ class Campaign:
 
         Such a run may end its whole machine. If it does so once more when all others are made, it counts as failed.
         """
-        counts = self.store.interrupted()
+        if not (counts := self.store.interrupted()):
+            return []
         # Repetitions of a salvaged file have gaps.
         following = {record.configuration: record.repetition + 1 for record in self.store.records()}
         failed = {record.configuration for record in self.store.records() if record.status != "ok"}

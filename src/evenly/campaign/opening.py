@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 
-from evenly.campaign.rows import Damage, Loaded, Rows, check_version, connect, create, load, new_rows, write_all
+from evenly.campaign.loading import load
+from evenly.campaign.rows import Damage, Loaded, Rows, check_version, connect, create, new_rows, write_all
 from evenly.errors import EvenlyWarning, ReadError
 
 __all__ = ["good_rows", "opened", "rewrite"]

@@ -6,6 +6,7 @@ import bisect
 import heapq
 import math
 import statistics
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -79,7 +80,9 @@ def _distinct(study: Study, runs: int) -> pd.DataFrame:
 
 def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table of configurations as dictionaries of plain Python values, for JSON."""
-    return [{str(k): getattr(v, "item", lambda v=v: v)() for k, v in row.items()} for row in table.to_dict("records")]
+    names = [str(name) for name in table]
+    columns = ([getattr(value, "item", lambda v=value: v)() for value in table[name].tolist()] for name in table)
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def removed(made: Iterable[int], planned: Sequence[int], known: Mapping[int, Mapping[str, Any]]) -> str:
@@ -261,7 +264,7 @@ class Schedule:
         self._wanted = Repetitions(1, 1) if study.plan.design == "tune" else study.repetitions
         self.order: list[int] = []
         self.anchor = anchor
-        self._known: dict[int, _Known] = {}
+        self._known: defaultdict[int, _Known] = defaultdict(_Known)
         self._left, self._took, self._done = _Left(), 0.0, 0
         #: Configurations by their turn; those that have changed since are in it again, and their old turns are skipped.
         self._turns: list[tuple[bool, int, float, int, int]] = []
@@ -270,7 +273,7 @@ class Schedule:
         self._places: dict[int, int] = {}
         self._since_anchor = 0
         for record in records:
-            self._note(self._known.setdefault(record.configuration, _Known()), record)
+            self._note(self._known[record.configuration], record)
         for configuration in order:
             self._plan(configuration)
         planned = (self._known[number] for number in self._places)
@@ -284,7 +287,7 @@ class Schedule:
     def _plan(self, configuration: int) -> _Known:
         self._places[configuration] = len(self.order)
         self.order.append(configuration)
-        known = self._known.setdefault(configuration, _Known())
+        known = self._known[configuration]
         known.still = known.missing(self._wanted)
         self._take_turn(configuration)
         return known
@@ -314,7 +317,7 @@ class Schedule:
     @contextmanager
     def _changing(self, configuration: int) -> Iterator[_Known]:
         """Give what is known of a configuration to be changed, and see to its turn and to the sums."""
-        known = self._known.setdefault(configuration, _Known())
+        known = self._known[configuration]
         planned = configuration in self._places
         if planned:
             self._left.change(known.still + known.under_way, known.usual, -1)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from evenly.campaign.rows import parsed
 from evenly.runs.columns import Status
 
-__all__ = ["DETAILS", "Record", "own_name", "record_of", "row_of"]
+__all__ = ["DETAILS", "Record", "own_name", "records_of", "row_of"]
 
 #: What may be told of a run beside its times, in bytes and seconds: its largest process, the model of its processor,
 #: its job's number, how long it waited in the queue, the limit that its job had where a model chose it, and the wall
@@ -91,13 +92,13 @@ def own_name(name: str, taken: Collection[str]) -> str:
     return name
 
 
-_ARE_JSON = tuple(name in _MAPPINGS for name in Record.__dataclass_fields__)
-
-
-def record_of(values: Sequence[Any]) -> Record:
-    """Return the run of a row of the table of records."""
-    given = [json.loads(value) if is_json else value for value, is_json in zip(values, _ARE_JSON, strict=True)]
-    return Record(*given)
+def records_of(rows: Sequence[Sequence[Any]]) -> list[Record]:
+    """Return the runs of rows of the table of records."""
+    columns: list[Iterable[Any]] = list(zip(*rows, strict=True))
+    for at, name in enumerate(Record.__dataclass_fields__ if rows else ()):
+        if name in _MAPPINGS:
+            columns[at] = parsed(columns[at])
+    return [*map(Record, *columns)] if rows else []
 
 
 def row_of(record: Record) -> tuple[Any, ...]:

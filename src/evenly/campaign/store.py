@@ -19,12 +19,13 @@ import pandas as pd
 
 from evenly.campaign.lock import FileLock
 from evenly.campaign.opening import good_rows, opened, rewrite
-from evenly.campaign.record import Record, record_of, row_of
+from evenly.campaign.record import Record, records_of, row_of
 from evenly.campaign.rows import (
     LOGS,
     Changes,
     Rows,
     create,
+    parsed,
     write,
 )
 from evenly.errors import EvenlyError, InputError, ReadError
@@ -105,7 +106,7 @@ class Store:
     def _forget(self) -> None:
         """Forget what was made of rows that may have gone."""
         self._numbers: dict[tuple[Any, ...], int] = {}
-        self._read: dict[Any, Record] = {}
+        self._read: list[Record] = []
 
     @contextmanager
     def _changed(self) -> Iterator[dict[str, Changes]]:
@@ -224,7 +225,8 @@ class Store:
 
     def configurations(self) -> dict[int, dict[str, Any]]:
         """Return all configurations by their number, in the order in which they were stored."""
-        return {number: json.loads(text) for number, text in self._known()["configurations"].values()}
+        known = self._known()["configurations"]
+        return dict(zip(known, parsed(text for _, text in known.values()), strict=True))
 
     def configuration(self, number: int) -> dict[str, Any]:
         """Return one configuration by its number."""
@@ -287,8 +289,8 @@ class Store:
 
         Which runs they were is kept: a copy of this store may hold them, and as good ones.
         """
-        bad = {record[:2]: record_of(record) for record in self._known()["records"].values() if record[2] != "ok"}
-        told = [*(self.about("dropped") or []), *(one.identity for one in bad.values())]
+        bad = {key: values for key, values in self._known()["records"].items() if values[2] != "ok"}
+        told = [*(self.about("dropped") or []), *(one.identity for one in records_of([*bad.values()]))]
         with self._changed() as rows:
             rows["about"].pop("interrupted", None)
             rows["about"]["dropped"] = ("dropped", json.dumps(told))
@@ -313,9 +315,8 @@ class Store:
     def records(self, start: int = 0) -> list[Record]:
         """Return all runs, in the order they were run; from the one with this number, which counts from 0."""
         known = self._known()["records"]
-        for key, values in itertools.islice(known.items(), len(self._read), None):
-            self._read[key] = record_of(values)
-        return list(itertools.islice(self._read.values(), start, None))
+        self._read += records_of([*itertools.islice(known.values(), len(self._read), None)])
+        return self._read[start:]
 
     def table(self, source: str) -> pd.DataFrame:
         """Return a table with one row per run: its parameters, quantities, status, machine, time and source."""
@@ -374,5 +375,4 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 def _key(configuration: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return what a configuration is known by, whatever type its numbers have: 1 and 1.0 are the same."""
-    names = sorted(configuration)
-    return (*names, *(configuration[name] for name in names))
+    return tuple(sorted(configuration.items()))
