@@ -38,6 +38,8 @@ _DIGITS = 9
 _CLOCK = re.compile(
     r"(?:(?P<d>\d+)-|(?P<days>\d+) days?,? )?(?P<a>\d+):(?P<b>[0-5]?\d)(?::(?P<c>[0-5]?\d))?(?P<f>[.,]\d+)?"
 )
+#: What two fields are, told behind them.
+_TOLD = re.compile(r"(?P<fields>\d+:[0-5]?\d)\s*(?P<unit>min|m|h|hrs?|hours?)\.?", re.IGNORECASE)
 _ISO = re.compile(
     r"P(?:(?P<d>\d+)D)?(?:T(?:(?P<h>\d+(?:\.\d+)?)H)?(?:(?P<m>\d+(?:\.\d+)?)M)?(?:(?P<s>\d+(?:[.,]\d+)?)S)?)?"
 )
@@ -70,12 +72,16 @@ def parse(text: str, two_fields: TwoFields | None = None) -> float:
     [3723.0, 93784.0, 184.5, 3723.5, 3723.0, 13200.0, 284.0]
     >>> parse("12:30"), parse("12:30", "mm:ss"), parse("12:30", "hh:mm"), parse("640")
     (nan, 750.0, 45000.0, nan)
+    >>> parse("15:23 min"), parse("1:30 h")
+    (923.0, 5400.0)
     """
     text = text.strip()
     if not text[:1].isdigit() and not text.startswith("P"):
         return math.nan
     if match := _CLOCK.fullmatch(text):
         return round(_clock(match, two_fields), _DIGITS)
+    if match := _TOLD.fullmatch(text):  # 15:23 min
+        return parse(match["fields"], "mm:ss" if match["unit"][0] in "mM" else "hh:mm")
     if text != "P" and not text.endswith("T") and (match := _ISO.fullmatch(text)):
         return sum(
             float((match[part] or "0").replace(",", ".")) * seconds

@@ -196,3 +196,16 @@ def test_a_short_unit_may_end_with_a_point(tmp_path: Path) -> None:
 def test_a_symbol_of_time_over_its_unit_is_asked_with_the_unit(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="--unit s"):
         _read(tmp_path, "Ranks,T_gesamt/s\n24,212.52\n48,105.87\n96,59.48\n", time="T_gesamt/s")
+
+
+def test_counts_and_times_with_their_words_in_cells(tmp_path: Path) -> None:
+    found = _read(
+        tmp_path, "Number of Processes,Zeit\n1 process,15:23 min\n2 processes,7:05 min\n4 processes,4:06 min\n"
+    )
+    assert found.runs[""].configurations["Number of Processes"].tolist() == [1, 2, 4]
+    assert found.runs[""].values.tolist() == [923, 425, 246]
+
+
+def test_a_unit_in_brackets_in_each_cell(tmp_path: Path) -> None:
+    found = _read(tmp_path, "n_ranks,elapsed\n1,64.5 (min)\n2,33.1 (min)\n4,16.9 (min)\n")
+    assert found.runs[""].values.tolist() == pytest.approx([3870, 1986, 1014])

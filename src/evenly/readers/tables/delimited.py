@@ -45,6 +45,8 @@ _SPACED = re.compile(r"[+-]?[1-9]\d{0,2}(\s\d{3})+([.,]\d+)?")
 _APOSTROPHES = re.compile(r"[+-]?[1-9]\d{0,2}(['’]\d{3})+(\.\d+)?")
 #: Both marks stand in it, so that the first one is no decimal mark.
 _WITH_UNIT = re.compile(r"(?P<number>[1-9]\d{0,2}(?:,\d{3})+\.\d+) ?(?P<unit>[a-zµ]+)")
+#: ``64.54 (min)``
+_BRACKETED_UNIT = re.compile(r"(?P<number>\d+(?:[.,]\d+)?) ?[(\[](?P<unit>[a-zµ]+)[)\]]", re.IGNORECASE)
 _RULE = re.compile(r"[\s|:+=-]*-{2,}[\s|:+=-]*")
 _LINE = re.compile(r"[\s+=-]*(?:-{3,}|={3,})[\s+=-]*")
 _EMPTY = re.compile(r"[\s,;|]")
@@ -277,6 +279,8 @@ def _unmarked(cell: str) -> str:
         return cell.replace("'", "").replace("’", "")
     if (grouped := _WITH_UNIT.fullmatch(cell)) is not None:
         return f"{grouped['number'].replace(',', '')} {grouped['unit']}"
+    if (bracketed := _BRACKETED_UNIT.fullmatch(cell)) is not None:
+        return f"{bracketed['number']} {bracketed['unit']}"
     return cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell
 
 

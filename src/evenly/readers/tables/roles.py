@@ -98,7 +98,7 @@ _OUTCOMES = frozenset({
     "rendimento", "desempenho", "hızlanma", "verim", "co2", "carbon", "faster", "accel", "acceleration",
     "edp", "walltimeratio", "slowdown", "overhead", "gc", "amdahl", "qps", "tps", "iops",
     "charged", "charge", "su", "sus", "ipc", "cpi", "relative", "normalized", "normalised", "normed",
-    "plaquette", "acceptance", "mfu", "hfu", "ticks", "procticks", "perf", "performance",
+    "plaquette", "acceptance", "mfu", "hfu", "genauigkeit", "ticks", "procticks", "perf", "performance",
 })  # fmt: skip
 _OUTCOME_NAMES = frozenset({
     "ideal", "linear", "ideal_speedup", "linear_speedup", "ideal_time", "linear_time", "ideal_scaling",

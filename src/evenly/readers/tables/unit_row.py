@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.readers.tables.columns import NO_TIME, canonical_unit, measured, time_candidates, unit_of_time
+from evenly.runs.count_names import kind_of
 from evenly.runs.durations import is_duration
 from evenly.runs.units import SECONDS_PER, base_unit, to_base
 
@@ -33,6 +34,8 @@ _WITH_UNIT = re.compile(
     r"(?P<number>[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?) ?(?P<unit>[kKMGT]i?B|[kM]?J|k?Wh|[mun]?s|min|h)"
 )
 
+_WITH_WORD = re.compile(r"(\d+)[ -]([^\W\d_]+)")
+
 
 def with_cell_units(cells: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
     """Return a table with plain numbers in columns whose every cell has a unit, and the unit of each such column.
@@ -52,6 +55,9 @@ def with_cell_units(cells: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
     names: dict[str, str] = {}
     for name, column in ((str(name), column) for name, column in cells.items()):
         texts = [cell for cell in column if cell.lower() not in NO_TIME]
+        if texts and all(map(_is_count, texts)):  # 1 process, 2 processes
+            changed[name] = [_WITH_WORD.sub(r"\1", cell) for cell in column]
+            continue
         if not texts or _WITH_UNIT.fullmatch(texts[0]) is None:  # most columns of long tables
             continue
         found = [_WITH_UNIT.fullmatch(cell) for cell in texts]
@@ -66,6 +72,12 @@ def with_cell_units(cells: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
             names[name] = f"{name} [{unit}]"
         units[names.get(name, name)] = unit
     return (cells.assign(**changed).rename(columns=names) if changed else cells), units
+
+
+def _is_count(cell: str) -> bool:
+    """Tell whether a cell is a number of cores, ranks, nodes, …, with the word behind it."""
+    match = _WITH_WORD.fullmatch(cell)
+    return match is not None and any(kind_of(match[2] + end) for end in ("", "s", "es"))
 
 
 def _are_chosen(texts: Sequence[str]) -> bool:
