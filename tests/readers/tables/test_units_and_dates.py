@@ -209,3 +209,23 @@ def test_counts_and_times_with_their_words_in_cells(tmp_path: Path) -> None:
 def test_a_unit_in_brackets_in_each_cell(tmp_path: Path) -> None:
     found = _read(tmp_path, "n_ranks,elapsed\n1,64.5 (min)\n2,33.1 (min)\n4,16.9 (min)\n")
     assert found.runs[""].values.tolist() == pytest.approx([3870, 1986, 1014])
+
+
+@pytest.mark.parametrize(
+    ("beside", "unit"),
+    [
+        ("Elapsed time (in hours) of the mill", "h"),
+        ("all values are hours of wall clock.", "h"),
+        ("Temps d'exécution en millisecondes", "ms"),
+        ("units: time=ms", "ms"),
+        ("Run times (ms per time step)", "ms"),
+    ],
+)
+def test_a_unit_in_other_words_beside_the_table_is_asked_about(tmp_path: Path, beside: str, unit: str) -> None:
+    with pytest.raises(ReadError, match=f"stands beside the table.*--unit {unit}"):
+        _read(tmp_path, f"# {beside}\ncores,time\n8,10.2\n16,5.4\n32,3.0\n")
+
+
+def test_times_of_solvers_without_a_word_of_time_are_told_how_to_be_named(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="columns of each solver are told apart by names"):
+        _read(tmp_path, "Cores,Fluid,Solid\n1,40.8,9.9\n2,19.9,5.0\n4,9.9,2.6\n8,5.1,1.3\n")

@@ -111,6 +111,7 @@ _PARTS = frozenset({
 })  # fmt: skip
 _UNIT_NAMES = {
     "s": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "ms": "ms", "msec": "ms", "milliseconds": "ms",
+    "millisecondes": "ms", "millisekunden": "ms", "milisegundos": "ms", "millisecondi": "ms",
     "us": "us", "µs": "us", "μs": "us", "usec": "us", "microseconds": "us", "ns": "ns", "nanoseconds": "ns",
     "min": "min", "mins": "min", "minutes": "min", "h": "h", "hours": "h", "days": "d",
     "hr": "h", "hrs": "h", "stunden": "h", "heures": "h", "minuten": "min", "sekunden": "s", "secondes": "s",

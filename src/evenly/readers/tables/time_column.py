@@ -317,7 +317,8 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
     why = (
         f"{' and '.join(map(repr, found))} may each be the time" if found else "no column's name says that it is a time"
     )
-    wide = "; columns of each solver are told apart by names: a_cores, a_time_ms, b_cores, b_time_ms" if found else ""
+    several = found or sum(not kind_of(name) and values.is_numeric(name) for name in named) > 1  # Cores, Fluid, Solid
+    wide = "; columns of each solver are told apart by names: a_cores, a_time_ms, b_cores, b_time_ms" if several else ""
     if pattern := pattern_in(found or list(map(str, values.cells.columns))):
         wide = f"; if several columns are times: --time {pattern!r}"
     elif sum(name.strip().isdigit() for name in map(str, values.cells.columns)) > 1:

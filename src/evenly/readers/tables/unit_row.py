@@ -197,13 +197,19 @@ def _is_bracketed(cell: str) -> bool:
     return re.fullmatch(r"[\[(].*[\])]", cell.strip()) is not None
 
 
-#: A time and its unit in the text around a table: ``times in ms``, ``run times [min]``, ``Zeiten in Sekunden``.
+_TIME = (
+    r"(?:wall[\s-]?clock(?:\s+times?)?|\w*times?|timings?|runtimes?|durations?|\w*zeit(?:en)?|temps(?:\s+d['’]\w+)?|"
+    r"durées?|tiempos?|tempos?|tempi)"
+)
+#: A time and its unit in the text around a table: ``times in ms``, ``run times [min]``, ``Zeiten in Sekunden``,
+#: ``time (in hours)``, ``units: time=ms``, ``hours of wall clock``.
 _SAID = re.compile(
     r"(?<!simulated )(?<!simulation )(?<!physical )(?<!model )(?<!queue )(?<!waiting )(?<!cpu )"
-    r"\b(?:wall[\s-]?clock(?:\s+times?)?|\w*times?|timings?|runtimes?|durations?|\w*zeit(?:en)?|temps|durées?|tiempos?|tempos?|tempi)\b"
+    rf"\b{_TIME}\b"
     r"(?:\s+(?:are|is|sind|ist|sont|measured|given|given as|all|gemessen))*"
-    r"\s*(?:(?:in|en|em|[\[(:,])\s*|\s(?=(?:hours|minutes|seconds|milliseconds)\b))"
-    r"(?P<unit>[^\W\d_]+)\b",
+    r"\s*(?:[\[(]?(?:in|en|em)\s+|[\[(:,=]\s*|\s(?=(?:hours|minutes|seconds|milliseconds)\b))"
+    r"(?P<unit>[^\W\d_]+)\b(?:[^()\[\]]{,20}[\])])?"
+    rf"|\b(?P<first>hours|minutes|seconds|milliseconds)\s+of\s+(?:wall|elapsed|run)[\s-]?(?:clock|time)\b",
     re.IGNORECASE,
 )
 
@@ -215,13 +221,20 @@ def unit_in_text(lines: Iterable[str]) -> tuple[str, str]:
     --------
     >>> unit_in_text(["# run times in ms"]), unit_in_text(["Table 1: times in minutes, and a time in s"])
     (('ms', 'times in ms'), ('', ''))
-    >>> unit_in_text(["#+CAPTION: runs of FDS, wall clock hours"])
+    >>> for text in ("wall clock hours", "Wall-clock time (in hours) of X", "All values are hours of wall clock."):
+    ...     unit_in_text([text])
     ('h', 'wall clock hours')
+    ('h', 'Wall-clock time (in hours)')
+    ('h', 'hours of wall clock')
+    >>> unit_in_text(["Temps d'exécution en millisecondes"]), unit_in_text(["units: time=ms"])
+    (('ms', "Temps d'exécution en millisecondes"), ('ms', 'time=ms'))
+    >>> unit_in_text(["Run times (ms per time step)"])
+    ('ms', 'times (ms per time step)')
     """
     found = {}
     for line in lines:
         for match in _SAID.finditer(line):
-            unit = canonical_unit(match["unit"])
+            unit = canonical_unit(match["unit"] or match["first"])
             if unit in SECONDS_PER:
                 found[unit] = match[0]
     return next(iter(found.items())) if len(found) == 1 else ("", "")
