@@ -48,7 +48,7 @@ def without_openmp() -> AbstractContextManager[Any]:
     >>> with without_openmp():
     ...     pass
     """
-    return _controller().limit(limits=1, user_api="openmp")  # type: ignore[no-any-return]
+    return _controller("openmp").limit(limits=1)  # type: ignore[no-any-return]
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
@@ -59,12 +59,18 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     >>> with one_blas_thread():
     ...     pass
     """
-    return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+    import scipy.linalg  # noqa: F401 - SciPy has a BLAS of its own
+
+    return _controller("blas").limit(limits=1)  # type: ignore[no-any-return]
 
 
 @cache
-def _controller() -> Any:
-    # It searches all loaded libraries, so once: callers have imported what they limit.
+def _controller(kind: str) -> Any:
+    """Return what limits the loaded libraries of one kind, ``"openmp"`` or ``"blas"``.
+
+    It searches all loaded libraries, so once for each kind: callers have imported what they limit, but not what another
+    kind needs.
+    """
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return ThreadpoolController().select(user_api=kind)

@@ -69,3 +69,25 @@ def test_eight_processes_that_compile_at_once_agree(tmp_path: Path) -> None:
     found = [one.communicate(timeout=120) for one in started]
     assert len(set(found)) == 1, found
     assert found[0][0].startswith("[")
+
+
+def test_a_first_fit_leaves_openmp_to_be_limited_later() -> None:
+    """Libraries that a later fit loads have their threads limited, too: a fork doesn't survive OpenMP's."""
+    code = (
+        "import evenly, pandas as pd\n"
+        "table = pd.DataFrame({'cores': [1, 2, 4, 8, 16], 'seconds': [8.0, 4.1, 2.2, 1.2, 0.7]})\n"
+        "evenly.fit(evenly.Runs.from_frame(table, ['cores']), method='pmnf')\n"
+        "import sklearn.ensemble\n"
+        "from threadpoolctl import threadpool_info\n"
+        "from evenly.threads import without_openmp\n"
+        "with without_openmp():\n"
+        "    print({one['num_threads'] for one in threadpool_info() if one['user_api'] == 'openmp'})\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"OMP_NUM_THREADS": "2"},
+    )
+    assert done.stdout.strip() == "{1}"
