@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from evenly.arguments import explained
 from evenly.errors import InputError
 
-__all__ = ["METRICS", "lgmape", "mae", "mape", "mlogq", "mlogq2", "mse", "r2", "smape"]
+__all__ = ["METRICS", "all_metrics", "lgmape", "mae", "mape", "mlogq", "mlogq2", "mse", "r2", "smape"]
 
 Floats = NDArray[np.float64]
 #: Replaces a prediction at or below zero before a logarithm is taken (section 2.2 of the paper).
@@ -162,3 +162,18 @@ METRICS: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
     "MSE": mse,
     "R2": r2,
 }
+
+
+def all_metrics(true: ArrayLike, predicted: ArrayLike) -> dict[str, float]:
+    """Return every metric over the pairs that are finite and predicted above zero; {} if there is none.
+
+    Examples
+    --------
+    >>> round(all_metrics([8.0, 4.0, np.nan], [8.8, np.nan, 3.0])["MAPE"], 3)
+    0.1
+    >>> all_metrics([8.0], [np.nan])
+    {}
+    """
+    y, m = np.asarray(true, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
+    known = np.isfinite(y) & np.isfinite(m) & (m > 0)
+    return {name: float(metric(y[known], m[known])) for name, metric in METRICS.items()} if known.any() else {}

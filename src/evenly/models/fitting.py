@@ -13,7 +13,7 @@ import pandas as pd
 
 from evenly.arguments import explained
 from evenly.errors import EvenlyWarning, InputError
-from evenly.metrics import METRICS
+from evenly.metrics import all_metrics
 from evenly.models.base import Effort, Model, check_effort
 from evenly.models.learned import Learned, summarise
 from evenly.models.outliers import Outliers, check_outliers, outliers_told, without_outliers
@@ -183,12 +183,8 @@ def _errors_left_out(model: Model, evidence: pd.DataFrame, response: str) -> dic
     """Return all error metrics of the leave-one-out predictions, one value per configuration; {} if there are none."""
     if model.left_out_predictions_ is None:
         return {}
-    values = evidence[response].to_numpy(dtype=np.float64)
-    predicted = model.left_out_predictions_[: len(values)]
-    known = np.isfinite(predicted) & (predicted > 0) & ~evidence["censored"].to_numpy()  # of a bound, not a number
-    if not known.any():
-        return {}
-    return {name: float(metric(values[known], predicted[known])) for name, metric in METRICS.items()}
+    values = evidence[response].mask(evidence["censored"])  # a bound is no measurement
+    return all_metrics(values, model.left_out_predictions_[: len(values)])
 
 
 def _runs_of(table: pd.DataFrame, time: str, parameters: Sequence[str] | None, unit: str) -> Runs:

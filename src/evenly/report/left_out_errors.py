@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenly.metrics import METRICS
+from evenly.metrics import all_metrics
 from evenly.models.base import Model, digest
 from evenly.report.slices import measured_by_configuration
 from evenly.runs.runs import Runs
@@ -50,8 +50,4 @@ def left_out_errors(model: Model, runs: Runs) -> dict[str, float] | None:
     bounds = max(len(model.left_out_predictions_) - len(measured), 0)
     if digest([*measured, *[np.nan] * bounds]) != model.training_digest_:
         return None
-    left_out = model.left_out_predictions_[: len(measured)]
-    known = np.isfinite(left_out) & (left_out > 0)
-    if not known.any():
-        return None
-    return {name: metric(measured[known], left_out[known]) for name, metric in METRICS.items()}
+    return all_metrics(measured, model.left_out_predictions_[: len(measured)]) or None
