@@ -229,3 +229,17 @@ def test_a_unit_in_other_words_beside_the_table_is_asked_about(tmp_path: Path, b
 def test_times_of_solvers_without_a_word_of_time_are_told_how_to_be_named(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="columns of each solver are told apart by names"):
         _read(tmp_path, "Cores,Fluid,Solid\n1,40.8,9.9\n2,19.9,5.0\n4,9.9,2.6\n8,5.1,1.3\n")
+
+
+@pytest.mark.parametrize(
+    "head", ["cores time\n# [-] [min]", "# cores time\n# - min", "# cores time\n# [-] [min]", "%cores time\n% # min"]
+)
+def test_a_commented_row_of_units_between_spaces(tmp_path: Path, head: str) -> None:
+    found = _read(tmp_path, f"{head}\n8 10.0\n16 5.5\n32 3.0\n", "runs.dat")
+    assert found.runs[""].parameters == ["cores"]
+    assert found.runs[""].values.tolist() == pytest.approx([600, 330, 180])
+
+
+def test_a_comment_above_a_commented_header_is_no_header(tmp_path: Path) -> None:
+    found = _read(tmp_path, "# my runs\n# cores time\n8 10.0\n16 5.5\n32 3.0\n", "runs.dat")
+    assert found.runs[""].values.tolist() == [10.0, 5.5, 3.0]

@@ -22,7 +22,7 @@ from evenly.readers.files import is_unended
 from evenly.readers.tables.bordered import without_borders
 from evenly.readers.tables.header_rows import joined_header, without_row_numbers
 from evenly.readers.tables.number_texts import is_share
-from evenly.readers.tables.unit_row import is_unit_of_time
+from evenly.readers.tables.unit_row import are_units, is_unit_of_time
 from evenly.runs.durations import is_duration
 from evenly.runs.files import FORMULA
 
@@ -128,7 +128,7 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
 def _content(text_lines: Sequence[str]) -> list[tuple[int, str]]:
     """Return the lines that belong to the table; a commented header is one of them."""
     table: list[tuple[int, str]] = []
-    comment: tuple[int, str] | None = None
+    comments: list[tuple[int, str]] = []
     for number, line in enumerate(text_lines, start=1):
         stripped = line.strip()
         if _FOOTER.fullmatch(stripped):
@@ -140,23 +140,35 @@ def _content(text_lines: Sequence[str]) -> list[tuple[int, str]]:
         if stripped.startswith("|") and stripped.endswith("|"):  # as in Markdown
             line = stripped[1:-1]
         if stripped.startswith(_COMMENTS):
-            comment = (number, stripped.lstrip("#%/").strip())
-            if len(table) == 1 and _is_below(table[0][1], line):
-                table.append((number, line.rstrip("\n")))
+            comments.append((number, stripped.lstrip("#%/").strip()))
+            if len(table) == 1 and (units := _units_below(table[0][1], line)):
+                table.append((number, units))
             continue
-        if not table and comment is not None and _is_header_of(comment[1], stripped):
-            table.append(comment)
+        if not table:
+            table += _commented_header(comments[-2:], stripped)
         # Leading tabs and spaces may be an empty first cell.
         table.append((number, line.rstrip("\n")))
     return table
 
 
-def _is_below(header: str, comment: str) -> bool:
-    """Tell whether the first comment below a header is a row of units, which begins with that of a count: ``#,ms``."""
+def _commented_header(comments: Sequence[tuple[int, str]], first: str) -> list[tuple[int, str]]:
+    """Return the last comments that name the columns of the first row: the names, and perhaps their units."""
+    if len(comments) > 1 and _is_header_of(comments[0][1], first):
+        units = _units_below(comments[0][1], comments[1][1])
+        if units and are_units(_cells(units, _find_delimiter([comments[0][1]]))):
+            return [comments[0], (comments[1][0], units)]
+    return [comments[-1]] if comments and _is_header_of(comments[-1][1], first) else []
+
+
+def _units_below(header: str, comment: str) -> str:
+    """Return a comment below a header if it is a row of units: ``# [-] [ms]``, or ``#,ms``, of which ``#`` is one."""
     delimiter = _find_delimiter([header])
-    units = _cells(comment.strip(), delimiter)
-    is_row = len(units) == len(_cells(header, delimiter)) > 1 and not any(map(_is_number, units))
-    return is_row and any(is_unit_of_time(cell) for cell in units)
+    for text in (comment.strip(), comment.strip().lstrip("#%/").strip()):
+        units = _cells(text, delimiter)
+        is_row = len(units) == len(_cells(header, delimiter)) > 1 and not any(map(_is_number, units))
+        if is_row and any(map(is_unit_of_time, units)):
+            return text
+    return ""
 
 
 def _with_whole_cells(text_lines: Sequence[str]) -> Sequence[str]:

@@ -15,7 +15,7 @@ from evenly.runs.count_names import kind_of
 from evenly.runs.durations import is_duration
 from evenly.runs.units import SECONDS_PER, base_unit, to_base
 
-__all__ = ["is_unit_of_time", "unit_in_text", "with_cell_units", "with_unit_column", "with_units"]
+__all__ = ["are_units", "is_unit_of_time", "unit_in_text", "with_cell_units", "with_unit_column", "with_units"]
 
 _UNIT_COLUMNS = frozenset({"unit", "units", "time_unit", "time unit", "einheit", "unité"})
 _OTHER_UNITS = frozenset({
@@ -148,7 +148,7 @@ def with_units(cells: pd.DataFrame, lines: NDArray[np.int64]) -> tuple[pd.DataFr
     if len(cells) < 2:
         return cells, lines, {}
     first = list(map(str, cells.iloc[0]))
-    if not _are_units(first):
+    if not are_units(first):
         return cells, lines, {}
     by_column = {
         str(name): canonical_unit(text)
@@ -164,12 +164,12 @@ def with_units(cells: pd.DataFrame, lines: NDArray[np.int64]) -> tuple[pd.DataFr
     return rest, lines[1:], {names.get(name, name): unit for name, unit in by_column.items()}
 
 
-def _are_units(row: Sequence[str]) -> bool:
+def are_units(row: Sequence[str]) -> bool:
     """Tell whether the cells of a row are units, one of them of a time.
 
     Examples
     --------
-    >>> _are_units(["-", "Mcells", "h"]), _are_units(["[ranks]", "[my unit]", "[ms]"]), _are_units(["a", "s"])
+    >>> are_units(["-", "Mcells", "h"]), are_units(["[ranks]", "[my unit]", "[ms]"]), are_units(["a", "s"])
     (True, True, False)
     """
     told = [canonical_unit(text) for text in map(_bare, row) if text.lower() not in _NONE]
