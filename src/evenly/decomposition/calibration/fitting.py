@@ -101,7 +101,7 @@ def learn(program: str, timed: Sequence[Timed], *, prior: CostModel | None = Non
     if prior is not None:
         coefficients |= _filled(prior, timed, names, [n for n in names if n not in coefficients])
     outside = held_out(timed, names, prior)
-    shares = np.concatenate([one.share_errors for one in outside]) if outside else np.array([np.nan])
+    shares = np.concatenate([one.share_errors for one in outside if len(one.measured) > 1] or [np.array([np.nan])])
     predicted = {one.key: one.predicted for one in outside}
     times = [one.time_error for one in outside] or [np.nan]
     return CostModel(
@@ -116,18 +116,14 @@ def learn(program: str, timed: Sequence[Timed], *, prior: CostModel | None = Non
 
 
 def held_out(timed: Sequence[Timed], names: Sequence[str], prior: CostModel | None = None) -> list[HeldOut]:
-    """Return measured and predicted times of each cell, predicted by a fit to all designs but those of its group.
-
-    Only cells of several ranks count.
-    """
+    """Return measured and predicted times of each cell, predicted by a fit to all designs but those of its group."""
     result: list[HeldOut] = []
     for group in dict.fromkeys(one.design.group for one in timed if one.design.purpose == "cell"):
         rest = [one for one in timed if one.design.group != group]
         if not rest:
             continue
         coefficients = _regression(rest, names, prior).coefficients
-        cut = [one for one in timed if one.design.group == group and len(one.seconds) > 1]
-        for one in cut:
+        for one in (one for one in timed if one.design.group == group and one.design.purpose == "cell"):
             design, predicted = one.design, one.matrix(names) @ coefficients
             result.append(HeldOut(group, design.name, design.key, one.seconds, predicted))
     return result

@@ -44,14 +44,37 @@ Flags = NDArray[np.bool_]
 #: Mean share of the components whose arrays hold a feature that begins in the layer of points just above a chunk. It is
 #: one of three components if the feature begins between a node and the middle of its edge, else all.
 BEYOND = 2 / 3
-#: Bytes of a leaf's chunks that the caches still hold at the next step. The last cache of 32 MB is shared with other
-#: processes. Values of 4 to 8 MB explain the calibration equally well; 4 MB predicts large cells best
-#: (``benchmarks/cache_meep.py``).
-CACHE = 4e6
-#: Numbers held for each point and component: E, D and 1/ε, or H; in addition for each point in a PML (its integrals),
-#: and for each pole (P at two time steps). A step reads and writes each once, except 1/ε and one time step of P.
-HELD, HELD_IN_PML, HELD_BY_POLE = {"electric": 3, "magnetic": 1}, 1.5, 2
-MOVED, MOVED_IN_PML, MOVED_BY_POLE = {"electric": 5, "magnetic": 2}, 3, 4
+#: Bytes of a leaf's chunks that a core's own caches still hold at the next step.
+CACHE = 3e6
+#: Bytes of a leaf's chunks above which the last cache no longer holds all; at three times as many, all come from
+#: memory. Caches differ from machine to machine: these values are those of processors with 2 MB for each core.
+LAST_CACHE = 40e6
+#: Numbers that each stepped component holds for each point, and how many of them its loops read and write in a step.
+#: Each component has loops of its own, so both components of H are read for each one of D.
+HELD = {
+    "electric": 3,  # E, D, 1/ε
+    "magnetic": 1,  # H, which is B
+    "apart": 2,  # B apart from H, 1/μ
+    "any pole": 1,  # D without its polarisations
+    "pole kept": 2,  # P at two time steps
+    "pole driven": 1,  # the strength of the pole
+    "conductive": 2,  # two factors of the losses
+    "PML": 2,  # integrals of E and D
+    "nonlinear": 1,  # χ
+}
+MOVED = {
+    "electric": 8,  # of D: D twice, two of H; of E: E twice, D, 1/ε
+    "magnetic": 4,  # B twice, two of E
+    "apart": 3,  # H, B, 1/μ
+    "any pole": 2,
+    "pole kept": 1,  # P is subtracted from D
+    "pole driven": 5,  # P at two time steps, one of them twice; E, the strength
+    "conductive": 2,
+    "PML": 6,
+    "nonlinear": 1,
+}
+#: Bytes of a Fourier transformed value and frequency; each is read and written.
+TRANSFORM = 16
 SIDES = ("electric", "magnetic")
 COMPONENTS = {"electric": ELECTRIC, "magnetic": MAGNETIC}
 OFF_DIAGONAL = ("off-diagonal xy", "off-diagonal xz", "off-diagonal yz")
@@ -78,8 +101,10 @@ class Meep(Program):
         Term("processes", "process", "what is done whatever a process holds; one for every leaf of a layout"),
         Term("chunks", "chunk", "chunks, those of PMLs included"),
         Term("neighbour chunks", "pair", "chunks that share a face, an edge or a corner"),
+        Term("far neighbours", "pair", "those in leaves that a core's own caches don't hold"),
         Term("faces copied", "face", "faces of points between chunks, across the first axes"),
         Term("row ends copied", "face", "faces of points between chunks, across the last axis"),
+        Term("far row ends", "face", "those in leaves that a core's own caches don't hold"),
         Term("own faces", "face", "faces of points that a chunk copies from itself, over periodic sides"),
         Term("faces of B", "face", "faces between chunks of which one keeps B apart from H"),
         Term("PML 1d points"),
@@ -98,7 +123,8 @@ class Meep(Program):
         Term("transforms", "transform", "monitor regions in the chunk times components, per step"),
         Term("transformed values", "value", "values that are Fourier transformed"),
         Term("transformed products", "product", "those times their frequencies"),
-        Term("memory bytes", "byte", "bytes that a step reads and writes beyond what caches hold of a leaf"),
+        Term("uncached bytes", "byte", "bytes that a step reads and writes beyond what a core's own caches hold"),
+        Term("memory bytes", "byte", "those that the last cache doesn't hold"),
     )
 
     def amounts(self, pieces: Pieces) -> Array:
@@ -116,6 +142,10 @@ class Meep(Program):
         neighbours = chunks.neighbours()
         keeps_b = chunks.present("magnetic") | pieces.pml.any(axis=1)
         planes = volume * (not chunks.thick.all())
+        held, moved = chunks.bytes()
+        # A process steps all of its chunks before it returns to the first, so the caches must hold all of them.
+        of_leaf = np.maximum(1.0, np.bincount(pieces.box, held)[pieces.box])
+        uncached = np.maximum(0, 1 - CACHE / of_leaf)
         # These amounts are multiplied by the share of the components that are stepped.
         per_component: dict[str, Any] = {
             "points": volume * chunks.thick.all(),
@@ -123,6 +153,7 @@ class Meep(Program):
             "rows": volume / np.maximum(1, pieces.shape[:, chunks.last]),
             "faces copied": faces.sum(axis=1) - faces[:, chunks.last],
             "row ends copied": faces[:, chunks.last],
+            "far row ends": faces[:, chunks.last] * uncached,
             "own faces": chunks.own_faces,
             "faces of B": chunks.copied.sum(axis=1) * keeps_b,
             **{f"PML {n}d points": volume * (in_layers == n) for n in (1, 2, 3)},
@@ -145,11 +176,13 @@ class Meep(Program):
             "processes": processes,
             "chunks": np.ones_like(volume),
             "neighbour chunks": neighbours,
+            "far neighbours": neighbours * uncached,
             "pole neighbours": neighbours * bool(kept),
             "transforms": chunks.regions(),
             "transformed values": values,
             "transformed products": products,
-            "memory bytes": chunks.memory_bytes(),
+            "uncached bytes": moved * uncached,
+            "memory bytes": moved * np.clip((of_leaf / LAST_CACHE - 1) / 2, 0, 1),
         }
         # A piece of no points has nothing.
         there = (volume > 0).astype(float)
@@ -315,27 +348,36 @@ class _Chunks:
 
         A field counts by its share of three components that are stepped.
         """
+        return np.asarray(np.sum([self.losses(side) * self.stepped[side] for side in SIDES], axis=0))
+
+    def losses(self, side: str) -> Array:
+        """Return the share of the components of E, or of H, with a conductivity in each chunk, (n,)."""
         shape = np.asarray(self.pieces.cell.grid.shape)
         low, high = np.asarray(self.pieces.cell.absorber).T
         ends = (self.pieces.low < low) | ((self.pieces.high >= shape - high) & (high > 0))
-        absorbing = ends.any(axis=1)
-        sides = [np.maximum(self.share(f"{side}_conductivity"), absorbing) * self.stepped[side] for side in SIDES]
-        return np.asarray(np.sum(sides, axis=0))
+        return np.asarray(np.maximum(self.share(f"{side}_conductivity"), ends.any(axis=1)))
 
-    def memory_bytes(self) -> Array:
-        """Return the bytes that each chunk moves to and from memory in a step, (n,).
-
-        A process steps all of its chunks before it returns to the first, so the caches must hold all of them.
-        """
-        in_pml = np.asarray(self.pieces.pml.any(axis=1))
-        held, moved = np.zeros(len(in_pml)), np.zeros(len(in_pml))
+    def bytes(self) -> tuple[Array, Array]:
+        """Return the bytes that each chunk holds, and those that a step reads and writes there, each (n,)."""
+        in_pml = np.asarray(self.pieces.pml.any(axis=1), dtype=np.float64)
+        none = np.zeros(len(in_pml))
+        # Components with each feature, by what they hold and move of it.
+        counts = dict.fromkeys(HELD, none) | {"pole driven": 3 * self.driven()}
+        counts["nonlinear"] = len(self.stepped_axes["electric"]) * self.share("nonlinear")
         for side, axes in self.stepped_axes.items():
-            poles = len(self.poles[side])
-            held += len(axes) * (HELD[side] + HELD_BY_POLE * poles + HELD_IN_PML * in_pml)
-            moved += len(axes) * (MOVED[side] + MOVED_BY_POLE * poles + MOVED_IN_PML * in_pml)
+            found = {
+                side: none + 1,
+                "any pole": none + bool(self.poles[side]),
+                "pole kept": none + len(self.poles[side]),
+                "conductive": self.losses(side),
+                "PML": in_pml,
+                **({"apart": np.maximum(self.share("magnetic"), in_pml)} if side == "magnetic" else {}),
+            }
+            counts |= {name: counts[name] + len(axes) * share for name, share in found.items()}
         each = 8.0 * self.pieces.cell.parts * self.arrays
-        of_leaf = np.bincount(self.pieces.box, each * held)[self.pieces.box]
-        return np.asarray(each * moved * np.maximum(0, 1 - CACHE / np.maximum(of_leaf, 1)))
+        held, moved = (each * sum(kinds[name] * count for name, count in counts.items()) for kinds in (HELD, MOVED))
+        products = TRANSFORM * self.pieces.transforms[1]
+        return np.asarray(held + products), np.asarray(moved + 2 * products)
 
     def regions(self) -> Array:
         """Return the number of components that each chunk transforms, summed over regions, (n,)."""

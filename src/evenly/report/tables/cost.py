@@ -66,12 +66,14 @@ def cost_table(cost: CostModel, *, title: str = "") -> Table:
 
 def errors_line(cost: CostModel) -> str:
     """Return the errors of predictions of left-out cells, in one line."""
-    if np.isnan(cost.share_error):
-        return "the errors of predictions are not known, because no cells were left out"
-    return (
-        f"errors on cells left out one by one: a rank's share {percent(cost.share_error, 2)} in the mean and below "
-        f"{percent(cost.share_error_p90, 2)} in 90 % of cases, the time of a step {percent(cost.time_error, 2)}"
+    shares, most, time = (percent(error, 2) for error in (cost.share_error, cost.share_error_p90, cost.time_error))
+    told = (
+        [] if np.isnan(cost.share_error) else [f"a rank's share {shares} in the mean and below {most} in 90 % of cases"]
     )
+    told += [] if np.isnan(cost.time_error) else [f"the time of a step {time}"]
+    if not told:
+        return "the errors of predictions are not known, because no cells were left out"
+    return f"errors on cells left out one by one: {', '.join(told)}"
 
 
 def cost_as_dict(cost: CostModel) -> dict[str, Any]:

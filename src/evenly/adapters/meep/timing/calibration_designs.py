@@ -1,6 +1,8 @@
 """The designs of the runs that `evenly calibrate meep` times.
 
-They cover eight sizes of each feature, tiny objects of each kind, cuts, and pairs of features.
+They cover eight sizes of each feature, tiny objects of each kind, cuts, pairs of features, and cells as people
+simulate them: layers on both sides, several features, more bytes than the caches hold. Each kind of these cells is held
+out once, to learn how far a step of such a cell is off its prediction.
 
 >>> designs = meep_designs()
 >>> len({design.key for design in designs}) == len(designs)
@@ -27,8 +29,21 @@ _PAIRS = ("xy", "yz", "xz")
 
 def meep_designs() -> list[Design]:
     """Return all designs. They are the same at each call."""
-    makers = (_vacuum, _shapes, _media, _poles, _layers, _fields, _monitors, _cuts, _presence, _pairs, _planes, _large)
-    return [design for make in makers for design in make()]
+    features = (
+        _vacuum,
+        _shapes,
+        _media,
+        _poles,
+        _layers,
+        _fields,
+        _monitors,
+        _cuts,
+        _presence,
+        _pairs,
+        _planes,
+        _large,
+    )
+    return [design for make in (*features, _blocks, _films, _metals, _absorbed, _slabs) for design in make()]
 
 
 def _cube(n: int, **more: Any) -> Settings:
@@ -165,6 +180,71 @@ _MEDIA_OF_PLANES: Mapping[str, Settings] = {
     "off-diagonal": {"epsilon": 2.0, "coupled": [0.1, 0, 0]},
     "magnetic poles": {"mu": 2.0, "magnetic_poles": 1},
 }
+
+
+def _both(axes: str, points: int, kind: str = "pml") -> list[Settings]:
+    """Layers at both sides along some axes."""
+    return [{"kind": kind, "axis": axis, "points": points, "side": side} for axis in axes for side in ("low", "high")]
+
+
+def _blocks() -> Iterator[Design]:
+    """A block in a box of PML, with a flux plane above it."""
+    for n, cuts in (
+        (24, (1, 1, 1)),
+        (32, (2, 2, 2)),
+        (40, (1, 1, 1)),
+        (48, (1, 1, 4)),
+        (56, (1, 1, 1)),
+        (64, (1, 1, 1)),
+    ):
+        block = {"medium": {"epsilon": 12.0}, "size": [n / 2, n / 3, n / 3], "center": [0, 0, 0]}
+        flux = {"kind": "flux", "size": [n / 2, n / 2, 0], "center": [0, 0, n / 5], "frequencies": 10}
+        settings = _cube(n, layers=_both("xyz", n // 6), objects=[block], monitors=[flux], cuts=list(cuts))
+        yield Design("blocks", f"{n}^3 in {cuts}", settings, purpose="cell")
+
+
+def _films() -> Iterator[Design]:
+    """A film with poles between PML, in a cell with periodic sides."""
+    shapes = ((24, 24, 48, 1), (32, 32, 64, 2), (24, 24, 120, 5), (40, 40, 80, 3), (56, 56, 64, 2), (64, 64, 64, 4))
+    for (*points, poles), cuts in zip(shapes, (1, 4, 1, 1, 2, 1), strict=True):
+        film = {"medium": {"epsilon": 2.0, "poles": poles}, "size": [*points[:2], points[2] / 4], "center": [0, 0, -2]}
+        source = [-0.05, -0.05, points[2] / 40]
+        settings = {"points": points, "layers": _both("z", 8), "objects": [film], "periodic": True, "source": source}
+        name = f"{'x'.join(map(str, points))} x {poles} in {cuts}"
+        yield Design("films", name, {**settings, "cuts": [1, 1, cuts]}, purpose="cell")
+
+
+def _metals() -> Iterator[Design]:
+    """A block with poles in a box of PML."""
+    for n, poles, cuts in ((32, 2, 1), (40, 5, 1), (48, 1, 2), (48, 3, 1), (56, 4, 1), (64, 2, 1)):
+        block = {"medium": {"epsilon": 2.0, "poles": poles}, "size": [n / 3] * 3, "center": [-n / 9, 0, 0]}
+        settings = _cube(n, layers=_both("xyz", n // 6), objects=[block], cuts=[cuts] * 3, source=[n / 60] * 3)
+        yield Design("metals", f"{n}^3 x {poles} in {cuts}^3", settings, purpose="cell")
+
+
+def _absorbed() -> Iterator[Design]:
+    """Media with poles between absorbers and PML, with a flux plane of many frequencies."""
+    shapes = ((32, 40, 64, 1), (48, 40, 40, 4), (64, 40, 48, 2), (40, 72, 48, 6), (80, 48, 48, 1), (56, 64, 72, 3))
+    for n, (*points, poles) in enumerate(shapes):
+        block = {"medium": {"epsilon": 2.0, "poles": poles}, "size": [p / 3 for p in points], "center": [0, 0, -4]}
+        flux = {"kind": "flux", "size": [points[0] / 2, points[1] / 2, 0], "center": [0, 0, 9], "frequencies": 20}
+        layers = [*_both("z", 8), *_both("x" if n % 2 else "y", 6, "absorber")]
+        settings = {"points": points, "layers": layers, "objects": [block], "monitors": [flux], "periodic": n % 3 > 0}
+        name = f"{'x'.join(map(str, points))} x {poles}"
+        yield Design("absorbed", name, {**settings, "source": [0.1, 0.1, points[2] / 40]}, purpose="cell")
+
+
+def _slabs() -> Iterator[Design]:
+    """Waveguides and photonic-crystal slabs: many rods of one medium, in flat cells."""
+    for nx, ny, nz in ((96, 64, 24), (120, 48, 32), (64, 64, 40), (160, 40, 40)):
+        rods = [
+            {"medium": {"epsilon": 12.0}, "size": [4, 4, nz / 3], "center": [x - nx / 2, y - ny / 2, 0]}
+            for x in range(12, nx - 8, 10)
+            for y in range(12, ny - 8, 10)
+        ]
+        flux = {"kind": "flux", "size": [0, ny / 2, nz / 2], "center": [nx / 4, 0, 0], "across": "X", "frequencies": 50}
+        settings = {"points": [nx, ny, nz], "layers": _both("xyz", 7), "objects": rods, "monitors": [flux]}
+        yield Design("slabs", f"{nx}x{ny}x{nz}", settings, purpose="cell")
 
 
 def _planes() -> Iterator[Design]:
