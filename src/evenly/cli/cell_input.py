@@ -7,6 +7,7 @@ import math
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -51,14 +52,14 @@ class Sources:
         Takes a number of ranks, returns the cell as it is on so many.
     how : callable
         Takes a file of a layout and a number of ranks, returns how the program is run on it; "" where that isn't known.
-    steps : int, optional
-        Of a whole run, where the program says how long it is.
+    steps : callable
+        Takes a number of ranks, returns the number of steps of the program's first run, or None where it doesn't say.
     """
 
     unit: str
     cell: Callable[[int], Cell]
     how: Callable[[str, int], str] = lambda _layout, _ranks: ""
-    steps: int | None = None
+    steps: Callable[[int], int | None] = lambda _ranks: None
 
 
 def open_program(program: str, what: What, meep: MeepScript) -> Sources:
@@ -133,7 +134,7 @@ def _of_file(path: str, what: What, meep: MeepScript) -> Sources:
     for group in (what, meep):
         _refuse(group, f"{path} is a cell as it was saved")
     cell = Cell.load(path)
-    return Sources("a", lambda _ranks: cell)
+    return Sources("a", lambda _ranks: cell, steps=lambda _ranks: _steps(cell))
 
 
 def _of_fdtd(program: str, what: What) -> Sources:
@@ -148,7 +149,7 @@ def _of_fdtd(program: str, what: What) -> Sources:
 
     unit = "a" if found.example is None else found.example.unit
     steps = None if found.until is None else math.ceil(found.until / found.simulation.grid.dt)
-    return Sources(unit, lambda _ranks: cell, how, steps)
+    return Sources(unit, lambda _ranks: cell, how, lambda _ranks: steps)
 
 
 def _of_meep(program: str, what: What, meep: MeepScript) -> Sources:
@@ -164,6 +165,7 @@ def _of_meep(program: str, what: What, meep: MeepScript) -> Sources:
         raise InputError(f"--args must be arguments as in a shell, but got {meep.arguments!r}: {error}.") from None
     python = None if meep.python is None else str(meep.python)
 
+    @cache
     def cell(ranks: int) -> Cell:
         return cell_of_script(path, arguments, ranks, python, simulation=meep.which)
 
@@ -175,4 +177,8 @@ def _of_meep(program: str, what: What, meep: MeepScript) -> Sources:
             f"Meep's Python, or give Simulation chunk_layout=evenly.adapters.meep.layout('{layout}')"
         )
 
-    return Sources("a", cell, how)
+    return Sources("a", cell, how, lambda ranks: _steps(cell(ranks)))
+
+
+def _steps(cell: Cell) -> int | None:
+    return int(cell.traits["steps"]) if "steps" in cell.traits else None

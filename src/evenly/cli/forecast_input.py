@@ -17,6 +17,7 @@ from evenly.cli.saving_pictures import save_all
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
+    from evenly.decomposition.cells.cell import Cell
     from evenly.decomposition.costs.cost_model import CostModel
     from evenly.decomposition.forecasting.forecast import Forecast
     from evenly.decomposition.forecasting.step_model import StepModel
@@ -89,7 +90,8 @@ def predict_unrun(
     goal, counts = question.goal(machine.currency), unrun.counts(machine)
     known = _known(unrun.model)
     sources = open_program(unrun.simulation or "", what, meep)
-    told = question.steps or sources.steps
+    said = sources.steps(counts[0])
+    told = question.steps or said
     if told is None and (goal.deadline_s or goal.core_hours or goal.money):
         raise InputError(
             "a deadline or a budget is for the whole job, but the number of its steps isn't known: give it with --steps"
@@ -100,9 +102,9 @@ def predict_unrun(
             sources.cell, counts, machine, model=known, steps=steps, goal=goal, level=level,
             told=lambda done, of: show(done / of),
         )  # fmt: skip
-    if told is None:
-        unsaid = f"the number of steps isn't known: costs are those of {STEPS} steps (--steps changes it)"
-        found = dataclasses.replace(found, notes=(unsaid, *found.notes))
+    if question.steps is None:
+        assumed = _assumed(said, sources.cell(counts[0]))
+        found = dataclasses.replace(found, notes=(assumed, *found.notes))
     _tell(found, json=json)
     if save is not None:
         save_table(found.curve, save, "the forecast")
@@ -110,6 +112,14 @@ def predict_unrun(
         from evenly.report.plots.forecast import plot_forecast
 
         save_all(plot_forecast(found), pictures)
+
+
+def _assumed(steps: int | None, cell: Cell) -> str:
+    """Say how many steps were assumed: those of the program's first run, or a round number."""
+    if steps is not None:
+        return f"its first run makes {steps:,} steps: costs are those of this run (--steps changes it)"
+    in_time = f"; {1 / cell.grid.dt:g} of them are 1 of Meep's time" if cell.program == "meep" else ""
+    return f"the number of steps isn't known: costs are those of {STEPS} steps (--steps changes it{in_time})"
 
 
 def _machine(question: Counts) -> Machine:

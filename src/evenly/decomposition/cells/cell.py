@@ -82,7 +82,8 @@ class Cell:
     name : str
         Name of the cell in tables.
     traits : mapping of str to float
-        Other properties of the whole cell that the program's costs depend on.
+        Other properties of the whole cell that the program's costs depend on; ``"steps"`` are those of its first run,
+        where the program says how long it is.
     center : three floats
         Position of the grid's middle in the program's own coordinates, in which the program takes layouts.
     """

@@ -73,6 +73,24 @@ def test_a_layout_that_is_yet_to_be_made_may_be_named(folder: Path) -> None:
     assert cell_of_script(_script(folder, text)).grid.shape == (40, 30, 1)
 
 
+@pytest.mark.parametrize(
+    "end", ["until=3", "until=[2.52]", "until_after_sources=1", "until_after_sources=0, until=500", "until=0.1 + 0.2"]
+)
+def test_the_steps_of_the_first_run_are_those_that_meep_makes(folder: Path, meep_python: Path, end: str) -> None:
+    script = _script(folder, f"sim = simulation(3)\nsim.run({end})\nsim.run(until=1)\n")
+    ran = subprocess.run([meep_python, script], capture_output=True, text=True, check=True)
+    first = next(line for line in ran.stdout.splitlines() if line.startswith("run 0 finished"))
+    assert f"({cell_of_script(script).traits['steps']:.0f} timesteps)" in first
+
+
+@pytest.mark.parametrize(
+    "end",
+    ["until=lambda sim: True", "until_after_sources=mp.stop_when_dft_decayed()", "until=[5, lambda sim: sim.t > 9]"],
+)
+def test_the_steps_of_a_run_that_a_condition_ends_are_not_guessed(folder: Path, end: str) -> None:
+    assert "steps" not in cell_of_script(_script(folder, f"simulation(3).run({end})\n")).traits
+
+
 OWN = "simulation(4, chunk_layout=mp.BinaryPartition(data=[(mp.X, 1.0), 0, 1])).run(until=1)\n"
 
 

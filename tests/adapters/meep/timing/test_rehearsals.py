@@ -60,7 +60,7 @@ def test_bytes_of_meep_that_go_to_memory_are_told() -> None:
     empty = Survey.of_blocks([(0, 100)] * 3, (), np.zeros((1, 1, 1, 0)))
     cell = Cell("meep", Grid((100.0, 100.0, 100.0), 1), empty, layers_apart=("pml",))
     load = rank_loads_of(cell, BinaryPartition(0), 1, CostModel("meep", {"points": Coefficient(1e-9)}))
-    # 101³ points in arrays hold 12 numbers each, and a step moves 36. The last cache holds 40 MB, and nothing of 120 MB.
+    # 101³ points in arrays hold 12 numbers each, and a step moves 36. The last cache holds 40 MB, nothing of 120 MB.
     held, moved = 12 * 8 * 101**3, 36 * 8 * 101**3
     assert load.memory_bytes[0] == pytest.approx(moved * (held / 40e6 - 1) / 2)
 

@@ -13,7 +13,8 @@ import runpy
 import sys
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ class _Watch:
 
         kind = meep.Simulation
         for name in STEPPING:
-            setattr(kind, name, self._instead(getattr(kind, name)))
+            setattr(kind, name, self._instead(name, getattr(kind, name)))
         self._around(kind, "reset_meep", self._count_reset)
         ranks = int(self.request["ranks"])
         meep.count_processors = lambda: ranks
@@ -64,19 +65,20 @@ class _Watch:
         # The script may name a layout file that does not exist yet.
         layouts.layout = lambda source: None  # noqa: ARG005 - as the function it replaces
 
-    def _instead(self, usual: Callable[..., Any]) -> Callable[..., Any]:
-        def stepped(sim: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG001 - whatever the script gives
+    def _instead(self, name: str, usual: Callable[..., Any]) -> Callable[..., Any]:
+        def stepped(sim: Any, *args: Any, **kwargs: Any) -> Any:
             number = self._number(sim)
             if number < self.request["simulation"]:
                 return None
-            self._take(sim)
+            self._take(sim, name, args, kwargs)
             raise _Reached
 
         stepped.__doc__ = usual.__doc__
         return stepped
 
-    def _take(self, sim: Any) -> None:
+    def _take(self, sim: Any, method: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         from evenly.adapters.meep.cell.cell import cell_of
+        from evenly.adapters.meep.cell.run_length import steps_of_run
 
         own = sim._chunk_layout_original  # Meep sets chunk_layout itself when it makes the chunks
         if own is not None and not hasattr(own, "of_evenly"):
@@ -85,7 +87,10 @@ class _Watch:
                 "`python3 -m evenly.adapters.meep` replaces it"
             )
             warnings.warn(EvenlyWarning(said), stacklevel=2)
-        cell_of(sim, name=self.request["name"]).save(self.request["cell"])
+        cell = cell_of(sim, name=self.request["name"])
+        steps = steps_of_run(sim, method, args, kwargs, cell.grid.dt)
+        known = {} if steps is None else {"steps": float(steps)}
+        replace(cell, traits={**cell.traits, **known}).save(self.request["cell"])
 
     def _number(self, sim: Any) -> int:
         """Return the number of a simulation among those that ran, from 1. After a reset, it has a new number."""
