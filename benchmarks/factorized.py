@@ -18,6 +18,7 @@ import dataclasses
 import time
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ from evenly.decomposition.cells.fdtd.cell import cell_of
 from evenly.decomposition.costs.cost_model import CostModel
 from evenly.decomposition.costs.locations import find_cost
 from evenly.decomposition.forecasting.features import SHARES, workload_of
-from evenly.decomposition.forecasting.rehearsal import Rehearsal, RehearsalStore, Setting
+from evenly.decomposition.forecasting.rehearsal import Rehearsal, RehearsalStore, Setting, rehearse
 from evenly.decomposition.forecasting.replay import replay
 from evenly.decomposition.forecasting.step_model import StepModel
 from evenly.decomposition.forecasting.training_data import gather, training_settings
@@ -191,7 +192,8 @@ def surfaces(tables: dict[str, tuple[pd.DataFrame, pd.DataFrame]]) -> None:
 def measured_twice(store: Path, cost: CostModel, options: argparse.Namespace) -> list[Rehearsal]:
     """Return the structures' cuts with the geometric means of two measurements, and print how far these are apart."""
     again = store.with_suffix(".again.db")
-    gather(structure_settings(), again, cost, workers=options.workers, most=5, rounds=options.rounds)
+    how = partial(rehearse, most=5, rounds=options.rounds)
+    gather(structure_settings(), again, cost, how=how, workers=options.workers)
     found = []
     for path in (store, again):
         with RehearsalStore(path, cost) as kept:
@@ -272,7 +274,8 @@ def main() -> None:
     begin = time.monotonic()
     tests = structure_settings()
     settings = [*training_settings(options.cells), *tests]
-    done = gather(settings, options.store, cost, workers=options.workers, most=5, rounds=options.rounds)
+    how = partial(rehearse, most=5, rounds=options.rounds)
+    done = gather(settings, options.store, cost, how=how, workers=options.workers)
     with RehearsalStore(options.store, cost) as kept:
         known = list(kept)
     train = [one for one in known if one.setting.structure == "random"]

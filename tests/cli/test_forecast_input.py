@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from evenly.decomposition.forecasting.step_model import StepModel
 from evenly.machine.link import Link
 from evenly.machine.machine import Machine
 from tests.cli.commands.test_partition import lopsided
@@ -133,5 +134,19 @@ def test_training_times_cells_and_goes_on(here: Evenly, monkeypatch: pytest.Monk
     assert "learned from 12 cells" in again.out
 
 
-def test_only_fdtd_can_be_trained(here: Evenly) -> None:
-    assert "must be fdtd" in here("train", "meep").err
+@pytest.mark.slow
+def test_a_step_model_of_meep_is_learned_from_real_ranks(here: Evenly, monkeypatch: pytest.MonkeyPatch) -> None:
+    from evenly.cli.commands import train
+
+    monkeypatch.setattr(train, "POINTS_OF_MEEP", (1.5e4, 2e4))
+    first = here("train", "meep", "--runs", "10", "--wall-time", "3m", "-o", "mine.evenly", "--json")
+    assert first.code == 0, first.err
+    assert json.loads(first.out)["cells"] == 10
+    model = StepModel.load("mine.evenly")
+    assert model.cost.program == "meep"
+    assert model.half_width(0.9) < 1
+
+
+def test_options_of_the_other_program_are_refused_by_train(here: Evenly) -> None:
+    assert "run on real ranks" in here("train", "meep", "--real", "3").err
+    assert "the Python that has Meep" in here("train", "--python", "python3").err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -86,8 +87,9 @@ def test_gathering_goes_on_where_it_stopped(tmp_path: Path) -> None:
     settings = [Setting("random", {"points": 1.5e4, "seed": seed}, 2) for seed in range(3)]
     wrong = Setting("random", {"points": 1.5e4, "seed": 0, "silicon": 0.9, "dielectric": 0.9}, 2)
     heard: list[str] = []
-    assert gather(settings[:2], tmp_path / "r.db", COST, most=1) == 2
-    assert gather([*settings, wrong], tmp_path / "r.db", COST, most=1, told=lambda *told: heard.append(told[2])) == 1
+    how = partial(rehearse, most=1)
+    assert gather(settings[:2], tmp_path / "r.db", COST, how=how) == 2
+    assert gather([*settings, wrong], tmp_path / "r.db", COST, how=how, told=lambda *told: heard.append(told[2])) == 1
     assert sum("must fit beside each other" in why for why in heard) == 1
     assert gather(settings, tmp_path / "r.db", COST) == 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -14,11 +14,24 @@ from evenly.cli.console import err, note, out, print_json, progress
 from evenly.cli.interruptions import INTERRUPTED
 from evenly.errors import InputError
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evenly.decomposition.costs.cost_model import CostModel
+    from evenly.decomposition.forecasting.rehearsal import Rehearsal, Setting
+
+    Cells = tuple[list[Setting], Callable[[Setting, CostModel], Rehearsal]]
+
 __all__ = ["train"]
+
+#: Range of the grid points of Meep's random cells: larger ones take a minute to begin.
+POINTS_OF_MEEP = (3e4, 1e6)
 
 
 def train(
-    program: Annotated[str, typer.Argument(metavar="PROGRAM", help="Whose simulations: fdtd.")] = "fdtd",
+    program: Annotated[
+        Literal["fdtd", "meep"], typer.Argument(metavar="PROGRAM", help="Whose simulations: fdtd or meep.")
+    ] = "fdtd",
     runs: Annotated[
         int, typer.Option("--runs", help="How many random cells to time; a later call can add more.", min=10)
     ] = 300,
@@ -27,6 +40,9 @@ def train(
     real: Annotated[
         int, typer.Option("--real", help="Random cells that run on real MPI ranks besides, up to 8.", min=0)
     ] = 0,
+    python: Annotated[
+        Path | None, typer.Option("--python", help="The Python that has Meep (default: the first that is found).")
+    ] = None,
     learner: Annotated[
         str | None, typer.Option("--learner", help="Method that learns, as neural-net (default: extra-trees).")
     ] = None,
@@ -36,18 +52,17 @@ def train(
     ] = None,
     json: opt.Json = False,
 ) -> None:
-    """Learn how long time steps take here, for `evenly predict --simulation`: each rank of random cells is timed alone.
+    """Learn how long time steps take here, for `evenly predict --simulation`.
 
-    What was timed is kept: after an interruption, or with more --runs, the same command goes on.
+    Random cells are timed: of fdtd, each rank alone; of Meep, all ranks together, on up to 8 cores. What was timed is
+    kept: after an interruption, or with more --runs, the same command goes on.
     """
-    if program != "fdtd":
-        raise InputError(f"PROGRAM must be fdtd, whose simulations can be timed rank by rank here, but got {program!r}")
     seconds = parsing.duration(budget, "--wall-time")
     from evenly.decomposition.costs.locations import find_cost
     from evenly.decomposition.forecasting.locations import rehearsal_file, step_model_file
     from evenly.decomposition.forecasting.rehearsal import RehearsalStore
     from evenly.decomposition.forecasting.step_model import LEARNER, StepModel
-    from evenly.decomposition.forecasting.training_data import gather, real_settings, training_settings
+    from evenly.decomposition.forecasting.training_data import gather
 
     target, store = output or step_model_file(program), rehearsal_file(program)
     opt.check_writable(target, "the step model", folder_is_made=True)
@@ -55,12 +70,12 @@ def train(
         folder.mkdir(parents=True, exist_ok=True)
     found = find_cost(program)
     note(found.note)
-    settings = [*training_settings(runs), *real_settings(real)]
+    settings, how = _cells_of_meep(runs, python, workers, real) if program == "meep" else _cells(runs, real, python)
     begin = time.monotonic()
     with progress("timing random cells") as show:
         try:
             gather(
-                settings, store, found.cost, workers=workers, seconds=seconds,
+                settings, store, found.cost, how=how, workers=workers, seconds=seconds,
                 told=lambda done, of, _wrong: show(max(done / of, min(1.0, (time.monotonic() - begin) / seconds))),
             )  # fmt: skip
         except KeyboardInterrupt:
@@ -83,3 +98,30 @@ def train(
             f"{errors['error']:.1%} (median), {errors['error_90']:.1%} (nine of ten)"
         )
     note(f"saved {target}; `evenly predict --simulation` uses it" if output is None else f"saved {target}")
+
+
+def _cells(runs: int, real: int, python: Path | None) -> Cells:
+    """Return random cells of evenly's own simulation, and the function that times their ranks."""
+    from evenly.decomposition.forecasting.rehearsal import rehearse
+    from evenly.decomposition.forecasting.training_data import real_settings, training_settings
+
+    if python is not None:
+        raise InputError("--python names the Python that has Meep: `evenly train meep` uses it")
+    return [*training_settings(runs), *real_settings(real)], rehearse
+
+
+def _cells_of_meep(runs: int, python: Path | None, workers: int, real: int) -> Cells:
+    """Return random cells of Meep on no more ranks than there are cores, and the function that times them."""
+    from functools import partial
+
+    from evenly.adapters.meep.cell.interpreter import find_python
+    from evenly.adapters.meep.timing.random_cells import RANKS, random_settings
+    from evenly.adapters.meep.timing.rehearsals import rehearse_random
+    from evenly.launch.local import own_cores
+
+    if workers > 1 or real:
+        raise InputError("--workers and --real are for fdtd: cells of Meep run on real ranks, one after the other")
+    ranks = [n for n in RANKS if n <= len(own_cores())]
+    return random_settings(runs, points=POINTS_OF_MEEP, ranks=ranks), partial(
+        rehearse_random, python=find_python(python)
+    )

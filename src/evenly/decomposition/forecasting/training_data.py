@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from evenly.decomposition.costs.cost_model import CostModel
-from evenly.decomposition.forecasting.rehearsal import RehearsalStore, Setting, rehearse
+from evenly.decomposition.forecasting.rehearsal import Rehearsal, RehearsalStore, Setting, rehearse
 from evenly.errors import InputError
 from evenly.fdtd.structures import build
 
@@ -112,9 +112,8 @@ def gather(
     store: Path | str,
     cost: CostModel,
     *,
+    how: Callable[[Setting, CostModel], Rehearsal] = rehearse,
     workers: int = 1,
-    most: int = 6,
-    rounds: int = 1,
     seconds: float = math.inf,
     told: Callable[[int, int, str], None] | None = None,
 ) -> int:
@@ -126,12 +125,10 @@ def gather(
     store : path
         See `RehearsalStore`.
     cost : CostModel
+    how : callable
+        Rehearses a setting by a cost model; a function of a module, or such a one with arguments (`functools.partial`).
     workers : int
         Number of processes that rehearse side by side; 1 if any setting uses real MPI ranks.
-    most : int
-        Most ranks of each setting that are timed.
-    rounds : int
-        Number of times that each of them is timed.
     seconds : float
         No rehearsal begins later than this many seconds after the start.
     told : callable, optional
@@ -146,9 +143,7 @@ def gather(
     until, done = time.monotonic() + seconds, 0
     workers = 1 if any(setting.source == "mpi" for setting in order) else workers
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        waiting = {
-            pool.submit(_rehearsed, setting, str(store), cost, most, rounds, until): setting for setting in order
-        }
+        waiting = {pool.submit(_rehearsed, how, setting, str(store), cost, until): setting for setting in order}
         for number, finished in enumerate(as_completed(waiting), 1):
             wrong = finished.result()
             done += wrong == ""
@@ -157,7 +152,9 @@ def gather(
     return done
 
 
-def _rehearsed(setting: Setting, store: str, cost: CostModel, most: int, rounds: int, until: float) -> str:
+def _rehearsed(
+    how: Callable[[Setting, CostModel], Rehearsal], setting: Setting, store: str, cost: CostModel, until: float
+) -> str:
     import time
 
     from evenly.errors import EvenlyError
@@ -165,7 +162,7 @@ def _rehearsed(setting: Setting, store: str, cost: CostModel, most: int, rounds:
     if time.monotonic() > until:
         return "no time left"
     try:
-        found = rehearse(setting, cost, most=most, rounds=rounds)
+        found = how(setting, cost)
     except (EvenlyError, MemoryError) as error:
         return f"{setting.key}: {error}"
     with RehearsalStore(store, cost) as kept:

@@ -24,7 +24,7 @@ from evenly.decomposition.partitioning.partition import partition
 from evenly.fdtd.cell.grid import Grid
 from evenly.processes import scratch_folder
 
-__all__ = ["pace_of", "random_run", "rehearse"]
+__all__ = ["pace_of", "random_run", "rehearse", "rehearse_random"]
 
 
 def rehearse(
@@ -62,6 +62,11 @@ def rehearse(
     seconds = times.seconds / times.paces * pace_of(cost)
     traits = {"points": float(cell.grid.box.volume), **shares_of(cell)}
     return Rehearsal(setting, traits, known.load, known.messages, seconds, np.arange(setting.ranks))
+
+
+def rehearse_random(setting: Setting, cost: CostModel, *, python: Path | str | None = None) -> Rehearsal:
+    """Cut a random cell and time all of its ranks, as `rehearse` does."""
+    return rehearse(setting, random_run(setting), cost, python=python)
 
 
 def random_run(setting: Setting) -> MeepRun:
