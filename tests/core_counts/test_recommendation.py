@@ -315,6 +315,15 @@ def test_between_looked_at_counts_goals_are_met_too() -> None:
     assert len(found.curve) == 12
 
 
+def test_counts_of_whole_nodes_are_looked_at_where_whole_nodes_were_measured() -> None:
+    cores = [24, 48, 96, 192]
+    table = pd.DataFrame({"cores": cores, "seconds": [100 / p + 0.01 * p for p in cores]})
+    model = evenly.fit(table, time="seconds", parameters=["cores"], method="pmnf", effort="quick")
+    found = evenly.recommend(model, range(24, 241))
+    assert found.curve["cores"].tolist() == [24, 48, 72, 96, 120, 144, 168, 192, 240]
+    assert found.cores % 24 == 0
+
+
 def test_skewed_steps_are_said_where_many_of_them_are_asked_for() -> None:
     steps = [(cores, 80 / cores * (3 if step % 5 == 4 else 1)) for cores in COUNTS for step in range(10)]
     model, runs = learned(pd.DataFrame(steps, columns=["cores", "seconds"]), "cores")

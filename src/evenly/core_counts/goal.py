@@ -26,12 +26,14 @@ from evenly.arguments import explained
 from evenly.errors import InfeasibleError, InputError
 from evenly.runs.durations import common_unit, unit_of
 
-__all__ = ["Choice", "Goal", "Knee", "counts_between", "knee_of", "time_words"]
+__all__ = ["Choice", "Goal", "Knee", "counts_between", "counts_like", "knee_of", "time_words"]
 
 #: Draws of the curve for the uncertainty of the knee.
 _DRAWS = 2000
 #: At most so many counts are looked at between two of which one keeps to the goal.
 _FINER = 31
+#: A common divisor of measured counts from which it may be the cores of a node.
+_NODE = 8
 
 
 def counts_between(low: int, high: int, *, cores_per_node: int | None = None) -> list[int]:
@@ -52,6 +54,24 @@ def counts_between(low: int, high: int, *, cores_per_node: int | None = None) ->
         found |= {node * n for n in range(step, min(2 * step, high // node) + 1, max(1, step // 4 or 1))}
         step *= 2
     return sorted(n for n in found if low <= n <= high)
+
+
+def counts_like(measured: Sequence[int], low: int, high: int) -> list[int]:
+    """Return counts from `low` to `high` as people ask a batch system for them: 96 cores, not 97.
+
+    These are the measured ones, and multiples of their greatest common divisor, which holds whole nodes, at most about
+    four per octave. Of counts without a divisor that a node may have: 1, 2, 3, 4, 6, 8, 12, ….
+
+    Examples
+    --------
+    >>> counts_like([24, 72, 144], 24, 240)
+    [24, 48, 72, 96, 120, 144, 168, 192, 240]
+    >>> counts_like([1, 5, 16], 1, 16)
+    [1, 2, 3, 4, 5, 6, 8, 12, 16]
+    """
+    step = int(np.gcd.reduce(np.asarray(measured, dtype=np.int64)))
+    found = {*counts_between(low, high, cores_per_node=step if step >= _NODE else None), *map(int, measured)}
+    return sorted(count for count in found if low <= count <= high)
 
 
 @dataclass(frozen=True)

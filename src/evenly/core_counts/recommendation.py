@@ -18,7 +18,7 @@ import pandas as pd
 
 from evenly.arguments import explained
 from evenly.core_counts.by_cores import check_whole, ways
-from evenly.core_counts.goal import Choice, Goal, Knee, counts_between, time_words
+from evenly.core_counts.goal import Choice, Goal, Knee, counts_like, time_words
 from evenly.core_counts.one_size import (
     check_one_size,
     check_varied,
@@ -310,9 +310,10 @@ def _candidates(
     open_ = [name for name in what.names if name not in fixed]
     varied = _varied(model, open_)
     rows, thinned = [], isinstance(given, range) and given.step == 1
+    like = [] if varied is None else _measured(model, varied, measured)
     for combination in _combinations(what, fixed, [n for n in open_ if n != varied], measured):
         rest = {**{name: fixed[name] for name in fixed if name not in what.names}, **combination}
-        rows += _of_one(model, what, varied, rest, counts, thinned=thinned)
+        rows += _of_one(what, varied, rest, counts, like if thinned else None)
     if not rows:
         raise InputError(
             f"no configuration has {_listed(counts)} cores, which are {what.text!r}"
@@ -384,21 +385,33 @@ def _combinations(
     return [{**one, **{str(name): value for name, value in row.items()}} for one in given for row in together]
 
 
+def _measured(model: Model, name: str, measured: Runs | None) -> list[int]:
+    """Return the measured values of a parameter; its least and its largest one if the runs aren't at hand."""
+    if measured is None:
+        return sorted({int(end) for end in ends(model.space_.parameters[name])})
+    return [int(value) for value in measured.configurations[name].unique()]
+
+
 def _of_one(
-    model: Model, what: Cores, varied: str | None, rest: Mapping[str, Any], counts: list[int], *, thinned: bool
+    what: Cores, varied: str | None, rest: Mapping[str, Any], counts: list[int], like: Sequence[int] | None
 ) -> list[dict[str, Any]]:
-    """Return the configurations with wanted counts for one combination of the other parameters."""
+    """Return the configurations with wanted counts for one combination of the other parameters.
+
+    With `like`, the values of the varied parameter that were measured, only counts like these are wanted.
+    """
     factors = {name: rest[name] for name in what.names if name in rest}
     if varied is None:
         made = what.of(factors, 1)[0]
-        return [{**rest, "cores": int(made)}] if made in counts or (thinned and counts[0] <= made <= counts[-1]) else []
+        return (
+            [{**rest, "cores": int(made)}]
+            if made in counts or (like is not None and counts[0] <= made <= counts[-1])
+            else []
+        )
     values, made = ways(what, varied, factors, max(counts))
-    wanted = (made >= min(counts)) & (made <= max(counts)) if thinned else np.isin(made, counts)
+    wanted = np.isin(made, counts) if like is None else (made >= min(counts)) & (made <= max(counts))
     values, made = values[wanted], made[wanted]
-    if thinned and len(values):
-        # The ends of what was measured are looked at, too: beyond them, predictions are extrapolations.
-        kept = {*counts_between(int(values[0]), int(values[-1])), *map(int, ends(model.space_.parameters[varied]))}
-        wanted = np.isin(values, list(kept))
+    if like is not None and len(values):
+        wanted = np.isin(values, counts_like(like, int(values[0]), int(values[-1])))
         values, made = values[wanted], made[wanted]
     return [{**rest, varied: int(v), "cores": int(c)} for v, c in zip(values, made, strict=True)]
 

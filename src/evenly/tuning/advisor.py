@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.core_counts.goal import counts_between
+from evenly.core_counts.goal import counts_like
 from evenly.errors import EvenlyError, ExtrapolationWarning, InputError
 from evenly.models.base import Model
 from evenly.models.fitting import fit
@@ -186,11 +186,7 @@ def _proposed(
 
 
 def _usual_counts(runs: Runs) -> Space:
-    """Return the space with counts of cores, ranks, nodes and the like only as people ask a batch system for them.
-
-    These are the measured ones, and multiples of their greatest common divisor, which holds whole nodes, at most about
-    four from each to its double: 96 cores, not 97. Of counts without a common divisor: 1, 2, 3, 4, 6, 8, 12, ….
-    """
+    """Return the space with counts of cores, ranks, nodes and the like only as `counts_like` has them."""
     space = runs.space
     counted = {
         name: kind
@@ -200,9 +196,7 @@ def _usual_counts(runs: Runs) -> Space:
     usual: dict[str, Parameter] = dict(space.parameters)
     for name, kind in counted.items():
         measured = runs.ok.configurations[name].to_numpy(dtype=np.int64)
-        step = int(np.gcd.reduce(measured))
-        some = {*measured.tolist(), *counts_between(kind.low, kind.high, cores_per_node=step if step > 1 else None)}
-        allowed = pd.Series(sorted(some))
+        allowed = pd.Series(counts_like(measured.tolist(), kind.low, kind.high))
         usual[name] = Ordinal(*allowed[kind.contains(allowed)].tolist())
     return Space.of(usual, space.constraints, conditions=space.conditions) if counted else space
 
