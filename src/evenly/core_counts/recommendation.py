@@ -401,18 +401,15 @@ def _of_one(
     """
     factors = {name: rest[name] for name in what.names if name in rest}
     if varied is None:
-        made = what.of(factors, 1)[0]
-        return (
-            [{**rest, "cores": int(made)}]
-            if made in counts or (like is not None and counts[0] <= made <= counts[-1])
-            else []
-        )
+        only = int(what.of(factors, 1)[0])
+        wanted = only in counts or (like is not None and counts[0] <= only <= counts[-1])
+        return [{**rest, "cores": only}] if wanted else []
     values, made = ways(what, varied, factors, max(counts))
-    wanted = np.isin(made, counts) if like is None else (made >= min(counts)) & (made <= max(counts))
-    values, made = values[wanted], made[wanted]
+    kept = np.isin(made, counts) if like is None else (made >= min(counts)) & (made <= max(counts))
+    values, made = values[kept], made[kept]
     if like is not None and len(values):
-        wanted = np.isin(values, counts_like(like, int(values[0]), int(values[-1])))
-        values, made = values[wanted], made[wanted]
+        kept = np.isin(values, counts_like(like, int(values[0]), int(values[-1])))
+        values, made = values[kept], made[kept]
     return [{**rest, varied: int(v), "cores": int(c)} for v, c in zip(values, made, strict=True)]
 
 
