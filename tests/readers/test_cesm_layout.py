@@ -61,6 +61,17 @@ def test_layouts_that_differ_are_said(tmp_path: Path) -> None:
     assert "atm" not in found.threads or found.threads["atm"] == 1
 
 
+def test_tasks_with_a_stride_leave_out_those_between(tmp_path: Path) -> None:
+    """Land has the even tasks and ice the odd ones: they run side by side."""
+    text = timing({"atm": (8, 1, 0, 40.0), "lnd": (4, 1, 0, 20.0), "ice": (4, 1, 1, 15.0)}, 61.0)
+    for name, root in (("lnd", 0), ("ice", 1)):
+        text = text.replace(f"x{name}  4  {root}  4  x 1  1  (1  )", f"x{name}  4  {root}  4  x 1  1  (2  )")
+    (tmp_path / "cesm_timing.1").write_text(text)
+    found = scan(tmp_path)
+    assert found.layout == "max(lnd, ice) + atm"
+    assert "the tasks of ice, lnd were measured with a stride (PSTRID)" in found.notes[-1]
+
+
 def test_tasks_that_form_a_chain_have_no_layout() -> None:
     chain = {"a": range(4), "b": range(2, 8), "c": range(6, 12), "d": range(10, 14)}
     assert layout_of(chain, {}) is None

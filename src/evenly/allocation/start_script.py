@@ -37,6 +37,8 @@ else
 fi
 [ "$(wc -l < "$hosts/all")" -ge TASKS ] || { echo "this job has fewer than TASKS tasks" >&2; exit 1; }
 """
+#: Components of CESM and E3SM.
+_COMPONENTS = ("atm", "lnd", "ice", "ocn", "cpl", "glc", "rof", "wav", "iac", "esp")
 #: Starts one participant in each part of a job of Slurm, and ends all if one fails.
 _IN_PARTS = """\
 set -eu
@@ -92,7 +94,8 @@ def start_script(
                 f"multiples (--multiple {name}={each[name]})"
             )
     tasks = {name: cores // each[name] for name, cores in plan.cores.items()}
-    head = f"# evenly allocate: {_listed(plan)}; a step takes {plan.seconds:.4g} s"
+    said = [f"evenly allocate: {_listed(plan)}; a step takes {plan.seconds:.4g} s", *plan.extrapolated]
+    head = "\n".join(f"# {' '.join(line.split())}" for line in said)
     if start == "cesm":
         return "\n".join([head, *_cesm(plan, tasks, each | {n: t for n, t in (threads or {}).items() if n in each})])
     commands = _commands(plan, programs or {}, each)
@@ -230,7 +233,7 @@ def _precice(
 
 def _cesm(plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int]) -> list[str]:
     """Return the lines that set tasks, threads and the first task of each component."""
-    if odd := [name for name in tasks if not name.isidentifier()]:
+    if odd := [name for name in tasks if name.lower() not in _COMPONENTS]:
         raise InputError(f"{odd[0]!r} is no component of CESM by its name: --write cesm is for plans of timing files")
     first = plan.problem.footprint.places(tasks)
     last = max(first[name] + tasks[name] for name in tasks)
@@ -240,8 +243,12 @@ def _cesm(plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int]) -> l
             f"components that share tasks have different threads, so that the plan needs {sum(used)} cores and not "
             f"{plan.total}: give all the same threads, or bound those with fewer (--max)"
         )
+    others = f"# other components keep their tasks: these must lie within the first {last}"
     return [
-        f"./xmlchange NTASKS_{name.upper()}={tasks[name]},NTHRDS_{name.upper()}={threads[name]},"
-        f"ROOTPE_{name.upper()}={first[name]}"
-        for name in tasks
+        others,
+        *(
+            f"./xmlchange NTASKS_{name.upper()}={tasks[name]},NTHRDS_{name.upper()}={threads[name]},"
+            f"ROOTPE_{name.upper()}={first[name]},PSTRID_{name.upper()}=1"
+            for name in tasks
+        ),
     ]

@@ -32,6 +32,14 @@ class Placed:
         Threads of each task, by component.
     cores_per_task : mapping of str to int
         Cores that each task keeps: the most threads of any component on its place, by component.
+    cores : mapping of str to int
+        Cores of each component: its tasks times its threads.
+    seconds : float or None
+        Time of the whole run for a simulated day, in seconds, where it is known.
+    fields : mapping of str to str
+        Entries of the file's head that are parameters of the components' runs.
+    strided : tuple of str
+        The components whose tasks don't follow each other: others' tasks lie between them.
     """
 
     path: Path
@@ -39,6 +47,10 @@ class Placed:
     share: float | None
     threads: Mapping[str, int]
     cores_per_task: Mapping[str, int] = field(default_factory=dict)
+    cores: Mapping[str, int] = field(default_factory=dict)
+    seconds: float | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    strided: tuple[str, ...] = ()
 
     @property
     def fits(self) -> bool:
@@ -115,7 +127,16 @@ def agreed(files: Sequence[Placed]) -> tuple[str | None, list[str]]:
     told = " to ".join(dict.fromkeys(f"{100 * share:.0f}" for share in (low, high))) + " %"
     if not all(one.fits for one in files):
         return None, [f"the layout by root_pe, {layout}, makes {told} of TOT Run Time, so that it isn't taken"]
-    return layout, [f"the layout by root_pe, {layout}, makes {told} of TOT Run Time"]
+    return layout, [f"the layout by root_pe, {layout}, makes {told} of TOT Run Time", *_spread(files)]
+
+
+def _spread(files: Sequence[Placed]) -> list[str]:
+    """Say which components' tasks lie apart: their times may differ where tasks share the memory of a node."""
+    names = sorted({name for one in files for name in one.strided})
+    if not names:
+        return []
+    said = f"the tasks of {', '.join(names)} were measured with a stride (PSTRID); in a plan they follow each other"
+    return [f"{said}, which may take longer, as they share the memory of a node"]
 
 
 def _apart(tasks: Mapping[str, range]) -> list[list[str]]:
@@ -131,4 +152,8 @@ def _apart(tasks: Mapping[str, range]) -> list[list[str]]:
 
 
 def _overlap(one: range, other: range) -> bool:
-    return one[0] <= other[-1] and other[0] <= one[-1]
+    """Return whether two components share a task; tasks with a stride leave out those between."""
+    if one[0] > other[-1] or other[0] > one[-1]:
+        return False
+    fewer, more = sorted((one, other), key=len)
+    return any(task in more for task in fewer)

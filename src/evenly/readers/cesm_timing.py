@@ -7,7 +7,7 @@ simulated day. Components that did not run (0.000 seconds) are left out, with a 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -55,8 +55,8 @@ class _Component:
 
     @property
     def span(self) -> range:
-        """Its MPI tasks among those of the whole run, from the first to the last."""
-        return range(self.root, self.root + (self.tasks - 1) * self.stride + 1)
+        """Its MPI tasks among those of the whole run."""
+        return range(self.root, self.root + (self.tasks - 1) * self.stride + 1, self.stride)
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,8 @@ class CesmTimingReader(Reader):
         if not found:
             raise ReadError(path, "no component has a run time above zero")
         if not untimed:
-            self.placed.append(_placed(path, profile, whole))
+            fields = {name: profile.fields.get(name, "") for name in self.fields}
+            self.placed.append(_placed(path, profile, whole, days, fields))
         return found
 
     def _compare_settings(self, path: Path, profile: _Profile) -> None:
@@ -181,7 +182,7 @@ class CesmTimingReader(Reader):
         return Runs.from_frame(pd.DataFrame([row]), parameters, "seconds", quantities={"run_seconds": "s"})
 
 
-def _placed(path: Path, profile: _Profile, whole: _Time | None) -> Placed:
+def _placed(path: Path, profile: _Profile, whole: _Time | None, days: float, fields: Mapping[str, str]) -> Placed:
     """Return who shares cores with whom, of the components that ran."""
     ran = {name: time.total for name, time in profile.times.items() if name != "tot" and time.total > 0}
     components = {name: profile.components[name] for name in ran}
@@ -189,7 +190,10 @@ def _placed(path: Path, profile: _Profile, whole: _Time | None) -> Placed:
     share = None if found is None or whole is None or not whole.total else found[1] / whole.total
     threads = {name: component.threads for name, component in components.items()}
     kept = widths({name: component.span for name, component in components.items()}, threads)
-    return Placed(path, None if found is None else found[0], share, threads, kept)
+    cores = {name: component.cores for name, component in components.items()}
+    strided = tuple(name for name, one in components.items() if one.stride > 1 and one.tasks > 1)
+    seconds = None if whole is None or not whole.total else whole.total / days
+    return Placed(path, None if found is None else found[0], share, threads, kept, cores, seconds, fields, strided)
 
 
 def _parse(path: Path, content: Sequence[str]) -> _Profile:

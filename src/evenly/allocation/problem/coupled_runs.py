@@ -8,6 +8,9 @@ seen, f is normal with one of the standard deviations of `PRIORS`; e is normal, 
 `SCATTER` as the first guess. The most likely f follows by Gauss-Newton steps, from several starts, since the longest of
 several times has no slope in the others. Its covariance is that of the linear problem there [Bates and Watts, Nonlinear
 Regression Analysis, 1988, section 2.2]. What the priors tell is weighted by their evidence.
+
+Where the curves were measured inside the same runs, and only what is nobody's work is missing, as the exchange of data
+in the timing files of CESM, all solvers have one factor.
 """
 
 from __future__ import annotations
@@ -33,6 +36,8 @@ Floats = NDArray[np.float64]
 PRIORS = {0.05: 0.4, 0.15: 0.45, 0.4: 0.15}
 #: That of a whole run's time over what the curves make: 15 runs scatter by 7.6 % (``benchmarks/coupled_runs.py``).
 SCATTER = 0.07
+#: The same where all solvers have one factor, since their curves were measured inside the same runs.
+COMMON_SCATTER = 0.03
 #: So many runs does the first guess of the scatter weigh.
 _WEIGHT = 4.0
 _STEPS, _NUDGE, _START = 60, 1e-5, 0.4
@@ -48,10 +53,14 @@ class CoupledRuns:
         Cores of each solver.
     seconds : array (n_runs,)
         Time of a step of each run, in seconds: of the same step as the solvers' curves.
+    common : bool
+        Whether the curves were measured inside these runs, so that all solvers have one factor: it stands for what is
+        nobody's work, such as the exchange of data.
     """
 
     cores: Mapping[str, NDArray[np.int64]]
     seconds: Floats
+    common: bool = False
 
     def __post_init__(self) -> None:
         lengths = {len(counts) for counts in self.cores.values()} | {len(self.seconds)}
@@ -75,19 +84,22 @@ class Inside:
         Standard deviation of the logarithm of a run's time around what the layout makes of these.
     runs : int
         How many coupled runs were learned from.
+    common : bool
+        Whether all solvers have one factor.
     """
 
     factors: Mapping[str, float]
     covariance: Floats
     scatter: float
     runs: int
+    common: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the factors and their standard errors, in logarithms, as plain values, for JSON."""
         errors = np.sqrt(np.diag(self.covariance)).tolist()
         return {
             "factors": dict(self.factors), "log_errors": dict(zip(self.factors, errors, strict=True)),
-            "scatter": self.scatter, "runs": self.runs,
+            "scatter": self.scatter, "runs": self.runs, "common": self.common,
         }  # fmt: skip
 
     def interval(self, solver: str, z: float) -> tuple[float, float]:
@@ -118,15 +130,20 @@ def learn_inside(layout: Layout, curves: Mapping[str, SolverCurve], runs: Couple
     alone = {name: curves[name].seconds(runs.cores[name]) for name in names}
     measured, n = np.log(runs.seconds), len(runs.seconds)
 
-    def predicted(logs: Floats) -> Floats:
+    # Each factor of a solver, by the factors that are learned: its own, or the one of all.
+    of = np.ones((len(names), 1)) if runs.common else np.eye(len(names))
+    scatter = COMMON_SCATTER if runs.common else SCATTER
+
+    def predicted(learned: Floats) -> Floats:
+        logs = of @ learned
         times = {name: alone[name] * np.exp(logs[at]) for at, name in enumerate(names)}
         return np.asarray(np.log(np.broadcast_to(layout.seconds(times), (n,))), dtype=np.float64)
 
-    d = len(names)
+    d = of.shape[1]
     starts = [np.zeros(d), *(sign * _START * row for row in np.eye(d) for sign in (1, -1))]
     found = []
     for prior, weight in PRIORS.items():
-        each = [most_likely(predicted, measured, start, prior) for start in starts]
+        each = [most_likely(predicted, measured, start, prior, scatter) for start in starts]
         best = max(each, key=lambda one: one.evidence)
         found.append((np.log(weight) + best.evidence, best))
     highest = max(evidence for evidence, _ in found)
@@ -142,8 +159,8 @@ def learn_inside(layout: Layout, curves: Mapping[str, SolverCurve], runs: Couple
         axis=0,
     )
     variance = float(sum(w * one.variance for w, (_, one) in zip(weights, found, strict=True)))
-    factors = {name: float(np.exp(value)) for name, value in zip(names, logs, strict=True)}
-    return Inside(factors, covariance, float(np.sqrt(variance)), n)
+    factors = {name: float(np.exp(value)) for name, value in zip(names, of @ logs, strict=True)}
+    return Inside(factors, of @ covariance @ of.T, float(np.sqrt(variance)), n, runs.common)
 
 
 @dataclass(frozen=True)
@@ -157,19 +174,23 @@ class MostLikely:
 
 
 def most_likely(
-    predicted: Callable[[Floats], Floats], measured: Floats, start: Floats, prior: float | Floats
-) -> MostLikely:
-    """Return the most likely factors under priors with these standard deviations (Gauss-Newton, Laplace's evidence)."""
-    logs, variance, n, d = start, SCATTER**2, len(measured), len(start)
+    predicted: Callable[[Floats], Floats], measured: Floats, start: Floats, prior: float | Floats,
+    scatter: float = SCATTER,
+) -> MostLikely:  # fmt: skip
+    """Return the most likely factors under priors with these standard deviations (Gauss-Newton, Laplace's evidence).
+
+    `scatter` is the first guess of the standard deviation of runs.
+    """
+    logs, variance, n, d = start, scatter**2, len(measured), len(start)
     for _ in range(_STEPS):
         rest, nudges = measured - predicted(logs), _NUDGE * np.eye(d)
         slopes = np.column_stack([(predicted(logs + nudge) - predicted(logs)) / _NUDGE for nudge in nudges])
         precision = np.eye(d) / prior**2 + slopes.T @ slopes / variance
         # Half a step: the longest of several times has a kink.
         logs = logs + np.linalg.solve(precision, slopes.T @ rest / variance - logs / prior**2) / 2
-        variance = float((_WEIGHT * SCATTER**2 + rest @ rest) / (_WEIGHT + n))
+        variance = float((_WEIGHT * scatter**2 + rest @ rest) / (_WEIGHT + n))
     rest = measured - predicted(logs)
-    evidence = -(rest @ rest + _WEIGHT * SCATTER**2) / (2 * variance) - (n + _WEIGHT) * np.log(variance) / 2
+    evidence = -(rest @ rest + _WEIGHT * scatter**2) / (2 * variance) - (n + _WEIGHT) * np.log(variance) / 2
     evidence -= np.sum(logs**2 / (2 * prior**2)) + np.sum(np.log(prior * np.ones(d)))
     evidence -= np.linalg.slogdet(precision)[1] / 2
     return MostLikely(logs, precision, variance, float(evidence))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +12,7 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import loss, note, out, print_json, silence
-from evenly.cli.coupled_input import check_coupled
+from evenly.cli.coupled_input import check_coupled, whole_runs_of
 from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of, step_days_of
 from evenly.cli.memory_bounds import tell_shared_nodes
 from evenly.cli.net_options import NetOptions
@@ -113,12 +113,16 @@ def allocate(
     check_coupled(learned, chosen=bool(reading.parameters))
     check_parameters(fixed, learned)
     fixed = known_values(fixed, learned)
-    models = models_by_cores(learned, cores_are, fixed)
-    days = units.days(step_days_of(learned))
+    kept = kept_beside_own(learned) if cores_are is None else {}
+    models = models_by_cores(learned, cores_are, fixed, kept)
+    days, how = units.days(step_days_of(learned)), layout_of(layout, learned)
+    coupled = against.runs(learned, fixed)
+    if coupled is None and cores_are is None:
+        coupled = whole_runs_of(learned, how, fixed, kept)
     question: dict[str, Any] = {
-        "layout": layout_of(layout, learned), "limits": limits.by_solver(learned, models, fixed), "at": fixed,
+        "layout": how, "limits": limits.by_solver(learned, models, fixed), "at": fixed,
         "objective": goal.objective(days), "compare": compare, "noise": against.noise(learned, steps),
-        "machine": limits.spent(), "step_days": days, "coupled": against.runs(learned, fixed),
+        "machine": limits.spent(), "step_days": days, "coupled": coupled,
     }  # fmt: skip
     plan = decide(models, most, **question)
     tell_shared_nodes(plan)
@@ -211,8 +215,13 @@ def own_text(cores_are: str | None, space: Space) -> str | None:
     return cores_are if cores_are is not None and set(Expression(cores_are).names) <= set(space.names) else None
 
 
-def models_by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, Any]) -> dict[str, Any]:
-    """Return the models as models of cores, and say what was taken as cores."""
+def models_by_cores(
+    learned: Learned, cores_are: str | None, fixed: dict[str, Any], kept: Mapping[str, int]
+) -> dict[str, Any]:
+    """Return the models as models of cores, and say what was taken as cores.
+
+    `kept` says how many times its own cores a solver keeps, if not once.
+    """
     from evenly.core_counts.by_cores import by_cores
     from evenly.core_counts.fastest_way import fastest_way
     from evenly.core_counts.one_size import check_one_size
@@ -220,7 +229,6 @@ def models_by_cores(learned: Learned, cores_are: str | None, fixed: dict[str, An
 
     models: dict[str, Any] = {}
     check_cores_are(cores_are, [model.space_ for model in learned.models.values()])
-    kept = kept_beside_own(learned) if cores_are is None else {}
     for name, model in learned.models.items():
         runs = learned.runs.get(name)
         own = own_text(cores_are, model.space_)

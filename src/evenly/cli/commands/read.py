@@ -68,7 +68,7 @@ def _show(found: Measurements, *, details: bool, json: bool) -> None:
         more = f" and {len(found.unknown) - _MOST_UNKNOWN} more" if len(found.unknown) > _MOST_UNKNOWN else ""
         note(f"in no known format: {', '.join(map(str, found.unknown[:_MOST_UNKNOWN]))}{more}")
     if found.layout is not None:
-        note(f"preCICE couples them as {found.layout}")
+        note(f"{'they wait for each other' if found.coupling is None else 'preCICE couples them'} as {found.layout}")
 
 
 def _is_folder(place: Path) -> bool:

@@ -265,16 +265,18 @@ def _plan(learned: Learned, counts: Counts, layout: str | None, fixed: dict[str,
     from evenly.allocation.problem.limits import Limits
     from evenly.allocation.problem.noise import Noise
     from evenly.cli.commands.allocate import models_by_cores
-    from evenly.cli.coupled_input import check_coupled, from_tables
-    from evenly.cli.layout_input import layout_of, step_days_of, threads_of
+    from evenly.cli.coupled_input import check_coupled, from_tables, whole_runs_of
+    from evenly.cli.layout_input import kept_beside_own, layout_of, step_days_of, threads_of
 
     check_coupled(learned, chosen=False)
     totals = parsing.counts(counts.cores or "", "--cores")
     if len(totals) > 1:
         raise InputError("--cores takes one number here, which is shared among the solvers")
-    models = models_by_cores(learned, counts.cores_are, fixed)
+    kept = kept_beside_own(learned) if counts.cores_are is None else {}
+    models, how = models_by_cores(learned, counts.cores_are, fixed, kept), layout_of(layout, learned)
     return allocate(
-        models, totals[0], layout=layout_of(layout, learned), at=fixed,
+        models, totals[0], layout=how, at=fixed,
+        coupled=whole_runs_of(learned, how, fixed, kept) if counts.cores_are is None else None,
         noise=Noise(level=level, scatter=None if from_tables(learned) else 0.0),
         machine=counts.described(), step_days=step_days_of(learned),
         limits={name: Limits(multiple=count) for name, count in threads_of(learned).items()} or None,

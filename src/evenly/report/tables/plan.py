@@ -92,6 +92,12 @@ def _inside(plan: Plan) -> str:
     for name, factor in inside.factors.items():
         low, high = inside.interval(name, z)
         each.append(f"{name} {factor:.2f} ({low:.2f} … {high:.2f})")
+    if inside.common:
+        factor, (low, high) = next(iter(inside.factors.values())), inside.interval(next(iter(inside.factors)), z)
+        return (
+            f"times are {factor:.3f} times those of the components ({low:.3f} … {high:.3f}), since TOT Run Time of "
+            f"{inside.runs} run{'s' * (inside.runs != 1)} has what is in no component, such as the exchange of data"
+        )
     if set(inside.factors.values()) == {1.0}:  # the curves themselves are those of the runs
         return (
             f"curves from {inside.runs} whole runs are right up to these factors: {', '.join(each)}; runs scatter by "
