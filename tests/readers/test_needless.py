@@ -176,3 +176,11 @@ def test_ranks_that_cores_tell_of_each_solver_in_its_own_way_are_left_out(tmp_pa
     found = scan(path)
     assert all("tasks" not in runs.parameters for runs in found.runs.values())
     assert any("tasks is" in note and "left out" in note for note in found.notes), found.notes
+
+
+def test_of_ranks_threads_and_all_threads_the_last_go() -> None:
+    table = {"ranks": [1, 2, 4, 4, 8], "threads": [8, 8, 8, 4, 4], "total threads": [8, 16, 32, 16, 32]}
+    named, notes = kept(table)
+    assert named == ["ranks", "threads"]
+    assert "(--cores-are 'ranks * threads')" in notes
+    assert kept({"ranks": [1, 2, 4], "total threads": [8, 16, 32]})[0] == ["total threads"]

@@ -69,6 +69,27 @@ def test_an_expression_says_it_and_must_name_parameters() -> None:
             find_cores(space(nodes=(1, 8), ppn=(1, 48)), wrong)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "# nodes (48 cores each)",
+        "Knoten zu 48 Kernen",
+        "nodes @ 48 cores",
+        "nodes [2x24 cores]",
+        "ranks (48 cores each)",
+    ],
+)
+def test_a_name_that_tells_the_cores_of_each_node_tells_the_cores(name: str) -> None:
+    found = find_cores(space(**{name: (1, 8)}))
+    assert found.of({name: [1, 2]}, 2).tolist() == [48, 96]
+    assert f"`{name}` * 48 (--cores-are says otherwise)" in found.said
+
+
+def test_all_threads_are_taken_and_that_is_said() -> None:
+    found = find_cores(space(**{"total threads": (1, 8)}))
+    assert "one for each of total threads" in found.said
+
+
 def test_constants_are_what_never_varied() -> None:
     every = Space(cores=Integer(1, 8), level=Integer(3, 3), solver=Categorical("cg"))
     assert constants(every) == {"level": 3, "solver": "cg"}

@@ -133,6 +133,8 @@ def _quotient(table: pd.DataFrame, count: str) -> str:
         ("cores", "ranks", "gpus"),
         {"nodes": ("per node", "gpus"), "ranks": ("per rank",)}[kind_of(count)],
     )
+    if kind_of(count) == "ranks":  # total threads are made of ranks and threads
+        kinds = {name: kind for name, kind in kinds.items() if not (kind == "cores" and "thread" in name.lower())}
     for whole in (name for name, kind in kinds.items() if kind in wholes and name != count):
         for each in (name for name, kind in kinds.items() if kind in each_is and name != whole):
             if table[each].nunique() > 1 and np.array_equal(table[whole], table[count] * table[each]):

@@ -26,7 +26,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError, did_you_mean
-from evenly.runs.count_names import COUNT_KINDS, factor_of, kind_of
+from evenly.runs.count_names import COUNT_KINDS, cores_of_each, factor_of, kind_of
 from evenly.space.expressions import Expression, quoted
 from evenly.space.parameters import Categorical, Parameter
 from evenly.space.ranges import ends
@@ -119,19 +119,21 @@ def find_cores(space: Space, cores_are: str | None = None, *, measured: pd.DataF
     by_kind: dict[str, list[str]] = {kind: [n for n in numbers if kind_of(n) == kind] for kind in COUNT_KINDS}
     cores, ranks, nodes = by_kind["cores"], by_kind["ranks"], by_kind["nodes"]
     if len(cores) == 1 and all(_is_one(space.parameters[n]) or _of_all(measured, cores[0], n) for n in nodes):
-        return Cores(quoted(cores[0]))
+        return Cores(quoted(cores[0]), _said(cores[0]) if "thread" in cores[0].lower() else "")
     multiply = [n for kind in ("nodes", "per node", "gpus") for n in by_kind[kind] if _varies(space.parameters[n])]
     multiply += [n for n in by_kind["per rank"] if not _is_one(space.parameters[n])]
     if not cores and (text := _product(space, by_kind)):
         return Cores(text, f"cores: {text} (--cores-are says otherwise)")
     if not cores and len(ranks) == 1 and not multiply:
-        text = quoted(ranks[0])
-        return Cores(
-            text, f"cores: one for each of {ranks[0]} (--cores-are says otherwise, as {shlex.quote(f'{text} * 2')})"
-        )
+        return Cores(quoted(ranks[0]), _said(ranks[0]))
     if not numbers:
         raise InputError(f"no parameter is a number that may tell the cores: there are {', '.join(names)}")
     raise InputError(_question(numbers, by_kind, measured))
+
+
+def _said(name: str) -> str:
+    example = shlex.quote(f"{quoted(name)} {'/' if 'thread' in name.lower() else '*'} 2")
+    return f"cores: one for each of {name} (--cores-are says otherwise, as {example})"
 
 
 def _product(space: Space, by_kind: Mapping[str, list[str]]) -> str:
@@ -150,6 +152,8 @@ def _product(space: Space, by_kind: Mapping[str, list[str]]) -> str:
         return ""  # two threads may share a core
     if len(ranks) == 1 and per_rank and not any(_varies(space.parameters[name]) for name in nodes):
         return " * ".join(map(quoted, [*ranks, *per_rank]))
+    if not per_node and not per_rank and len(several := ranks or nodes) == 1 and (each := cores_of_each(several[0])):
+        return f"{quoted(several[0])} * {each}"  # nodes (128 cores each)
     if not ranks and len(nodes) == len(per_node) == 1:
         return " * ".join(map(quoted, [*nodes, *per_node, *per_rank]))
     return ""

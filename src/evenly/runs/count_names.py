@@ -5,23 +5,23 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["COUNT_KINDS", "factor_of", "kind_of", "letters"]
+__all__ = ["COUNT_KINDS", "cores_of_each", "factor_of", "kind_of", "letters"]
 
 #: The kinds of what counts, with their names in lower case and without signs.
 COUNT_KINDS: dict[str, tuple[str, ...]] = {
     "cores": (
         "cores", "ncores", "ncore", "numcores", "nrcores", "numberofcores", "totalcores", "corestotal", "corecount",
-        "nucleos", "numerodenucleos", "nuclei", "kerne", "anzahlkerne", "anzahlderkerne", "rechenkerne", "coeurs",
-        "nbdecoeurs", "aantalcores", "rdzenie", "liczbardzeni",
+        "nucleos", "numerodenucleos", "nuclei", "kerne", "kernen", "anzahlkerne", "anzahlderkerne", "rechenkerne",
+        "coeurs", "nbdecoeurs", "aantalcores", "rdzenie", "liczbardzeni",
         "nombredecoeurs", "nbcoeurs",
         "cpus", "ncpus", "ncpu", "numcpus", "numberofcpus", "totalcpus", "cpucount", "cpucores", "alloccpus",
-        "resourcelistncpus", "slots", "nslots",
+        "resourcelistncpus", "slots", "nslots", "totalthreads", "threadstotal", "allthreads",
     ),
     "nodes": ("nodes", "nnodes", "nnode", "numnodes", "nodecount", "numberofnodes", "allocnodes", "hosts",
               "nodos", "numerodenodos", "nodi", "knoten", "anzahlknoten", "noeuds", "nombredenoeuds"),
     "ranks": (
         "mpi", "ranks", "nranks", "numranks", "mpiranks", "numberofranks", "np", "nproc", "nprocs", "procs", "numprocs",
-        "mpiprocs", "mpinp", "totalthreads", "threadstotal", "allthreads", "processes", "nprocesses", "numprocesses",
+        "mpiprocs", "mpinp", "processes", "nprocesses", "numprocesses",
         "numberofprocesses", "mpiprocesses",
         "processors", "nprocessors", "numprocessors", "numberofprocessors", "tasks", "ntasks", "mpitasks", "numtasks",
         "procesos", "numerodeprocesos", "processi", "numerodiprocessi", "processos", "pes", "npes", "prozesse",
@@ -42,8 +42,13 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
 _KIND_OF = {name: kind for kind, names in COUNT_KINDS.items() for name in names}
 
 
-#: What each of them has, in brackets: ``nodes (128 cores each)``.
-_WHAT_EACH_HAS = re.compile(r"[(\[]\s*\d+\s+\w[^)\]]*[)\]]\s*$")
+#: What each of them has: ``nodes (128 cores each)``, ``nodes [2x64 cores]``, ``nodes of 48 cores``.
+_WHAT_EACH_HAS = re.compile(
+    r"(?:[(\[,@x×*]|\b(?:of|with|à|avec|zu|mit|de|con|da)\b)\s*(?P<n>\d+)"
+    r"(?:\s*(?:sockets?|cpus?)?\s*[x×*]\s*(?P<m>\d+))?[\s-]*"
+    r"(?P<what>[^\W\d_]+)[^()\[\]]*[)\]]?\s*$",
+    re.IGNORECASE,
+)
 _NUMBER_OF = re.compile(r"^(?:number|num|no|nr|nb|n)?(?:of)?(?:total|overall)?")
 #: A factor in a name: ``cores [10^3]``, ``cores (k)``, ``cores x100``, ``cores [thousands]``.
 _FACTOR = re.compile(
@@ -69,6 +74,20 @@ def factor_of(name: str) -> float:
     if match["word"]:
         return 100.0 if match["word"].lower().startswith("hundred") else 1000.0
     return float(match["times"] or 10 ** int(match["power"] or match["e"]))
+
+
+def cores_of_each(name: str) -> int:
+    """Return how many cores each node, or rank, has by the name of their number; 0 if it doesn't say so.
+
+    Examples
+    --------
+    >>> [cores_of_each(name) for name in ("# nodes (128 cores each)", "Knoten (2x24 Kerne)", "nodes (4 GPUs)", "nodes")]
+    [128, 48, 0, 0]
+    """
+    match = _WHAT_EACH_HAS.search(name)
+    if match is None or "cores" not in (kind_of(match["what"]), kind_of(f"{match['what']}s")):
+        return 0
+    return int(match["n"]) * int(match["m"] or 1)
 
 
 def kind_of(name: str) -> str:

@@ -165,3 +165,26 @@ def test_words_and_numbers_of_states(name: str, cells: list[str], expected: list
 def test_states_of_two_meanings_are_asked_about(tmp_path: Path, cells: list[str]) -> None:
     with pytest.raises(ReadError, match=r"'status' .*: choose the rows that went well with where="):
         read(tmp_path, f"cores,seconds,status\n8,10,{cells[0]}\n16,5,{cells[1]}\n")
+
+
+# ---- counts -----------------------------------------------------------------------------------------------------
+
+
+def test_counts_in_words_name_what_they_count(tmp_path: Path) -> None:
+    runs, reader = read(tmp_path, "resources,time_s\nserial,100\n2 cores,52\n4 cores,27\n")
+    assert runs.configurations.to_dict("list") == {"cores": [1, 2, 4]}
+    assert "'resources' is read as 'cores', 'serial' as 1" in reader.notes
+    assert read(tmp_path, "size,time_s\n1 node,50\n2 nodes,25\n")[0].parameters == ["nodes"]
+
+
+def test_nodes_and_cores_in_one_column_stay_labels(tmp_path: Path) -> None:
+    runs, _ = read(tmp_path, "resources,time_s\n1 core,100\n2 cores,52\n1 node,5\n2 nodes,3\n")
+    assert runs.configurations["resources"].tolist()[2:] == ["1 node", "2 nodes"]
+
+
+def test_a_layout_of_processes_is_their_number(tmp_path: Path) -> None:
+    runs, reader = read(tmp_path, "layout,time_s\n1x1x1,100\n1x2x1,52\n2x2x1,27\n")
+    assert runs.configurations["layout"].tolist() == [1, 2, 4]
+    assert "'layout' is read as the number of processes, 1x1x1 as 1" in reader.notes
+    runs, _ = read(tmp_path, "layout,time_s\n1x1x1,100\n1x2x1,52\n2x1x1,57\n")
+    assert runs.configurations["layout"].tolist() == ["1x1x1", "1x2x1", "2x1x1"]

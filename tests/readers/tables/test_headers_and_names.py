@@ -167,7 +167,7 @@ def test_a_linear_tolerance_is_a_parameter(tmp_path: Path, name: str) -> None:
     assert runs.parameters == ["cores", name]
 
 
-@pytest.mark.parametrize("name", ["process grid", "block size", "mesh tile"])
+@pytest.mark.parametrize("name", ["process block", "block size", "mesh tile"])
 def test_products_of_what_a_domain_is_cut_into_are_labels(tmp_path: Path, name: str) -> None:
     runs = _read(tmp_path, f"{name},time_s\n16x8,90\n8x32,46\n64x8,25\n").runs[""]
     assert runs.configurations[name].tolist() == ["16x8", "8x32", "64x8"]

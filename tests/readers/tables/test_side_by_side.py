@@ -26,6 +26,11 @@ def _read(folder: Path, text: str) -> Measurements:
         "time1,time2",
         "trial_0_s,trial_1_s",
         "t1_s,t2_s",
+        "Lauf 1,Lauf 2",
+        "Messung1 [s],Messung2 [s]",
+        "essai 1,essai 2",
+        "Prueba 1 (s),Prueba 2 (s)",
+        "misura_1,misura_2",
     ],
 )
 def test_numbered_times_of_a_configuration_are_its_runs(tmp_path: Path, names: str) -> None:
@@ -119,3 +124,11 @@ def test_what_is_computed_from_repeated_runs_is_no_parameter(
 def test_a_parameter_beside_repeated_runs_stays(tmp_path: Path) -> None:
     found = _read(tmp_path, "np,dt,Run 1,Run 2\n2,0.1,1.5,1.7\n4,0.2,0.9,0.8\n8,0.3,0.5,0.4\n")
     assert found.runs[""].parameters == ["np", "dt"]
+
+
+@pytest.mark.parametrize("statistics", ["Mittel (ms),Stabw.", "moyenne [ms],écart-type", "media (ms),σ"])
+def test_a_rounded_mean_and_deviation_in_another_language_are_computed(tmp_path: Path, statistics: str) -> None:
+    rows = "1,100.1,101.2,99.8,100.4,0.7\n2,52.1,51.9,52.6,52.2,0.4\n4,27.3,27.0,27.5,27.3,0.3\n"
+    runs = _read(tmp_path, f"Kerne,Lauf 1,Lauf 2,Lauf 3,{statistics}\n{rows}").runs[""]
+    assert runs.parameters == ["Kerne"]
+    assert runs.values.max() == pytest.approx(0.1012)

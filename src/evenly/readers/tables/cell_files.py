@@ -29,7 +29,7 @@ from evenly.readers.tables.number_texts import numbers
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.org import org_as_bars
 from evenly.readers.tables.products import with_factors
-from evenly.readers.tables.unit_row import with_cell_units, with_unit_column, with_units
+from evenly.readers.tables.unit_row import with_cell_units, with_counts, with_unit_column, with_units
 from evenly.runs.durations import is_duration
 from evenly.runs.files import check_parquet
 from evenly.runs.runs import Runs
@@ -179,10 +179,11 @@ def plain_cells(cells: Cells, options: TableOptions) -> Cells:
     frame, unit_told = with_unit_column(frame, options.time)
     given = {*options.parameters, options.solver or ""}
     frame, split = with_factors(frame, given, options.categories)
+    frame, counted = with_counts(frame, given)
     frame, doubts = without_doubts(frame)
     frame, in_cells = with_cell_units(frame)
     told = (f"the numbers in {name!r} are in {unit}" for name, unit in in_cells.items())
-    notes = (*cells.first, *unit_told, *split, *doubts, *told)
+    notes = (*cells.first, *unit_told, *split, *counted, *doubts, *told)
     return Cells(frame, rows, units | in_cells, notes, semicolons=cells.semicolons, around=cells.around)
 
 

@@ -44,9 +44,10 @@ ALIASES: dict[str, str] = {
 #: linear solver, so it counts only where no other column holds labels.
 SOLVER_NAMES = ("domain", "participant", "component", "solver")
 #: Statistics that other tools write beside a time; evenly computes its own.
-STATISTICS = frozenset(
-    {"count", "spread", "std", "stddev", "std_dev", "stdev", "stderr", "sem", "n_samples", "variance"}
-)
+STATISTICS = frozenset({
+    "count", "spread", "std", "stddev", "std_dev", "stdev", "stderr", "sem", "n_samples", "variance",
+    "stabw", "standardabweichung", "streuung", "varianz", "écart", "desv", "desviación", "desvio", "deviazione", "σ",
+})  # fmt: skip
 #: Values of the time column that stand for a missing time.
 NO_TIME = frozenset({"", "-", "--", "na", "n/a", "nan", "none", "null", "inf", "infinity"})
 

@@ -1,4 +1,7 @@
-"""Columns of products: ``MPI x OMP`` with ``8x4`` are two parameters, ``grid`` with ``64x64x64`` a number of points."""
+"""Columns of products: ``MPI x OMP`` with ``8x4`` are two parameters, ``grid`` with ``64x64x64`` a number of points.
+
+So is ``layout`` with ``2x4x4`` a number of processes, unless two layouts have as many.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +25,12 @@ _SIZES = frozenset({
     "grid", "mesh", "domain", "size", "cells", "points", "resolution", "problem", "lattice", "box", "gitter", "netz",
     "maillage", "grille", "malla", "griglia",
 })  # fmt: skip
-#: Words of products that aren't: of what a domain is cut into.
-_OTHERS = frozenset({
-    "process", "processes", "proc", "procs", "processor", "rank", "ranks", "mpi", "block", "blocks", "tile", "tiles",
-    "thread", "threads", "chunk", "chunks", "layout", "topology", "decomposition",
+#: Words of what a domain is cut into, and those of what each process has of it.
+_PROCESSES = frozenset({
+    "process", "processes", "proc", "procs", "processor", "processors", "rank", "ranks", "mpi", "layout", "topology",
+    "decomposition", "decomp", "partitioning", "pgrid", "procgrid",
 })  # fmt: skip
+_OTHERS = frozenset({"block", "blocks", "tile", "tiles", "thread", "threads", "chunk", "chunks"})
 _BETWEEN = re.compile(r"\s*[×*]\s*|\s+[xX]\s+")
 
 
@@ -61,11 +65,12 @@ def with_factors(
         words = _BETWEEN.split(inner[1] if inner else name.strip())
         factors = [_SIGN.split(cell) if PRODUCT.fullmatch(cell) else [] for cell in its]
         alike = len(its) > 2 and all(len(one) == len(factors[0]) > 1 for one in factors)
-        is_size = alike and words_of(name) & _SIZES and not words_of(name) & _OTHERS
-        products = [math.prod(map(int, one)) for one in factors] if is_size and name not in labels else []
+        what = "processes" if words_of(name) & _PROCESSES else "points" if words_of(name) & _SIZES else ""
+        counts = alike and what and len(words) < 2 and not words_of(name) & _OTHERS and name not in labels
+        products = [math.prod(map(int, one)) for one in factors] if counts else []
         if len(set(products)) == its.nunique() > 1:
             found[name] = pd.Series(list(map(str, products)), index=cells.index, dtype=object)
-            notes.append(f"{name!r} is read as the number of points, {its.iloc[0]} as {products[0]:,}")
+            notes.append(f"{name!r} is read as the number of {what}, {its.iloc[0]} as {products[0]:,}")
             continue
         if len(words) < 2 and alike:
             notes.append(

@@ -132,6 +132,7 @@ _MEMORY = frozenset({"memory", "mem", "rss", "footprint", "resident", "speicher"
 _STATISTIC_NAMES = frozenset({
     "mean", "avg", "average", "median", "min", "max", "minimum", "maximum", "sd", "iqr", "cv", "var", "sigma", "p50",
     "p90", "p95", "p99", "q1", "q3", "samples", "best", "fastest", "slowest",
+    "mittel", "mittelwert", "durchschnitt", "moyenne", "moy", "médiane", "media", "promedio", "mediana", "média",
 })  # fmt: skip
 #: Words of statistics of anything, beside another word: ``avg_comm``.
 _AVERAGES = frozenset({"mean", "avg", "average", "median", "min", "max", "std", "stddev", "sd"})

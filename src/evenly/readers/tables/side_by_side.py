@@ -25,14 +25,23 @@ from evenly.runs.durations import parse as duration
 __all__ = ["pattern_in", "stacked", "stacked_by"]
 
 #: What people call a run that they repeat.
-_RUNS = frozenset(
-    {"run", "runs", "rep", "repeat", "repetition", "trial", "try", "sample", "measurement", "meas", "attempt"}
-)
+_RUNS = frozenset({
+    "run", "runs", "rep", "repeat", "repetition", "trial", "try", "sample", "measurement", "meas", "attempt",
+    "lauf", "durchlauf", "messung", "wiederholung", "versuch", "essai", "mesure", "passage", "répétition",
+    "prueba", "ensayo", "corrida", "medición", "medida", "ejecución", "repetición", "prova", "misura", "esecuzione",
+    "ripetizione", "execução", "medição", "teste", "meting", "proef", "próba", "pomiar",
+})  # fmt: skip
 _NUMBERED = re.compile(r"(?P<before>.*?[A-Za-z])[\s_\-.#]*(?P<number>\d{1,3})(?P<after>(?:[\s_\-.\[(/][^\d]*)?)")
 #: Times of one configuration differ by less than this factor; those of two parts of a run may not.
 _ALIKE = 1.5
 #: A mean is rounded by less than this share, a deviation by less than the second; in so many rows, none by chance.
 _ROUNDING, _COARSE, _FEWEST_ROWS = 0.01, 0.05, 2
+#: What stands behind a decimal mark.
+_DECIMALS = re.compile(r"[.,](\d+)$")
+#: What people compute of repeated runs; a deviation is that of a sample, or of all.
+_COMPUTED: tuple[tuple[str, dict[str, int]], ...] = (
+    ("mean", {}), ("median", {}), ("min", {}), ("max", {}), ("std", {}), ("std", {"ddof": 0}),
+)  # fmt: skip
 
 
 def stacked(cells: pd.DataFrame, lines: NDArray[np.int64]) -> Narrowed | None:
@@ -60,7 +69,7 @@ def stacked(cells: pd.DataFrame, lines: NDArray[np.int64]) -> Narrowed | None:
     others = [column for column in map(str, cells.columns) if column not in (*columns, *computed)]
     if time in others or any((told := measured(column)) and told.certainty == 2 for column in others):
         return None
-    unit = next((told.unit for column in computed if (told := measured(column)) and told.unit), "")
+    unit = next(filter(None, map(unit_of_time, computed)), "")
     time = f"{time} [{unit}]" if unit and not unit_of_time(time) else time  # Run 1, Run 2, Avg (s)
     return _stack(cells, lines, dict.fromkeys(columns, ""), time, "")
 
@@ -177,13 +186,16 @@ def _statistics_of(cells: pd.DataFrame, columns: Sequence[str]) -> list[str]:
         if column in columns:
             continue
         values = _times(cells[[column]])[column].to_numpy(dtype=np.float64)[spread]
-        for statistic in ("mean", "median", "min", "max", "std"):
-            expected = getattr(runs, statistic)(axis=1).to_numpy(dtype=np.float64)[spread]
+        places = max(
+            len(re.split("[.,]", str(cell))[-1]) if re.search("[.,]", str(cell)) else 0 for cell in cells[column]
+        )
+        half = 0.5001 * 10.0**-places if places else 0.0  # whole numbers may be anything
+        for statistic, options in _COMPUTED:
+            expected = getattr(runs, statistic)(axis=1, **options).to_numpy(dtype=np.float64)[spread]
             near = _ROUNDING if statistic != "std" else _COARSE
-            with np.errstate(invalid="ignore", divide="ignore"):
-                if (abs(values / expected - 1) < near).all():
-                    found.append(column)
-                    break
+            if (abs(values - expected) < np.maximum(near * abs(expected), half)).all():
+                found.append(column)
+                break
     return found
 
 

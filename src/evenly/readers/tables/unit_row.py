@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,15 @@ from evenly.runs.count_names import kind_of
 from evenly.runs.durations import is_duration
 from evenly.runs.units import SECONDS_PER, base_unit, to_base
 
-__all__ = ["are_units", "is_unit_of_time", "unit_in_text", "with_cell_units", "with_unit_column", "with_units"]
+__all__ = [
+    "are_units",
+    "is_unit_of_time",
+    "unit_in_text",
+    "with_cell_units",
+    "with_counts",
+    "with_unit_column",
+    "with_units",
+]
 
 _UNIT_COLUMNS = frozenset({"unit", "units", "time_unit", "time unit", "einheit", "unité"})
 _OTHER_UNITS = frozenset({
@@ -35,6 +43,8 @@ _WITH_UNIT = re.compile(
 )
 
 _WITH_WORD = re.compile(r"(\d+)[ -]([^\W\d_]+)")
+#: A run on one core.
+_SERIAL = frozenset({"serial", "sequential", "seriell", "sequentiell", "séquentiel", "secuencial", "seriale", "série"})
 
 
 def with_cell_units(cells: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
@@ -55,9 +65,6 @@ def with_cell_units(cells: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
     names: dict[str, str] = {}
     for name, column in ((str(name), column) for name, column in cells.items()):
         texts = [cell for cell in column if cell.lower() not in NO_TIME]
-        if texts and all(map(_is_count, texts)):  # 1 process, 2 processes
-            changed[name] = [_WITH_WORD.sub(r"\1", cell) for cell in column]
-            continue
         if not texts or _WITH_UNIT.fullmatch(texts[0]) is None:  # most columns of long tables
             continue
         found = [_WITH_UNIT.fullmatch(cell) for cell in texts]
@@ -74,10 +81,41 @@ def with_cell_units(cells: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
     return (cells.assign(**changed).rename(columns=names) if changed else cells), units
 
 
-def _is_count(cell: str) -> bool:
-    """Tell whether a cell is a number of cores, ranks, nodes, …, with the word behind it."""
-    match = _WITH_WORD.fullmatch(cell)
-    return match is not None and any(kind_of(match[2] + end) for end in ("", "s", "es"))
+def with_counts(cells: pd.DataFrame, asked: Collection[str]) -> tuple[pd.DataFrame, list[str]]:
+    """Return a table with numbers in place of ``1 process``, ``2 processes``, and notes.
+
+    A column whose name doesn't say what it counts is named so, unless the user asks for it. Beside such cells,
+    ``serial`` is one.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"resources": ["serial", "2 cores", "4 cores"]})
+    >>> cells, notes = with_counts(cells, ())
+    >>> cells.to_dict("list"), notes
+    ({'cores': ['1', '2', '4']}, ["'resources' is read as 'cores', 'serial' as 1"])
+    """
+    names: dict[str, str] = {}
+    changed: dict[str, list[str]] = {}
+    notes = []
+    for name, column in ((str(name), column) for name, column in cells.items()):
+        found = [_WITH_WORD.fullmatch(cell) for cell in column if cell.lower() not in _SERIAL]
+        kinds = {_kind_of_cell(match[2]) if match else "" for match in found}
+        if len(kinds) != 1 or "" in kinds:
+            continue
+        changed[name] = ["1" if cell.lower() in _SERIAL else _WITH_WORD.sub(r"\1", cell) for cell in column]
+        several = max((match[2] for match in found if match), key=len)
+        told = []
+        if not kind_of(name) and name not in asked and several not in cells:
+            names[name] = several
+            told.append(f"as {several!r}")
+        told += [f"{cell!r} as 1" for cell in dict.fromkeys(column) if cell.lower() in _SERIAL]
+        notes += [f"{name!r} is read {', '.join(told)}"] if told else []
+    return (cells.assign(**changed).rename(columns=names) if changed else cells), notes
+
+
+def _kind_of_cell(word: str) -> str:
+    """Return what a word behind a number counts: cores, ranks, nodes; "" if nothing."""
+    return next((kind for end in ("", "s", "es") if (kind := kind_of(word + end))), "")
 
 
 def _are_chosen(texts: Sequence[str]) -> bool:
