@@ -7,6 +7,7 @@ to an error: the file and line, the constraint that can't be met, the extra that
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -25,6 +26,7 @@ __all__ = [
     "SkippedFilesWarning",
     "check_keys",
     "did_you_mean",
+    "option_text",
 ]
 
 
@@ -168,6 +170,17 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     lowered = {one.lower(): one for one in known}
     near = get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.65)
     return f" (did you mean {lowered[near[0]]!r}?)" if near else ""
+
+
+def option_text(option: str, value: str) -> str:
+    """Return an option and its value as a shell takes them.
+
+    Examples
+    --------
+    >>> print(option_text("--parameters", "cores,mesh size"), option_text("-O", "sheet=runs"))
+    --parameters 'cores,mesh size' -O sheet=runs
+    """
+    return f"{option} {shlex.quote(value)}"
 
 
 def check_keys(what: str, values: Iterable[str], known: Sequence[str]) -> None:

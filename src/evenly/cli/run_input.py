@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from evenly.cli import parsing
 from evenly.cli.console import loss, note, note_once_per_text, progress
 from evenly.cli.options import Learning, Reading, typed
-from evenly.errors import InputError
+from evenly.errors import InputError, option_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -345,7 +345,7 @@ def check_parameters(names: Iterable[str], learned: Learned) -> None:
             raise InputError(
                 f"{name!r} tells the programs apart, so that each has a model of its own: choose one with --only, as "
                 f"--only {first}, or learn it as one parameter more, with "
-                f"--parameters {shlex.quote(','.join([*known, name]))}"
+                f"{option_text('--parameters', ','.join([*known, name]))}"
             )
         if name not in known and (why := next((one.why for one in columns if one.name == name), "")):
             raise InputError(f"--at names {name!r}, which is no parameter here ({why}): there are {', '.join(known)}")

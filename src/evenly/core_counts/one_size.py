@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.core_counts.goal import time_words
-from evenly.errors import InputError
+from evenly.errors import InputError, option_text
 from evenly.models.base import Model
 from evenly.runs.cores import Cores
 from evenly.runs.count_names import kind_of
@@ -125,7 +123,7 @@ def doubt_one_size(model: Model, cores: NDArray[np.int64], seconds: NDArray[np.f
         return said
     raise InputError(
         f"{said}: then these runs don't tell how long one size takes on other numbers of cores. If all runs did the "
-        f"same work together, say so: --parameters {shlex.quote(','.join(model.space_.names))}"
+        f"same work together, say so: {option_text('--parameters', ','.join(model.space_.names))}"
     )
 
 
@@ -162,9 +160,10 @@ def check_one_size(model: Model, what: Cores) -> None:
         if grown
         else f"{' and '.join(each)} says how much each of {what.text} has to do, so that more of them do more work"
     )
+    same = option_text("--parameters", ",".join(names))
     raise InputError(
         f"{why} (weak scaling): these runs don't tell how long one size takes on other numbers of cores, so none is "
         "recommended. Measure one size on several counts; `evenly predict --at` answers for sizes that grow alike"
         + (f". If {' and '.join(grown)} came out of the runs: --parameters with the others" if grown else "")
-        + (f". If all do the same work together on any number of cores: --parameters {','.join(names)}" if each else "")
+        + (f". If all do the same work together on any number of cores: {same}" if each else "")
     )

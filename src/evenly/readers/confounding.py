@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from evenly.errors import option_text
 from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
 from evenly.runs.weak_scaling import factors_of, weak_scaling
@@ -58,7 +59,7 @@ def confounded(runs: Runs) -> str:
                 said.append(f"{together} in all runs{how}: what either does alone can't be told")
     said += [
         f"{whole} is {' * '.join(parts)} in all runs: what it does beside them can't be told, so leave one out, as in "
-        f"--parameters {','.join([*parts[:-1], whole])}"
+        f"{option_text('--parameters', ','.join([*parts[:-1], whole]))}"
         for whole, parts in products(runs.configurations)
     ]
     return "; ".join(said)

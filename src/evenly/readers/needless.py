@@ -12,11 +12,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from evenly.errors import option_text
 from evenly.readers.confounding import products
 from evenly.readers.tables.roles import BY_FORMAT, NAMED, Column, only
 from evenly.runs.count_names import kind_of, letters
 from evenly.runs.runs import Runs
 from evenly.runs.weak_scaling import WORKERS
+from evenly.space.expressions import quoted
 
 __all__ = ["without_needless"]
 
@@ -86,7 +88,8 @@ def without_needless(
 
 def _way(name: str, why: str) -> str:
     """Return what to type for a parameter that is left out: a product of others may be the cores."""
-    return f"--cores-are '{why}'" if kind_of(name) in ("cores", "ranks") and " * " in why else "--parameters names both"
+    is_product = kind_of(name) in ("cores", "ranks") and " * " in why
+    return option_text("--cores-are", why) if is_product else "--parameters names both"
 
 
 def _needless(table: pd.DataFrame, named: Collection[str], declared: Collection[str]) -> dict[str, str]:
@@ -213,7 +216,7 @@ def _products(table: pd.DataFrame) -> dict[str, str]:
         elif len(parts) == 2 and len(counted) == 1 and kind_of(whole) not in WORKERS:
             needless = next(name for name in parts if name not in counted)
         rest = [name for name in parts if name != needless]
-        found[needless] = " * ".join(rest) if needless == whole else f"{whole} / {rest[0]}"
+        found[needless] = " * ".join(map(quoted, rest)) if needless == whole else f"{whole} / {rest[0]}"
     return found
 
 

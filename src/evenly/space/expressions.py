@@ -9,6 +9,8 @@ untrusted file is safe. Expressions are evaluated for all rows at once.
 from __future__ import annotations
 
 import ast
+import json
+import keyword
 import re
 import warnings
 from collections.abc import Callable, Mapping
@@ -21,7 +23,7 @@ if TYPE_CHECKING:  # parsing an expression needs no numpy, whose import is slow
     import pandas as pd
     from numpy.typing import NDArray
 
-__all__ = ["Expression", "quoted"]
+__all__ = ["Expression", "quoted", "unlike"]
 
 _MAX_LENGTH = 10_000
 _MAX_PARTS = 500
@@ -31,8 +33,8 @@ _OPERATORS = (
     ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn,
 )  # fmt: skip
 _FUNCTIONS = ("abs", "ceil", "exp", "floor", "log", "log2", "max", "min", "sqrt")
-#: Matches quoted text, which stays unchanged, and names in backticks.
-_NAMES = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|`([^`]*)`')
+#: Matches quoted text, which stays unchanged, and names in backticks, which are doubled inside a name.
+_NAMES = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|`((?:[^`]|``)*)`')
 
 
 def quoted(name: str) -> str:
@@ -40,10 +42,21 @@ def quoted(name: str) -> str:
 
     Examples
     --------
-    >>> quoted("cores"), quoted("wall time [s]")
-    ('cores', '`wall time [s]`')
+    >>> quoted("cores"), quoted("wall time [s]"), quoted("in")
+    ('cores', '`wall time [s]`', '`in`')
     """
-    return name if name.isidentifier() else f"`{name}`"
+    return name if name.isidentifier() and not keyword.iskeyword(name) else f"`{name.replace('`', '``')}`"
+
+
+def unlike(name: str, text: str) -> str:
+    """Return the condition that a name has another text.
+
+    Examples
+    --------
+    >>> unlike("my comment", "segfault")
+    '`my comment` != "segfault"'
+    """
+    return f"{quoted(name)} != {json.dumps(text, ensure_ascii=False)}"
 
 
 class Expression:
@@ -273,7 +286,7 @@ def _plain_names(text: str) -> tuple[str, dict[str, str]]:
         alias = f"alias_{len(aliases)}_"
         while alias in text:
             alias += "_"
-        aliases[alias] = match.group(1)
+        aliases[alias] = match.group(1).replace("``", "`")
         return f" {alias} "
 
     return _NAMES.sub(replace, text), aliases

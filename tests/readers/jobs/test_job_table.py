@@ -121,7 +121,7 @@ def test_the_unit_of_the_limit_is_asked_where_several_fit(truth: pd.DataFrame, t
     columns = plain(truth, timelimit=truth.limit // 60)
     del columns["state"]
     path = written(tmp_path, columns)
-    with pytest.raises(EvenlyError, match="'timelimit', as '120', can't be known: say --quantity 'timelimit=min' or"):
+    with pytest.raises(EvenlyError, match="'timelimit', as '120', can't be known: say --quantity timelimit=min or"):
         read_jobs(path)
     assert is_true(read_jobs(path, quantities={"timelimit": "min"}), truth)  # those at their limit were stopped
     with pytest.raises(EvenlyError, match="--quantity says the unit of the time limit here"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -92,11 +93,23 @@ def test_a_pattern_names_times_on_several_counts(tmp_path: Path, names: str) -> 
 
 def test_a_pattern_that_fits_too_little_or_what_may_be_anything(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
-    path.write_text("mesh,c16,c32\n1,110.1,60.2\n2,220.1,120.5\n")
+    path.write_text("mesh,t16,t32\n1,110.1,60.2\n2,220.1,120.5\n")
     with pytest.raises(ReadError, match="must fit several columns, but 'x\\*' fits 0"):
         scan(path, time="x*")
     with pytest.raises(ReadError, match="say in their names what their numbers are, as in '16 cores'"):
-        scan(path, time="c*")
+        scan(path, time="t*")
+
+
+@pytest.mark.parametrize(("names", "parameter"), [("1 K ligands,10 K ligands", "K ligands"), ("C++ 1,C++ 9", "C++")])
+def test_a_pattern_names_what_was_varied(tmp_path: Path, names: str, parameter: str) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text(f"cores,{names}\n1,110.1,1060.2\n2,60.1,520.5\n")
+    with pytest.raises(ReadError) as asked:
+        scan(path)
+    pattern = shlex.split(str(asked.value).split("several columns are times: ")[1])[1]
+    found = scan(path, time=pattern)
+    assert found.runs[""].parameters == ["cores", parameter]
+    assert f"are taken for the times at the values of {parameter!r} in their names" in found.notes[0]
 
 
 @pytest.mark.parametrize(

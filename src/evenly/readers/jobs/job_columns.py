@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.errors import InputError, ReadError
+from evenly.errors import InputError, ReadError, option_text
 from evenly.readers.tables.clock_times import ENDS, STARTS, is_date, moments
 from evenly.readers.tables.roles import bounds_time
 from evenly.readers.tables.values import Values
@@ -192,7 +192,8 @@ def find_texts(values: Values, given: Mapping[str, str], taken: Collection[str])
         if len(by_name) > 1 and role == "user" and values.texts(by_name[0]) != values.texts(by_name[1]):
             raise ReadError(
                 values.path,
-                f"{by_name[0]!r} and {by_name[1]!r} may each name the user: say which, as in -O user={by_name[0]}",
+                f"{by_name[0]!r} and {by_name[1]!r} may each name the user: say which, as in "
+                f"{option_text('-O', f'user={by_name[0]}')}",
             )
         if by_name:
             found[role] = by_name[0]
@@ -222,7 +223,7 @@ def find_limit(values: Values, given: str | None, taken: Collection[str]) -> str
         raise ReadError(
             values.path,
             f"{' and '.join(map(repr, found))} may each be the time limit that was asked for: say which, as in "
-            f"-O limit={found[0]}",
+            f"{option_text('-O', f'limit={found[0]}')}",
         )
     return found[0] if found else None
 
@@ -251,7 +252,7 @@ def find_dates(values: Values, given: Mapping[str, str], order: str | None) -> D
             raise ReadError(
                 values.path,
                 f"{' and '.join(map(repr, by_name))} may each be the {_WORDS[role]} of the jobs: say which, as in "
-                f"-O {role}={by_name[0]}",
+                f"{option_text('-O', f'{role}={by_name[0]}')}",
             )
         if role not in given and by_name:
             columns[role] = by_name[0]

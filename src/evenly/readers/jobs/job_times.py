@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.errors import ReadError
+from evenly.errors import ReadError, option_text
 from evenly.readers.jobs.job_columns import Dates, agree
 from evenly.readers.slurm_texts import NO_LIMIT
 from evenly.readers.tables import columns as words
@@ -101,7 +101,9 @@ def limits_of(values: Values, column: str, took: Floats, done: Flags, stopped: F
         said = f"{column!r} is the limit" + ("" if values.are_durations(column) else f" in {unit}")
     else:
         why = "stopped jobs took as long" if unit in proved else "else jobs took longer, or it were years"
-        said = f"{column!r} is the limit in {unit} ({why}; --quantity '{column}=UNIT' says otherwise)"
+        said = (
+            f"{column!r} is the limit in {unit} ({why}; {option_text('--quantity', f'{column}=UNIT')} says otherwise)"
+        )
     return np.where(without, np.inf, limits), said
 
 
@@ -158,7 +160,7 @@ def _is_reached(limits: Floats, took: Floats, stopped: Flags) -> bool:
 
 def _question(values: Values, column: str, units: list[str], *, none: bool) -> str:
     example = next(cell for cell in values.texts(column) if cell)
-    options = " or ".join(f"--quantity '{column}={unit}'" for unit in units)
+    options = " or ".join(option_text("--quantity", f"{column}={unit}") for unit in units)
     if none:
         return (
             f"in no unit are the limits in {column!r}, as {example!r}, at least what most jobs took: if they "

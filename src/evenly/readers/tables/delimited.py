@@ -227,11 +227,13 @@ def _same_name(cell: str, name: str) -> bool:
 
 
 def _find_delimiter(sample: Sequence[str]) -> str:
-    scores: dict[str, tuple[bool, int]] = {}
+    scores: dict[str, tuple[bool, bool, int]] = {}
     for delimiter in _DELIMITERS:
         counts = [len(_cells(line, delimiter)) for line in sample]
         if counts[0] > 1:
-            scores[delimiter] = (all(abs(c - counts[0]) <= 1 for c in counts), counts[0])
+            scores[delimiter] = (
+                all(abs(c - counts[0]) <= 1 for c in counts), 2 * counts.count(counts[0]) > len(counts), counts[0]
+            )  # fmt: skip
     if scores:
         return max(scores, key=lambda d: scores[d])
     return _find_space(sample) if len(sample[0].split()) > 1 else ","

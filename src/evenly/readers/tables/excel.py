@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import zipfile
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time, timedelta
@@ -14,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.errors import MissingExtraError, ReadError
+from evenly.errors import MissingExtraError, ReadError, option_text
 from evenly.memory import check_room
 from evenly.readers.tables.columns import unit_of_time
 from evenly.readers.tables.header_rows import joined_header
@@ -87,7 +86,7 @@ def read_sheet(path: Path, sheet: str | None = None) -> Sheet:
         raise ReadError(
             path,
             f"the sheets {', '.join(found)} hold tables: choose one with sheet= "
-            f"(-O {shlex.quote(f'sheet={next(iter(found))}')})",
+            f"({option_text('-O', f'sheet={next(iter(found))}')})",
         )
     name, rows = next(iter(found.items()), ("", []))
     if len(rows) < 2:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.errors import ReadError
+from evenly.errors import ReadError, option_text
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.blocks import refuse_second_table
 from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
@@ -49,7 +49,7 @@ from evenly.readers.tables.values import Values
 from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
 from evenly.runs.units import SECONDS_PER, base_unit
-from evenly.space.expressions import Expression
+from evenly.space.expressions import Expression, quoted
 
 __all__ = ["Interpretation"]
 
@@ -177,11 +177,11 @@ class Interpretation:
         if note := keep_books(self.values, frame, book, inputs, solver):
             self.notes.append(note)
         if "step" in book and is_running_clock(frame):
-            last = f"{book['step']} == …"
+            last = f"{quoted(book['step'])} == …"
             raise ReadError(
                 self.path,
                 f"{time!r} grows from step to step in all runs, as a clock does that runs from the start: choose the "
-                f"last step of each run with where= (--where {last!r}), or give the time of each step",
+                f"last step of each run with where= ({option_text('--where', last)}), or give the time of each step",
             )
         units = {name: base_unit(its_unit) for name, its_unit in quantities.values()}
         return self._split(frame, solver, inputs, units)
@@ -347,8 +347,8 @@ class Interpretation:
                     return column
                 self.notes.append(
                     f"{column!r} is taken for a choice of method, a parameter, beside "
-                    f"{', '.join(repr(c) for c in labels if c != column)}: pass solver={column!r} (--solver {column}) "
-                    "if it names the parts of a coupled run"
+                    f"{', '.join(repr(c) for c in labels if c != column)}: pass solver={column!r} "
+                    f"({option_text('--solver', column)}) if it names the parts of a coupled run"
                 )
         return None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -11,14 +10,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.errors import ReadError
+from evenly.errors import ReadError, option_text
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.remarks import is_mark, is_wrong, not_measured, not_used, off_the_law
 from evenly.readers.tables.repetitions import chosen_by
 from evenly.readers.tables.roles import Column, is_count, look_measured
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.values import Values
-from evenly.space.expressions import quoted
+from evenly.space.expressions import quoted, unlike
 
 __all__ = [
     "refuse_choices", "refuse_marks", "refuse_other_timings", "refuse_remarks", "refuse_summaries", "refuse_totals",
@@ -61,7 +60,7 @@ def refuse_summaries(values: Values, column: str) -> None:
         raise values.at(
             summaries[0],
             f"{word!r} in column {column!r} is no run like the others: leave such rows out with where= "
-            f"(--where), as --where \"{quoted(column)} != '{word}'\"",
+            f"({option_text('--where', unlike(column, word))})",
         )
 
 
@@ -81,7 +80,7 @@ def refuse_marks(values: Values, time: str, seconds: NDArray[np.float64], failed
     for row in np.flatnonzero(marks):
         where = "above" if seconds[row] > np.median(seconds[measured]) else "below"
         condition = f"{quoted(time)} != {float(values.numbers(time)[row])!r}"
-        way = "" if values.are_durations(time) else f" with where= (--where {condition!r})"
+        way = "" if values.are_durations(time) else f" with where= ({option_text('--where', condition)})"
         raise values.at(
             int(row),
             f"{texts[row]!r} in column {time!r} may mark a run that failed, far {where} all others: leave it out{way}, "
@@ -171,9 +170,9 @@ def refuse_remarks(
             before = f"({where}) and " if where else ""
             raise values.at(
                 row,
-                f"{cells[row]!r} in column {column!r} {why}: leave such rows out with where= (--where), as --where "
-                f"\"{before}{quoted(column)} != '{cells[row]}'\"; or learn from all, with the columns that were varied "
-                f"named in parameters= (--parameters {shlex.quote(','.join(parameters))})",
+                f"{cells[row]!r} in column {column!r} {why}: leave such rows out with where= "
+                f"({option_text('--where', before + unlike(column, cells[row]))}), or learn from all, with the columns "
+                f"that were varied named in parameters= ({option_text('--parameters', ','.join(parameters))})",
             )
 
 
@@ -238,8 +237,8 @@ def refuse_other_timings(values: Values, parameters: Sequence[str], seconds: NDA
         raise ReadError(
             values.path,
             f"{', '.join(map(repr, alike))} may be {'other times' if len(alike) > 1 else 'another time'}, beside "
-            f"{values.options.time!r}: pass parameters= with the columns that were varied (--parameters "
-            f"'{','.join(others)}')",
+            f"{values.options.time!r}: pass parameters= with the columns that were varied "
+            f"({option_text('--parameters', ','.join(others))})",
         )
 
 
@@ -274,7 +273,7 @@ def refuse_choices(
         cells = [cell or "(none)" for cell in values.texts(column)] if half_blank else values.texts(column)
         ratio, differ, compared = chosen_by(values.cells[list(parameters)], cells, seconds)
         if ratio > 1:
-            named = f"name the parameters, as --parameters '{','.join([*parameters, column])}'"
+            named = f"name the parameters, as {option_text('--parameters', ','.join([*parameters, column]))}"
             own = words.ALIASES.get(column.strip().lower(), "machine") != "machine"  # a name that evenly uses itself
             chosen = "give it another name" if own else named
             if half_blank:
@@ -283,6 +282,6 @@ def refuse_choices(
             raise ReadError(
                 values.path,
                 f"{column!r} is left out ({told.why}), but runs that only differ in it differ in time by "
-                f"{ratio:.3g} times, {where} configurations alike: if it was chosen, {chosen}; if not, --parameters "
-                f"'{','.join(parameters)}'",
+                f"{ratio:.3g} times, {where} configurations alike: if it was chosen, {chosen}; if not, "
+                f"{option_text('--parameters', ','.join(parameters))}",
             )

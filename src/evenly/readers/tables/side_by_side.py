@@ -5,6 +5,7 @@ Repeated runs are found where their names and values are plain; a pattern of the
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -31,6 +32,11 @@ _RUNS = frozenset({
     "prueba", "ensayo", "corrida", "medición", "medida", "ejecución", "repetición", "prova", "misura", "esecuzione",
     "ripetizione", "execução", "medição", "teste", "meting", "proef", "próba", "pomiar",
 })  # fmt: skip
+#: Words beside a value that don't name it, and a unit behind it.
+_BETWEEN = frozenset({
+    "", "t", "for", "at", "on", "with", "in", "bei", "für", "mit", "pour", "avec", "à", "con", "para", "per",
+})  # fmt: skip
+_BRACKETED = re.compile(r"\s*[\[(][^\])]*[\])]\s*$")
 _NUMBERED = re.compile(r"(?P<before>.*?[A-Za-z])[\s_\-.#]*(?P<number>\d{1,3})(?P<after>(?:[\s_\-.\[(/][^\d]*)?)")
 #: Times of one configuration differ by less than this factor; those of two parts of a run may not.
 _ALIKE = 1.5
@@ -78,8 +84,8 @@ def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], patter
     """Return a table with one row for each of the times in columns that a pattern names, as ``"* cores"``.
 
     What stands for the ``*`` is a number of cores, nodes, … if the pattern says so, or of what it names before an
-    equals sign, as ``"N=*"``, or of its only word, as ``"mesh *"``, if the times differ by more than those of repeated
-    runs; else the times are repeated runs.
+    equals sign, as ``"N=*"``, or of what else it names, as ``"mesh *"`` and ``"* K ligands"``, if the times differ by
+    more than those of repeated runs; else the times are repeated runs.
 
     Parameters
     ----------
@@ -113,16 +119,12 @@ def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], patter
         said = f"{len(found)} of the columns {', '.join(map(repr, cells.columns))}"
         raise ReadError(path, f"time= (--time) with one * must fit several columns, but {pattern!r} fits {said}")
     numbers = all(re.fullmatch(r"[1-9]\d*[kKMG]?", part) for part in found.values())
-    named = re.search(r"(\w+)\s*=\s*$", before)  # t(N=1000) [s]
-    beside = [*re.findall(r"([^\W\d_]+)[\W\d_]*$", before), *re.findall(r"^[\W\d_]*([^\W\d_]+)", after)]
-    count = next((word for word in beside if kind_of(word)), "")
-    count = named[1] if named else count
-    alike = _alike(cells[list(found)])
-    if not numbers or (alike and sorted(map(number_in, found.values())) == list(range(1, len(found) + 1))):
+    in_order = numbers and sorted(map(number_in, found.values())) == list(range(1, len(found) + 1))
+    count, alike = _named_by(before, after), _alike(cells[list(found)])
+    is_sure = bool(kind_of(count)) or before.rstrip().endswith("=")
+    if alike and (in_order or not (numbers and is_sure)):
         count = ""  # runs 1, 2 and 3, whatever was counted in them
-    elif not (count or alike) and len(beside) == 1 and _names_a_parameter(beside[0]):
-        count = beside[0]  # mesh 1000
-    elif not (count or alike):
+    elif not count:
         raise ReadError(
             path,
             f"the times in the columns {', '.join(map(repr, found))} differ by more than repeated runs do: say in "
@@ -136,8 +138,29 @@ def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], patter
     return _stack(cells, lines, found, time, count)
 
 
-def _names_a_parameter(word: str) -> bool:
-    return len(word) > 2 and word.lower() not in _RUNS and measured(word) is None
+def _named_by(before: str, after: str) -> str:
+    """Return the parameter whose value stands between two texts, but for words of times and runs; "" if none is named.
+
+    Examples
+    --------
+    >>> _named_by("", " cores"), _named_by("t(N=", ") [s]"), _named_by("time for ", " K ligands"), _named_by("Try ", "")
+    ('cores', 'N', 'K ligands', '')
+    """
+    if named := re.findall(r"(\w+)\s*=\s*$", before):  # t(N=1000) [s]
+        return str(named[0])
+    beside = [*re.findall(r"([^\W\d_]+)[\W\d_]*$", before), *re.findall(r"^[\W\d_]*([^\W\d_]+)", after)]
+    if counted := [word for word in beside if kind_of(word)]:
+        return str(counted[0])
+    for side in (_BRACKETED.sub("", after), before):
+        words = re.split(r"[\s_]+", side.strip(" _-=:.,;/("))
+        if name := [*itertools.dropwhile(_names_nothing, words)]:
+            return " ".join(name)
+    return ""
+
+
+def _names_nothing(word: str) -> bool:
+    """Tell whether a word is that of a run, a time, its unit, or what stands between them."""
+    return word.lower() in _RUNS | _BETWEEN or measured(word) is not None or unit_of_time(f"t [{word}]") != ""
 
 
 def pattern_in(columns: Iterable[str]) -> str:

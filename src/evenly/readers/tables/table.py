@@ -10,7 +10,7 @@ Every guess is reported, and options override it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, get_args
 
@@ -167,12 +167,31 @@ def _renamed(options: TableOptions, units: Mapping[str, str], cells: pd.DataFram
     """Return the options with the columns named as the cells have them: ``wall [s]`` where a row tells ``s``."""
     names = {name.removesuffix(f" [{unit}]"): name for name, unit in units.items()}
     names = {old: new for old, new in names.items() if old not in cells}
+    columns = [str(name) for name in cells]
     return dataclasses.replace(
         options,
         time=names.get(options.time or "", options.time),
         quantities={names.get(name, name): unit for name, unit in options.quantities.items()},
-        parameters=tuple(names.get(name, name) for name in options.parameters),
+        parameters=tuple(names.get(name, name) for name in _rejoined(options.parameters, columns)),
+        categories=_rejoined(options.categories, columns),
     )
+
+
+def _rejoined(names: Sequence[str], columns: Iterable[str]) -> tuple[str, ...]:
+    """Return names that were split at commas, with those of columns that hold commas in one.
+
+    Examples
+    --------
+    >>> _rejoined(["cores", "mesh (fine", "2D)"], ["cores", "mesh (fine, 2D)", "time_s"])
+    ('cores', 'mesh (fine, 2D)')
+    """
+    known = {tuple(part.strip() for part in name.split(",")): name for name in columns if "," in name}
+    left, found = list(names), list[str]()
+    while left:
+        parts = next((parts for parts in known if tuple(left[: len(parts)]) == parts), (left[0],))
+        found.append(known.get(parts, left[0]))
+        left = left[len(parts) :]
+    return tuple(found)
 
 
 def _shared_unit(path: Path, units: Mapping[str, str], columns: set[str], time: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.errors import ReadError
+from evenly.errors import ReadError, option_text
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed
 from evenly.readers.tables.clock_times import between, in_parts, start_and_end
@@ -320,7 +320,7 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
     several = found or sum(not kind_of(name) and values.is_numeric(name) for name in named) > 1  # Cores, Fluid, Solid
     wide = "; columns of each solver are told apart by names: a_cores, a_time_ms, b_cores, b_time_ms" if several else ""
     if pattern := pattern_in(found or list(map(str, values.cells.columns))):
-        wide = f"; if several columns are times: --time {pattern!r}"
+        wide = f"; if several columns are times: {option_text('--time', pattern)}"
     elif sum(name.strip().isdigit() for name in map(str, values.cells.columns)) > 1:
         wide = (
             "; if the table stands on its side: write a row for each run, or say in the names of columns what their "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -13,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.errors import ReadError, did_you_mean
+from evenly.errors import ReadError, did_you_mean, option_text
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.number_texts import has_decimal_commas, has_decimal_points, has_suffix, numbers
 from evenly.readers.tables.options import TableOptions
@@ -24,7 +23,7 @@ from evenly.readers.tables.states import name_key
 from evenly.runs.count_names import kind_of
 from evenly.runs.durations import TWO_FIELDS, has_two_fields, is_duration, parse, two_fields_of
 from evenly.runs.units import base_unit, to_base
-from evenly.space.expressions import Expression, quoted
+from evenly.space.expressions import Expression, quoted, unlike
 
 __all__ = ["Values"]
 
@@ -225,12 +224,12 @@ class Values:
         wrong = np.flatnonzero(~np.isfinite(values) & ~self.blank(name))
         if len(wrong):
             row = int(wrong[0])
-            cell, unlike = cells.iloc[row], shlex.quote(f'{quoted(name)} != "{cells.iloc[row]}"')
+            cell = cells.iloc[row]
             raise self.at(
                 row,
                 f"a number was expected in column {name!r}, as in most rows, but got {cell!r}: correct it, leave such "
-                f"rows out with where= (--where {unlike}), or pass categories=[{name!r}] "
-                f"(-O {shlex.quote(f'categories={name}')}) if the column holds labels",
+                f"rows out with where= ({option_text('--where', unlike(name, cell))}), or pass categories=[{name!r}] "
+                f"({option_text('-O', f'categories={name}')}) if the column holds labels",
             )
         return pd.Series(values.astype(np.int64) if are_whole(values) else values, index=cells.index)
 
@@ -248,9 +247,9 @@ class Values:
         if len(wrong):
             row = int(wrong[0])
             reason = f"{name!r} must be a whole number above zero, but got {self.cells[name].iloc[row]!r}"
-            way = f"--where {shlex.quote(self._without(name, wrong))}" if self.is_numeric(name) else "--where"
+            way = option_text("--where", self._without(name, wrong)) if self.is_numeric(name) else "--where"
             if pattern := pattern_in(self.cells.columns):  # 16 cores, 32 cores
-                way = f"{way}; if these columns hold times, say so with --time {shlex.quote(pattern)}"
+                way = f"{way}; if these columns hold times, say so with {option_text('--time', pattern)}"
             raise self.at(row, f"{reason}: correct it, or choose rows with where= ({way})")
 
     def _without(self, name: str, wrong: NDArray[np.int64]) -> str:
@@ -258,7 +257,7 @@ class Values:
         found = dict.fromkeys(self.cells[name].iloc[wrong])
         if all(np.isfinite(self.numbers(name)[wrong])):
             return f"{quoted(name)} > 0"
-        return " and ".join(f'{quoted(name)} != "{cell}"' for cell in found)
+        return " and ".join(unlike(name, cell) for cell in found)
 
     def said_of(self, names: Sequence[str]) -> list[str]:
         """Return a note for each column with cells like ``12k``, and for each that holds versions."""
@@ -266,7 +265,7 @@ class Values:
         some = [name for name in names if name not in self.options.categories and self.some_have_none(name)]
         said = [f"{name!r} holds versions: labels, of which 1.1 and 1.10 are two" for name in versions] + [
             f"{name!r} is 0 in some runs, which follow another law: its values are labels (numbers if these runs are "
-            f"left out, --where '{quoted(name)} > 0')"
+            f"left out, {option_text('--where', f'{quoted(name)} > 0')})"
             for name in some
         ]
         return said + [
