@@ -194,6 +194,12 @@ def test_other_times_beside_the_one_that_is_named_are_asked_about(tmp_path: Path
     assert found.runs[""].parameters == ["Stars"]
 
 
+def test_a_phase_that_grows_is_no_parameter_beside_one_that_falls(tmp_path: Path) -> None:
+    text = "cores,fluid,solid,coupling\n1,60.1,30.2,3.2\n2,31.2,15.9,3.4\n4,16.2,8.3,3.9\n8,8.8,4.5,4.2\n"
+    with pytest.raises(ReadError, match=r"'fluid', 'coupling' may be other times, .*--parameters cores\)"):
+        _read(tmp_path, text, time="solid")
+
+
 def test_a_continuous_parameter_is_no_other_time(tmp_path: Path) -> None:
     sizes = (1.37, 8.11, 2.92, 5.53, 3.71, 6.67)
     rows = "".join(f"{p},{x},{(10 + 1000 / p) * x**0.3:.5g}\n" for p, x in zip(CORES, sizes, strict=True))

@@ -13,7 +13,7 @@ from evenly.readers.tables.clock_times import is_date
 from evenly.readers.tables.roles import ENOUGH, words_of
 from evenly.readers.tables.states import name_key
 
-__all__ = ["identifies"]
+__all__ = ["TITLES", "identifies"]
 
 _IDENTIFIERS = frozenset({
     "user", "username", "user_name", "uid", "gid", "account", "acct", "owner", "who", "host", "hosts",
@@ -38,7 +38,7 @@ _NUMBERINGS = frozenset({
 #: Words of names that number the rows: ``job_no``, ``lfd. Nr.``
 _OF_NUMBERINGS = _NUMBERINGS | {"job", "jobs", "run", "runs", "test", "case", "nummer", "experiment", "exp", "trial"}
 #: Words of columns that give runs a name.
-_TITLES = frozenset({"name", "job", "jobname", "label", "case", "run", "bench", "benchmark", "test", "title"})
+TITLES = frozenset({"name", "job", "jobname", "label", "case", "run", "bench", "benchmark", "test", "title"})
 #: The share of rows with labels of their own in which labels only name rows.
 _NEARLY_EACH = 0.9
 _RUN = re.compile(r"(?:run|job|trial|exp|experiment)[\s_#-]*0*([1-9]\d*)", re.IGNORECASE)
@@ -94,7 +94,7 @@ def identifies(
         and any(map(_IS_PROSE, distinct))
     ):
         return "remarks on some rows"
-    if not numeric and words & _TITLES and any(map(_tells, repeat(cells), counts)):
+    if not numeric and words & TITLES and any(map(_tells, repeat(cells), counts)):
         return "it tells a number that another column holds"
     if not numeric and others_vary and len(cells) >= ENOUGH and len(distinct) >= _NEARLY_EACH * len(cells):
         return "a different label in nearly each row"

@@ -41,7 +41,7 @@ _OFF, _ON = np.log(1.5), np.log(1.1)
 _FAR_ABOVE = 3.0
 _NO_TIME = 1e4
 #: So many runs tell that a column goes with the time, if their logarithms are correlated so closely.
-_FEWEST_ALIKE, _ALIKE = 4, 0.95
+_FEWEST_ALIKE, _ALIKE, _NEARLY_ALL = 3, 0.95, 0.7
 _NINES = re.compile(r"9{4,}(?:[.,]9*0*)?")
 
 
@@ -215,7 +215,7 @@ def _wrong(
 
 
 def refuse_other_timings(values: Values, parameters: Sequence[str], seconds: NDArray[np.float64]) -> None:
-    """Refuse parameters that look measured and change as the time does, as the times of other parts of a program.
+    """Refuse parameters that look measured if one changes as the time does, as times of other parts of a program do.
 
     Only where the user names the time: then no name tells what the others are.
 
@@ -230,10 +230,12 @@ def refuse_other_timings(values: Values, parameters: Sequence[str], seconds: NDA
     alike = [
         name
         for name in parameters
-        if values.is_numeric(name) and not is_count(name) and _goes_with(values.numbers(name), seconds, known)
+        if values.is_numeric(name) and not is_count(name) and _differ(values.numbers(name)[known])
     ]
+    if not any(_goes_with(values.numbers(name)[known], seconds[known]) for name in alike):
+        return
     others = [name for name in parameters if name not in alike and values.cells[name].nunique() > 1]
-    if alike and others:
+    if others:
         raise ReadError(
             values.path,
             f"{', '.join(map(repr, alike))} may be {'other times' if len(alike) > 1 else 'another time'}, beside "
@@ -242,12 +244,16 @@ def refuse_other_timings(values: Values, parameters: Sequence[str], seconds: NDA
         )
 
 
-def _goes_with(numbers: NDArray[np.float64], seconds: NDArray[np.float64], known: NDArray[np.bool_]) -> bool:
-    """Tell whether numbers look measured and grow and fall as the time does."""
-    found = numbers[known]
-    if not (np.isfinite(found).all() and (found > 0).all() and look_measured(found)):
+def _differ(numbers: NDArray[np.float64]) -> bool:
+    """Tell whether nearly all numbers differ, and not all are whole."""
+    return bool(len(np.unique(numbers)) >= _NEARLY_ALL * len(numbers) and (numbers != np.round(numbers)).any())
+
+
+def _goes_with(numbers: NDArray[np.float64], seconds: NDArray[np.float64]) -> bool:
+    """Tell whether numbers look measured, and grow and fall as the time does."""
+    if not (np.isfinite(numbers).all() and (numbers > 0).all() and look_measured(numbers)):
         return False
-    return bool(np.corrcoef(np.log(found), np.log(seconds[known]))[0, 1] > _ALIKE)
+    return bool(np.corrcoef(np.log(numbers), np.log(seconds))[0, 1] > _ALIKE)
 
 
 def refuse_choices(

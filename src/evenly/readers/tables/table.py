@@ -25,6 +25,7 @@ from evenly.readers.tables.number_texts import Decimal
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.roles import Column
 from evenly.readers.tables.side_by_side import stacked, stacked_by
+from evenly.readers.tables.sizes import with_sizes
 from evenly.readers.tables.unit_row import with_unit_column
 from evenly.readers.tables.wide import narrowed
 from evenly.runs.runs import Runs
@@ -136,7 +137,9 @@ class TableReader(Reader):
         plain = plain_cells(table, self._options)
         cells, rows, units, told = plain.frame, plain.lines, dict(plain.units), plain.notes
         options = _renamed(self._options, units, cells)
-        why_time = ""
+        known = {options.time, options.solver, options.status, *options.quantities, *options.categories}
+        cells, sizes = with_sizes(cells, {name for name in known if name})
+        told, why_time = (*told, *sizes), ""
         free = not (options.time or options.solver or options.parameters or options.quantities)
         pattern = options.time if options.time and "*" in options.time and options.time not in cells else None
         wide = (narrowed(cells, rows) or stacked(cells, rows)) if free else None

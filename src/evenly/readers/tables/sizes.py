@@ -1,0 +1,103 @@
+"""Labels that hold a size: ``case_128``, ``run-256k`` and ``64^3`` name their rows, and tell what was varied."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.readers.tables.columns import ALIASES, measured
+from evenly.readers.tables.identifiers import TITLES, identifies
+from evenly.readers.tables.number_texts import is_share
+from evenly.readers.tables.number_texts import number as number_in
+from evenly.readers.tables.roles import are_counted, words_of
+from evenly.readers.tables.states import name_key
+from evenly.runs.count_names import kind_of
+from evenly.runs.durations import is_duration
+
+__all__ = ["with_sizes"]
+
+_NUMBER = re.compile(r"(\d+(?:[kKMG](?![A-Za-z]))?)")
+#: Sizes differ by so much, in so many rows, and nearly all of them; numbers of jobs do not.
+_REACH, _FEWEST, _NEARLY_ALL = 4.0, 3, 0.9
+
+
+def with_sizes(cells: pd.DataFrame, skipped: Collection[str]) -> tuple[pd.DataFrame, list[str]]:
+    """Return a table with the sizes in place of labels that hold one each, and notes.
+
+    Parameters
+    ----------
+    cells : DataFrame (n_rows, n_columns)
+        Stripped text.
+    skipped : collection of str
+        Columns that stay as they are.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"job": ["h2o-64", "h2o-128", "h2o-512"], "nodes": ["1", "2", "8"]})
+    >>> found, notes = with_sizes(cells, ())
+    >>> found["size"].tolist(), notes
+    (['64', '128', '512'], ["'job' is read as 'size', the number in its labels: h2o-64 as 64"])
+    """
+    names: dict[str, str] = {}
+    changed: dict[str, list[str]] = {}
+    notes = []
+    for name in map(str, cells.columns):
+        texts = cells[name].tolist()
+        is_open = name not in skipped and (not _is_identifier(name) or words_of(name) & {*TITLES, "file", "log"})
+        sizes = _sizes_in(texts) if is_open else None
+        others = [c for c in map(str, cells.columns) if c not in (name, *skipped) and measured(c) is None]
+        if sizes is None or _is_told(sizes, cells[others]):
+            continue
+        changed[name] = [f"{size:.15g}" for size in sizes]
+        if _is_identifier(name) and "size" not in cells and "size" not in names.values():
+            names[name] = "size"
+        what = f"{names[name]!r}, the" if name in names else "the"
+        notes.append(f"{name!r} is read as {what} number in its labels: {texts[0]} as {changed[name][0]}")
+    return (cells.assign(**changed).rename(columns=names) if changed else cells), notes
+
+
+def _is_identifier(name: str) -> bool:
+    return bool(ALIASES.get(name_key(name)) or identifies(name, ["1", "1"], True, False))
+
+
+def _sizes_in(texts: list[str]) -> NDArray[np.float64] | None:
+    """Return the only number in which labels differ, (n_rows,); None if they differ in more, or it is no size."""
+    if (
+        len(texts) < _FEWEST
+        or is_duration(texts[0])
+        or is_share(texts[0])
+        or len(set(texts)) < _NEARLY_ALL * len(texts)
+    ):
+        return None
+    parts = [_NUMBER.split(text) for text in texts]
+    if len({len(one) for one in parts}) > 1:
+        return None
+    varied = [place for place, found in enumerate(zip(*parts, strict=True)) if len(set(found)) > 1]
+    if len(varied) != 1 or varied[0] % 2 == 0:
+        return None
+    (place,) = varied
+    around = ["".join(parts[0][:place]), "".join(parts[0][place + 1 :])]
+    power = re.match(r"\^([23])$", around[1])
+    if not (power or re.search(r"[^\W\d_]", "".join(around))) or re.search(r"[\d.,][.,]?$|[<>]", around[0]):
+        return None
+    sizes = np.array([number_in(one[place]) for one in parts])
+    if power:
+        return np.asarray(sizes ** int(power[1]))
+    is_size = sizes.min() > 0 and sizes.max() >= _REACH * sizes.min() and not are_counted(sizes)
+    return sizes if is_size and not np.array_equal(sizes, np.arange(len(sizes)) + sizes[0]) else None
+
+
+def _is_told(sizes: NDArray[np.float64], cells: pd.DataFrame) -> bool:
+    """Tell whether another column holds the same numbers, or a size that rises with them."""
+    for other in map(str, cells.columns):
+        numbers = np.array([number_in(cell) for cell in cells[other]])
+        if not np.isfinite(numbers).all():
+            continue
+        rises = bool((np.diff(numbers[np.argsort(sizes, kind="stable")]) > 0).all())
+        if np.array_equal(numbers, sizes) or (rises and (numbers == np.round(numbers)).all() and not kind_of(other)):
+            return True
+    return False

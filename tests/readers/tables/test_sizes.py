@@ -1,0 +1,52 @@
+"""Labels that hold a size are numbers; those that only name a row are none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evenly.readers.scanning import Measurements, scan
+
+TIMES = (10.3, 21.1, 40.5, 83.0, 162.2)
+
+
+def _read(folder: Path, name: str, labels: list[str], counts: tuple[int, ...], **options: str) -> Measurements:
+    path = folder / "runs.csv"
+    rows = "".join(f"{label},{p},{t}\n" for label, p, t in zip(labels, counts, TIMES, strict=True))
+    path.write_text(f"{name},cores,time_s\n{rows}")
+    return scan(path, **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "parameter", "first"),
+    [
+        ("case", "case_{}", "case", 16), ("run", "run-{}k", "size", 16_000), ("grid", "{}^3", "grid", 4096),
+        ("job", "h2o-{}.inp", "size", 16), ("log file", "log{}", "size", 16),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("counts", [(4, 4, 4, 4, 4), (1, 2, 4, 8, 16)])
+def test_a_size_in_labels_is_a_parameter(
+    tmp_path: Path, name: str, pattern: str, parameter: str, first: int, counts: tuple[int, ...]
+) -> None:
+    labels = [pattern.format(16 * 2**k) for k in range(5)]
+    found = _read(tmp_path, name, labels, counts)
+    assert found.runs[""].configurations[parameter].iloc[0] == first
+    assert any(f"the number in its labels: {labels[0]} as {first}" in note for note in found.notes)
+    kept = _read(tmp_path, name, labels, counts, categories=name)
+    assert parameter not in kept.runs[""].parameters or kept.runs[""].configurations[parameter].iloc[0] == labels[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "labels"),
+    [
+        ("job", ["job1", "job2", "job3", "job4", "job5"]),  # numbers of rows
+        ("job", ["j48213", "j48220", "j48225", "j48230", "j48240"]),
+        ("host", ["node1", "node8", "node20", "node64", "node128"]),
+        ("log", ["c1.log", "c2.log", "c4.log", "c8.log", "c16.log"]),  # the cores
+        ("gpu", ["V100", "P100", "A10", "H200", "T4"]),
+    ],
+)
+def test_other_numbers_in_labels_are_no_sizes(tmp_path: Path, name: str, labels: list[str]) -> None:
+    notes = _read(tmp_path, name, labels, (1, 2, 4, 8, 16)).notes
+    assert not any("the number in its labels" in note for note in notes)
