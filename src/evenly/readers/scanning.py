@@ -353,6 +353,8 @@ def _nothing_read(roots: Sequence[Path], skipped: Sequence[Skipped], unknown: Se
         return ReadError(roots[0], f"no measurement could be read:{listing(lost)}")
     formats = "the formats that evenly reads (evenly read --formats lists them)"
     remedy = "for a table, pass format='table' (--format table); for a log, make a pattern with evenly init --pattern"
+    if roots[0].suffix.lower() in (".yaml", ".yml"):
+        remedy = "write YAML as JSON: a list of records, or an object of columns"
     if len(unknown) == 1 and roots[0] == unknown[0]:
         return ReadError(roots[0], f"the file is in none of {formats}: {remedy}")
     looked = f"{len(unknown)} file{'' if len(unknown) == 1 else 's'}" if unknown else "the folder is empty, 0 files"

@@ -32,6 +32,12 @@ def test_thousands_suffixes_and_powers_of_ten(tmp_path: Path) -> None:
     assert "'12k' in 'elements' is 12,000: write the number where 1024 was meant" in reader.notes
 
 
+def test_indian_groups_of_digits_are_told(tmp_path: Path) -> None:
+    runs, _ = read(tmp_path, 'n,time_ms\n"1,00,000","1,23,456"\n"12,34,567","9,876.5"\n"2,00,000","65,432"\n')
+    assert runs.configurations["n"].tolist() == [100_000, 1_234_567, 200_000]
+    assert runs.values.tolist() == pytest.approx([123.456, 9.8765, 65.432])
+
+
 def test_dots_beside_decimal_commas_are_asked_about(tmp_path: Path) -> None:
     content = "Kerne;Zellen;Laufzeit (s)\n1;50.020;120,5\n2;50.020;61,25\n2;70.020;81,25\n"
     with pytest.raises(ReadError, match=r"line 2: '50.020' in column 'Zellen' may be a thousand or a decimal point"):

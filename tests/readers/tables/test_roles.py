@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 
 import evenly
-from evenly.errors import ReadError
+from evenly.errors import ReadError, option_text
 from evenly.readers.scanning import scan
 from evenly.readers.tables.identifiers import identifies
 from evenly.readers.tables.roles import is_outcome
@@ -119,7 +120,7 @@ def test_rates_are_no_times(tmp_path: Path) -> None:
     alone = write(tmp_path, "cores,ns/day\n16,12.3\n32,22.9\n")
     with pytest.raises(ReadError, match="no column's name says that it is a time"):
         TableReader().read(alone)
-    with pytest.raises(ReadError, match=r"'ns/day' is a rate by its name: pass unit= \(--unit\), as 1/s"):
+    with pytest.raises(ReadError, match=r"'ns/day' is a rate by its name: pass unit= \(--unit\), as --unit 1/d"):
         TableReader(time="ns/day").read(alone)
     np.testing.assert_allclose(
         TableReader(time="ns/day", unit="1/d").read(alone)[""].values, [86_400 / 12.3, 86_400 / 22.9]
@@ -315,3 +316,15 @@ def test_a_time_per_piece_of_work_may_be_a_time(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match=r"'seconds_per_day' may be a time or a rate: pass unit=s"):
         scan(path, time="seconds_per_day")
     assert list(scan(path, time="seconds_per_day", unit="s").runs[""].values) == [12.3, 7.9]
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [("ns/day", "1/d"), ("sim. days/wallclock hour", "1/h"), ("tok/s", "1/s"), ("Rate (it/min)", "1/min")],
+)
+def test_of_the_only_rate_column_and_unit_are_asked_at_once(tmp_path: Path, name: str, unit: str) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text(f"cores,{name}\n1,10.1\n2,19.5\n4,36.8\n")
+    with pytest.raises(ReadError, match=f"{re.escape(option_text('--time', name))} --unit {unit}"):
+        scan(path)
+    assert scan(path, time=name, unit=unit).runs[""].parameters == ["cores"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import sys
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import pandas as pd
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from openpyxl import Workbook
 
 from evenly.errors import MissingExtraError, ReadError
+from evenly.readers.scanning import scan
 from evenly.readers.tables.table import TableReader
 from evenly.runs.runs import Runs
 from tests.readers.tables.test_table import read_one, write
@@ -99,3 +102,61 @@ def test_parquet_without_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'evenly\[parquet\]'"):
         TableReader().read(path)
+
+
+ALIGNED = "cores   time [s]   mesh\n1      100.0      fine\n2       52.0      fine\n4       27.0      fine\n"
+
+
+@pytest.mark.parametrize(
+    "text", [f"# Results\n\n```\n{ALIGNED}```\nas measured\n", f"Results\n\n{ALIGNED}\nBye  bye\n"]
+)
+def test_a_table_that_blanks_align_is_read_from_a_readme(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "README.md"
+    path.write_text(text)
+    assert scan(path).runs[""].values.tolist() == [100, 52, 27]
+    path.write_text(f"{text}\n{ALIGNED}")
+    with pytest.raises(ReadError, match="holds 2 tables"):
+        scan(path)
+
+
+@pytest.mark.parametrize("header", ["cores,time_s,,cores,time_s", "cores,time_s,,nodes,time", "n,time_s,,np,wall_s"])
+def test_two_tables_side_by_side_are_refused(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text(f"{header}\n1,100,,1,200\n2,52,,2,103\n")
+    with pytest.raises(ReadError, match="an empty column parts two tables"):
+        scan(path, time="time_s")
+    book = Workbook()
+    sheet = book.worksheets[0]
+    for row in csv.reader(path.read_text().splitlines()):
+        sheet.append([int(cell) if cell.isdigit() else cell or None for cell in row])
+    book.save(tmp_path / "runs.xlsx")
+    with pytest.raises(ReadError, match="an empty column parts two tables"):
+        scan(tmp_path / "runs.xlsx", time="time_s")
+
+
+def test_an_empty_column_within_a_table_is_none_between_two(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("cores,time_s,,mpi_time,comment\n1,100,,10,\n2,52,,8,\n")
+    assert scan(path).runs[""].parameters == ["cores"]
+
+
+def test_records_within_records_of_json(tmp_path: Path) -> None:
+    path = tmp_path / "runs.json"
+    path.write_text(
+        '[{"mesh": "a", "runs": [{"cores": 1, "time_s": 9}, {"cores": 2, "time_s": 5}]},'
+        ' {"mesh": "b", "runs": [{"cores": 1, "time_s": 19}, {"cores": 2, "time_s": 10}]}]'
+    )
+    runs = scan(path).runs[""]
+    assert (runs.parameters, runs.values.tolist()) == (["mesh", "cores"], [9, 5, 19, 10])
+    path.write_text('{"meta": {"host": "x"}, "mesh": "a", "cores": [1, 2], "time_s": [9, 5]}')
+    assert scan(path).runs[""].values.tolist() == [9, 5]
+    path.write_text('[{"cores": 1, "time_s": 9, "phases": [{"phase": "fft", "s": 3}, {"phase": "io", "s": 1}]}]')
+    with pytest.raises(ReadError):
+        scan(path)
+
+
+def test_yaml_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "runs.yaml"
+    path.write_text("- {cores: 1, time_s: 9}\n- {cores: 2, time_s: 5}\n")
+    with pytest.raises(ReadError, match="write YAML as JSON"):
+        scan(path)

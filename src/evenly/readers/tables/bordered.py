@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["tables_in_text", "without_borders"]
+__all__ = ["aligned_in_text", "tables_in_text", "without_borders"]
 
 _RULE = re.compile(r"\s*\|?[\s:|+=-]*[-=]{2,}[\s:|+=-]*\|?\s*")
 #: A rule above, below and within a table of reStructuredText without bars.
 _COLUMNS = re.compile(r"={2,}(\s+={2,})+\s*")
 #: A title of at most so many lines, with the border, stands above a table.
 _MOST_ABOVE = 4
+#: So many lines alike are a table.
+_FEWEST = 3
 
 
 def without_borders(lines: Sequence[str]) -> list[str]:
@@ -75,6 +77,26 @@ def tables_in_text(lines: Sequence[str]) -> list[range]:
             end = next((n for n in range(number, len(lines)) if not _is_row(lines[n])), len(lines))
             first = next((n + 1 for n in range(number - 1, -1, -1) if not _is_row(lines[n])), 0)
             found.append(range(first, end))
+    return found
+
+
+def aligned_in_text(lines: Sequence[str]) -> list[range]:
+    """Return the lines of each table whose columns only blanks part, two and more of them, among other text.
+
+    Examples
+    --------
+    >>> aligned_in_text(["Scaling:", "", "cores   time [s]", "1       90.1", "2       46.2", "", "as measured"])
+    [range(2, 5)]
+    """
+    widths = [len(re.split(r"\s{2,}|\t", line.strip())) for line in lines]
+    found: list[range] = []
+    for number, width in enumerate(widths):
+        if width < 2 or (found and number < found[-1].stop):
+            continue
+        end = next((n for n in range(number, len(lines)) if widths[n] != width), len(lines))
+        cells = " ".join(lines[number + 1 : end]).split()
+        if end - number >= _FEWEST and 2 * sum(cell[:1].isdigit() for cell in cells) > len(cells):
+            found.append(range(number, end))
     return found
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from evenly.errors import EvenlyError, MissingExtraError, ReadError
 from evenly.readers.files import UNENDED, head, is_file, is_unended, lines, plain_suffix
 from evenly.readers.registry import Skipped
-from evenly.readers.tables.bordered import tables_in_text
+from evenly.readers.tables.bordered import aligned_in_text, tables_in_text
 from evenly.readers.tables.columns import time_candidates
 from evenly.readers.tables.delimited import Delimited, parse
 from evenly.readers.tables.doubts import without_doubts
@@ -236,7 +236,7 @@ def _only_table(path: Path, content: list[str]) -> list[str]:
         content = latex_as_bars(content)
     if plain_suffix(path) == ".org":
         content = org_as_bars(content)
-    found = tables_in_text(content)
+    found = tables_in_text(content) or aligned_in_text(content)
     if len(found) > 1:
         at = " and ".join(str(one.start + 1) for one in found)
         raise ReadError(path, f"the text holds {len(found)} tables, at the lines {at}: save the one to read as a file")
@@ -245,7 +245,9 @@ def _only_table(path: Path, content: list[str]) -> list[str]:
         return content
     if not found:
         raise ReadError(
-            path, "the text holds no table (lines with bars), and is in none of the formats that evenly reads"
+            path,
+            "the text holds no table (lines with bars, or columns that several blanks part), and is in none of the "
+            "formats that evenly reads",
         )
     return [
         _NUMBERS.sub("| nr ", _MARKS.sub("", line)) if number in found[0] else "" for number, line in enumerate(content)

@@ -24,6 +24,7 @@ __all__ = [
     "measured",
     "time_candidates",
     "timing_by_unit",
+    "unit_of_rate",
     "unit_of_time",
 ]
 
@@ -147,8 +148,8 @@ _OF_EACH = re.compile(
 )
 _CLOCK = re.compile(r"(?P<base>.*?\S)\s*[\[(](?:d-|d:)?h{1,2}:mm(?::ss)?[\])]", re.IGNORECASE)
 _RATE = re.compile(
-    r"(?P<base>.*\S)(?:\s*/\s*|[\s_]+per[\s_]+)(?:(?:cpu|core|node|rank|gpu)[\s_-]?)?"
-    r"(s|sec|second|min|minute|h|hour|d|day)(?:\s*[\])])?",
+    r"(?P<base>.*\S)(?:\s*/\s*|[\s_]+per[\s_]+)(?:(?:cpu|core|node|rank|gpu|wall(?:[\s_-]?clock)?)[\s_-]?)?"
+    r"(?P<per>s|sec|second|min|minute|h|hour|d|day)(?:\s*[\])])?",
     re.IGNORECASE,
 )
 
@@ -285,6 +286,19 @@ def is_rate(column: str) -> bool:
     """
     match = _RATE.fullmatch(column.strip())
     return match is not None and (match["base"].lower() in _WHOLE_NAME_UNITS or measured(match["base"]) is None)
+
+
+def unit_of_rate(column: str) -> str:
+    """Return the unit of a rate by its name, without what is counted; "" if it is none.
+
+    Examples
+    --------
+    >>> unit_of_rate("ns/day"), unit_of_rate("sim. days/wallclock hour"), unit_of_rate("GB/s"), unit_of_rate("time_s")
+    ('1/d', '1/h', '1/s', '')
+    """
+    match = _RATE.fullmatch(column.strip())
+    per = match["per"].lower() if match and is_rate(column) else ""
+    return f"1/{'min' if per.startswith('min') else per[0]}" if per else ""
 
 
 def timing_by_unit(column: str) -> Measured | None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from evenly.errors import ReadError
 from evenly.readers.files import is_unended
 from evenly.readers.tables.bordered import without_borders
-from evenly.readers.tables.header_rows import joined_header, without_row_numbers
+from evenly.readers.tables.header_rows import joined_header, refuse_side_by_side, without_row_numbers
 from evenly.readers.tables.number_texts import is_share
 from evenly.readers.tables.unit_row import are_units, is_unit_of_time
 from evenly.runs.durations import is_duration
@@ -106,6 +106,7 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     delimiter = told["mark"] if told is not None else _find_delimiter([line for _, line in content[:_SAMPLE]])
     rows = _without_title([(number, [_unmarked(cell) for cell in _cells(line, delimiter)]) for number, line in content])
     header_line, header = (rows := without_row_numbers(joined_header(rows)))[0]
+    refuse_side_by_side(path, rows)
     empty = [
         at for at, name in enumerate(header) if not name and not any(row[at : at + 1] != [""] for _, row in rows[1:])
     ]

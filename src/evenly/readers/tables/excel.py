@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from evenly.errors import MissingExtraError, ReadError, option_text
 from evenly.memory import check_room
 from evenly.readers.tables.columns import unit_of_time
-from evenly.readers.tables.header_rows import joined_header
+from evenly.readers.tables.header_rows import joined_header, refuse_side_by_side
 from evenly.runs.units import SECONDS_PER
 
 __all__ = ["Sheet", "read_sheet"]
@@ -135,6 +135,7 @@ def _first(cells: Sequence[str]) -> int:
 
 def _framed(path: Path, rows: Sequence[tuple[int, list[str]]]) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     header_row, header = (rows := joined_header(rows))[0]
+    refuse_side_by_side(path, rows)
     used = [place for place, name in enumerate(header) if name or any(cells[place] for _, cells in rows[1:])]
     names = [header[place] for place in used]
     if (twice := next((name for name in names if names.count(name) > 1), None)) is not None:

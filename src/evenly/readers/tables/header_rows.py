@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
-from evenly.readers.tables.columns import canonical_unit
+from evenly.errors import ReadError
+from evenly.readers.tables.columns import canonical_unit, measured
+from evenly.readers.tables.roles import is_count
 
-__all__ = ["joined_header", "without_row_numbers"]
+__all__ = ["joined_header", "refuse_side_by_side", "without_row_numbers"]
 
 _Row = tuple[int, list[str]]
 _UNIT_BEHIND = re.compile(r"(.*\S)?\s*([\[(][^\])]*[\])])")
@@ -57,6 +60,33 @@ def joined_header(rows: Sequence[_Row]) -> list[_Row]:
         else:
             joined.append(" ".join([last, *names]).strip())
     return [(rows[count - 1][0], joined), *rows[count:]]
+
+
+def refuse_side_by_side(path: Path, rows: Sequence[_Row]) -> None:
+    """Refuse two tables that an empty column parts: each has a time, and a count or a name of the other one.
+
+    Raises
+    ------
+    ReadError
+        With the line of the header, and the columns of both.
+    """
+    line, header = rows[0]
+    for gap, name in enumerate(header):
+        if name or any("".join(row[gap : gap + 1]) for _, row in rows):
+            continue
+        left, right = list(filter(None, header[:gap])), list(filter(None, header[gap + 1 :]))
+        if _is_table(left, right) and _is_table(right, left):
+            raise ReadError(
+                path,
+                f"an empty column parts two tables, that of {left[0]!r} to {left[-1]!r} and that of {right[0]!r} to "
+                f"{right[-1]!r}: save each in a file of its own",
+                line=line,
+            )
+
+
+def _is_table(names: Sequence[str], others: Sequence[str]) -> bool:
+    has_time = any((told := measured(name)) is not None and told.certainty > 0 for name in names)
+    return has_time and any(is_count(name) or (name in others and measured(name) is None) for name in names)
 
 
 def without_row_numbers(rows: Sequence[_Row]) -> list[_Row]:

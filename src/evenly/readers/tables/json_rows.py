@@ -78,13 +78,38 @@ def _records(text: str) -> list[Mapping[str, Any]]:
         if len(lists) == 1 and all(isinstance(one, Mapping) for one in lists[0]):  # {"machine": …, "runs": [{…}, …]}
             shared = {name: value for name, value in found.items() if not isinstance(value, list | Mapping)}
             found = [{**{name: v for name, v in shared.items() if name not in one}, **one} for one in lists[0]]
-        elif lists and len(lists) == len(found) and len({len(value) for value in lists}) == 1:
-            found = [dict(zip(found, row, strict=True)) for row in zip(*lists, strict=True)]
+        elif lists and len({len(value) for value in lists}) == 1:
+            columns = {name: value for name, value in found.items() if isinstance(value, list)}
+            shared = {name: value for name, value in found.items() if not isinstance(value, list | Mapping)}
+            found = [shared | dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
     if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
         return []
+    found = [one for record in found for one in _nested(record)]
     found = [one for record in _flat(found) for one in _repeated(record)]
     plain = all(not isinstance(value, Mapping | list) for one in found for value in one.values())
     return found if plain else []
+
+
+def _nested(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return a record that holds a list of records, and no time itself, as one record for each of these.
+
+    Examples
+    --------
+    >>> _nested({"case": "a", "runs": [{"cores": 8}, {"cores": 16}]})
+    [{'case': 'a', 'cores': 8}, {'case': 'a', 'cores': 16}]
+    """
+    lists = {
+        name: value
+        for name, value in record.items()
+        if isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value)
+    }
+    if len(lists) != 1:
+        return [record]
+    ((name, records),) = lists.items()
+    rest = {other: value for other, value in record.items() if other != name}
+    if time_candidates(path[-1] for path, _ in _paths(rest)):  # the phases of a run, say
+        return [record]
+    return [{**{other: value for other, value in rest.items() if other not in one}, **one} for one in records]
 
 
 def _as_pandas_writes(found: Mapping[str, Any]) -> Any:

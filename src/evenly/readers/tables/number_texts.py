@@ -19,9 +19,9 @@ __all__ = ["Decimal", "has_decimal_commas", "has_decimal_points", "has_suffix", 
 Decimal = Literal["auto", ".", ","]
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
-#: Groups of three digits, with the mark between them and the other one before decimals.
+#: Groups of three digits, with the mark between them and the other one before decimals; in India, of two: 1,23,456.
 _GROUPED = {
-    ",": re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?"),
+    ",": re.compile(r"[+-]?[1-9](\d{0,2}(,\d{3})+|\d?(,\d{2})+,\d{3})(\.\d+)?"),
     ".": re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?"),
 }
 #: As Fortran writes numbers of double precision.

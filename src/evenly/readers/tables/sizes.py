@@ -66,12 +66,9 @@ def _is_identifier(name: str) -> bool:
 
 def _sizes_in(texts: list[str]) -> NDArray[np.float64] | None:
     """Return the only number in which labels differ, (n_rows,); None if they differ in more, or it is no size."""
-    if (
-        len(texts) < _FEWEST
-        or is_duration(texts[0])
-        or is_share(texts[0])
-        or len(set(texts)) < _NEARLY_ALL * len(texts)
-    ):
+    if len(texts) < _FEWEST or not re.search(r"\d", texts[0]) or not re.search(r"[^\W\d_]|\^", texts[0]):
+        return None
+    if is_duration(texts[0]) or is_share(texts[0]) or len(set(texts)) < _NEARLY_ALL * len(texts):
         return None
     parts = [_NUMBER.split(text) for text in texts]
     if len({len(one) for one in parts}) > 1:

@@ -239,7 +239,10 @@ def _refuse_unclear_units(values: Values, column: str, told: str) -> None:
                 f"{column!r} may be a time or a rate: pass unit={its} (--unit {its}) if more is slower; else the unit "
                 "of the rate, as 1/s, 1/h or 1/d",
             )
-        raise ReadError(values.path, f"{column!r} is a rate by its name: pass unit= (--unit), as 1/s, 1/h or 1/d")
+        raise ReadError(
+            values.path,
+            f"{column!r} is a rate by its name: pass unit= (--unit), as --unit {words.unit_of_rate(column)}",
+        )
     if (scaled := _SCALED.search(column) or (None if told else _OTHER_UNIT.search(column))) is not None:
         raise ReadError(
             values.path,
@@ -319,7 +322,11 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
     )
     several = found or sum(not kind_of(name) and values.is_numeric(name) for name in named) > 1  # Cores, Fluid, Solid
     wide = "; columns of each solver are told apart by names: a_cores, a_time_ms, b_cores, b_time_ms" if several else ""
-    if pattern := pattern_in(found or list(map(str, values.cells.columns))):
+    rates = [] if found else [name for name in free if words.is_rate(name)]
+    if len(rates) == 1:
+        typed = f"{option_text('--time', rates[0])} --unit {words.unit_of_rate(rates[0])}"
+        wide = f"; if the rate is to be learned: {typed}"
+    elif pattern := pattern_in(found or list(map(str, values.cells.columns))):
         wide = f"; if several columns are times: {option_text('--time', pattern)}"
     elif sum(name.strip().isdigit() for name in map(str, values.cells.columns)) > 1:
         wide = (

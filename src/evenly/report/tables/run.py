@@ -23,6 +23,8 @@ __all__ = [
 ]  # fmt: skip
 
 _MOST_LABELS = 4
+#: From so many repetitions on, two digits leave the width to the names.
+_MANY = 10_000
 
 
 class SkippedFile(Protocol):
@@ -113,7 +115,8 @@ def runs_table(
             f"{facts['rows']}", *([f"{lost} failed"] if lost else []),
             *([f"{facts['timed_out']} timed out"] if facts["timed_out"] else []),
         ])  # fmt: skip
-        repeats = span(facts["fewest_repetitions"], facts["most_repetitions"])
+        fewest, most = facts["fewest_repetitions"], facts["most_repetitions"]
+        repeats = span(fewest, most, 2 if most >= _MANY else 4)
         spread = "–" if facts["typical_spread"] is None else percent(facts["typical_spread"], 2)
         add_row(
             table, solver or "(all)", rows, _configurations(facts), _measured(one, details=details), repeats, spread
