@@ -30,6 +30,8 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
     "per node": (
         "taskspernode", "ntaskspernode", "rankspernode", "procspernode", "processespernode", "mpipernode", "ppn", "tpn",
         "corespernode", "cpuspernode",
+        "prozesseknoten", "prozesseproknoten", "kerneknoten", "kerneproknoten", "processusparnoeud", "coeursparnoeud",
+        "procesospornodo", "nucleospornodo", "processipernodo",
         "tasksnode", "ranksnode", "procsnode", "processesnode", "mpinode", "coresnode", "cpusnode",
     ),
     "per rank": (

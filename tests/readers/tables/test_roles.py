@@ -328,3 +328,9 @@ def test_of_the_only_rate_column_and_unit_are_asked_at_once(tmp_path: Path, name
     with pytest.raises(ReadError, match=f"{re.escape(option_text('--time', name))} --unit {unit}"):
         scan(path)
     assert scan(path, time=name, unit=unit).runs[""].parameters == ["cores"]
+
+
+def test_costs_are_outcomes(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("cores,Runtime (hrs),Cost ($),core-h/SY\n4,12.5,$2.13,714\n8,6.61,$2.25,823\n16,3.62,$2.46,2133\n")
+    assert roles(path)["Cost ($)"] == roles(path)["core-h/SY"] == "outcome"

@@ -145,3 +145,11 @@ def test_a_rounded_mean_and_deviation_in_another_language_are_computed(tmp_path:
     runs = _read(tmp_path, f"Kerne,Lauf 1,Lauf 2,Lauf 3,{statistics}\n{rows}").runs[""]
     assert runs.parameters == ["Kerne"]
     assert runs.values.max() == pytest.approx(0.1012)
+
+
+def test_sizes_as_powers_side_by_side(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("Cores,64^3,128^3\n1,10.2,81.4\n2,5.4,41.9\n")
+    with pytest.raises(ReadError, match=re.escape("--time '*^3'")):
+        scan(path)
+    assert scan(path, time="*^3").runs[""].configurations["size"].tolist() == [64, 128, 64, 128]

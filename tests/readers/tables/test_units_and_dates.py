@@ -9,6 +9,7 @@ import pytest
 
 from evenly.errors import ReadError
 from evenly.readers.scanning import Measurements, scan
+from evenly.runs.cores import find_cores
 from tests.readers.tables.test_excel import book
 
 
@@ -243,3 +244,26 @@ def test_a_commented_row_of_units_between_spaces(tmp_path: Path, head: str) -> N
 def test_a_comment_above_a_commented_header_is_no_header(tmp_path: Path) -> None:
     found = _read(tmp_path, "# my runs\n# cores time\n8 10.0\n16 5.5\n32 3.0\n", "runs.dat")
     assert found.runs[""].values.tolist() == [10.0, 5.5, 3.0]
+
+
+def test_a_row_of_units_with_clocks_and_millions(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("Knoten;Prozesse/Knoten;Gitterpunkte;Wandzeit\n-;-;Mio.;mm:ss\n1;76;2,1;40:10\n2;76;2,1;21:02\n")
+    runs = scan(path).runs[""]
+    assert runs.values.tolist() == [2410, 1262]
+    assert find_cores(runs.space, measured=runs.configurations).text == "Knoten * `Prozesse/Knoten`"
+
+
+def test_epochs_with_their_unit_in_the_name_tell_the_time(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("cores,start_ms,end_ms\n1,1711111111000,1711111211000\n2,1711111300000,1711111352000\n")
+    assert scan(path).runs[""].values.tolist() == [100, 52]
+
+
+@pytest.mark.parametrize("name", ["Время, с", "Czas (s)", "Wandzeit [s]", "Elapsed time, s"])
+def test_names_of_times_with_their_unit_behind_a_comma(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text(f'p,"{name}"\n1,100.5\n2,52.1\n4,n.a.\n')
+    found = scan(path)
+    assert found.runs[""].values.tolist()[:2] == [100.5, 52.1]
+    assert not any("assumed" in note for note in found.notes)

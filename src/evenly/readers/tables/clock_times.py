@@ -75,6 +75,8 @@ _MONTHS = {
 _MONTH = re.compile(_WORD)
 _TIME_OF_DAY = re.compile(_TIME, re.I)
 _UTC = re.compile(r"(?<=\d)\s*(?:UTC|GMT)$")
+#: Of an epoch.
+_UNIT = re.compile(r"_(?:s|sec|ms|us|ns|unix|epoch|utc)$")
 _NOT_YET = frozenset({"", "-", "unknown", "none", "n/a", "na", "null"})
 #: Seconds since 1970 lie between; larger numbers count smaller units.
 _EPOCH = (1e8, 1e11)
@@ -132,11 +134,11 @@ def start_and_end(columns: Iterable[str]) -> tuple[str, str] | None:
 
     Examples
     --------
-    >>> start_and_end(["cores", "Start", "End"]), start_and_end(["cores", "finished"])
-    (('Start', 'End'), None)
+    >>> start_and_end(["cores", "Start", "End"]), start_and_end(["start_ms", "end_ms"]), start_and_end(["finished"])
+    (('Start', 'End'), ('start_ms', 'end_ms'), None)
     """
-    names = list(columns)
-    starts, ends = ([name for name in names if name_key(name) in known] for known in (STARTS, ENDS))
+    keys = {name: _UNIT.sub("", name_key(name)) for name in columns}
+    starts, ends = ([name for name, key in keys.items() if key in known] for known in (STARTS, ENDS))
     return (starts[0], ends[0]) if len(starts) == len(ends) == 1 else None
 
 

@@ -50,10 +50,13 @@ STATISTICS = frozenset({
     "stabw", "standardabweichung", "streuung", "varianz", "écart", "desv", "desviación", "desvio", "deviazione", "σ",
 })  # fmt: skip
 #: Values of the time column that stand for a missing time.
-NO_TIME = frozenset({"", "-", "--", "na", "n/a", "nan", "none", "null", "inf", "infinity"})
+NO_TIME = frozenset(
+    {"", "-", "--", "na", "n/a", "n.a.", "n.a", "k.a.", "n.d.", "nan", "none", "null", "inf", "infinity"}
+)
 
 _TIME_NAMES = frozenset({
-    "zeit", "laufzeit", "rechenzeit", "gesamtzeit", "dauer", "temps", "durée", "tiempo", "tempo",
+    "zeit", "laufzeit", "rechenzeit", "gesamtzeit", "wandzeit", "wanduhrzeit", "dauer", "время", "czas", "tijd",
+    "temps", "durée", "tiempo", "tempo",
     "seconds", "time", "times", "wtime", "runtime", "run_time", "realtime", "walltime", "wall_time", "wall",
     "wallclock",
     "wallclock_time",
@@ -198,7 +201,7 @@ def measured(column: str) -> Measured | None:
     if name.lower() in _WHOLE_NAME_UNITS:
         return Measured(column, "seconds", _UNIT_NAMES[name.lower()], 2)
     base, unit = _split_unit(name)
-    plain = re.sub(r"[\s\-.]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", base.strip())).lower()
+    plain = re.sub(r"[\s\-.]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", base.strip(" ,"))).lower()
     words = set(plain.split("_"))
     if unit and base_unit(unit) != "s":
         return Measured(column, base, unit, 0) if words & _OTHER_WORDS else None

@@ -30,6 +30,8 @@ _ONE_GROUP = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 _SUFFIXED = re.compile(r"(?P<number>[+-]?\d+(?:\.\d+)?) ?(?P<suffix>[kKMG])")
 #: ``97.7%``, and a speed-up of ``1.93x``.
 _SHARE = re.compile(r"[+-]?\d+(\.\d+)? ?[%x×]")
+#: ``$2.13``, ``2.13 €``
+_CURRENCY = re.compile(r"[$€£¥]\s?(?=\d)|(?<=\d)\s?[$€£¥]$")
 _SUFFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 
 
@@ -161,9 +163,10 @@ def number(cell: str, grouping: str = ",") -> float:
 
     Examples
     --------
-    >>> number("4M"), number("1,024"), number("97%"), number("fine")
-    (4000000.0, 1024.0, 97.0, nan)
+    >>> number("4M"), number("1,024"), number("97%"), number("$2.13"), number("fine")
+    (4000000.0, 1024.0, 97.0, 2.13, nan)
     """
+    cell = _CURRENCY.sub("", cell, count=1)
     if _GROUPED[grouping].fullmatch(cell):
         cell = cell.replace(grouping, "")
     if grouping == ".":

@@ -38,6 +38,7 @@ __all__ = [
     "is_outcome",
     "is_result",
     "is_statistic",
+    "is_summed",
     "look_measured",
     "only",
     "settle",
@@ -176,6 +177,10 @@ _TIME_OF_EACH = re.compile(
     r"(.*[\s_])?(s|sec|seconds?|ms|msec|us|µs|min|h|hours?)(\s*/\s*|[\s_]+per[\s_]+)(?!s\b|min\b|h\b|hour|day)\w+",
     re.IGNORECASE,
 )
+#: The time of all cores together, also per something.
+_SUMMED = re.compile(
+    r"((core|node|gpu|cpu|pe)s?[\s_-]*(hours?|hrs?)|(core|node|gpu|pe)s?[\s_-]+(h|s|secs?|seconds?))\b", re.I
+)
 _UNIT_TAIL = re.compile(r"\s*(\[[^\]]*\]|\([^)]*\))\s*$")
 
 
@@ -261,12 +266,24 @@ def is_result(column: str) -> bool:
     words = set(key.split("_"))
     return (
         is_rate(column)
+        or is_summed(column)
         or _TIME_OF_EACH.fullmatch(column.strip()) is not None
         or (bool(words & {"cpu", "user", "sys"}) and bool(unit_of_time(column)))
         or bool(words & _OUTCOMES)
         or key in _OUTCOME_NAMES
         or words >= {"speed", "up"}
     )
+
+
+def is_summed(column: str) -> bool:
+    """Tell whether a name is that of the time of all cores together, also per something.
+
+    Examples
+    --------
+    >>> is_summed("core-h/SY"), is_summed("pe-hrs/simulated_year"), is_summed("cores")
+    (True, True, False)
+    """
+    return _SUMMED.match(column) is not None
 
 
 def is_memory(column: str) -> bool:

@@ -154,7 +154,7 @@ def _named_by(before: str, after: str) -> str:
     for side in (_BRACKETED.sub("", after), before):
         words = re.split(r"[\s_]+", side.strip(" _-=:.,;/("))
         if name := [*itertools.dropwhile(_names_nothing, words)]:
-            return " ".join(name)
+            return " ".join(name) if re.search(r"[^\W\d_]", "".join(name)) else "size"
     return ""
 
 
@@ -168,11 +168,15 @@ def pattern_in(columns: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> pattern_in(["mesh", "8 cores", "16 cores"]), pattern_in(["cores", "Try A", "Try B"]), pattern_in(["a", "b"])
-    ('* cores', 'Try *', '')
+    >>> [pattern_in(names) for names in (["mesh", "8 cores", "16 cores"], ["Try A", "Try B"], ["8^3", "16^3"], ["a"])]
+    ['* cores', 'Try *', '*^3', '']
     """
-    names = [re.sub(r"\d+|(?<=[\s_-])[A-Z]$", "*", name) for name in columns]
-    found = Counter(name for name in names if name.count("*") == 1 and len(name) > 1).most_common(1)
+    found = Counter(
+        f"{name[: part.start()]}*{name[part.end() :]}"
+        for name in columns
+        for part in re.finditer(r"\d+|(?<=[\s_-])[A-Z]$", name)
+        if "*" not in name and part[0] != name
+    ).most_common(1)
     return found[0][0] if found and found[0][1] > 1 else ""
 
 

@@ -13,7 +13,7 @@ from evenly.errors import ReadError, option_text
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed
 from evenly.readers.tables.clock_times import between, in_parts, start_and_end
-from evenly.readers.tables.roles import is_limit, is_result, words_of
+from evenly.readers.tables.roles import is_limit, is_result, is_summed, words_of
 from evenly.readers.tables.side_by_side import pattern_in
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.unit_row import unit_in_text
@@ -45,8 +45,6 @@ _SUMMED_UP = frozenset({
     "aggregate", "aggregated", "summed", "cumulative", "accumulated", "kumuliert", "kumulierte", "cumulé", "cumulée",
     "agregado", "thread", "threads",
 })  # fmt: skip
-#: The time of all cores together: no unit makes it the time of a run.
-_SUMMED = re.compile(r"((core|node|gpu|cpu)s?[\s_-]*hours?|(core|node|gpu)s?[\s_-]+(h|hrs?|s|secs?|seconds?))\b", re.I)
 #: A factor that a name tells: ``time (x1000 s)``, ``Time [10^3 s]``, ``time / 60 s``, ``in 1000 s``, ``log time``.
 _SCALED = re.compile(
     r"[\[(]\s*(?:[x×*]\s*\d|10\s*(?:\^|\*\*|e)?-?\d|1e-?\d|10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻])[^\])]*[\])]"
@@ -70,7 +68,8 @@ _USUAL = frozenset({
     "loop", "main", "step", "solve", "solver", "compute", "job", "app", "application", "program", "code", "benchmark",
     "process", "task", "new", "old", "result", "response", "t", "y", "lap", "iteration", "timestep", "each", "spent",
     "iter", "it", "epoch", "zeitschritt", "cycle",
-    "zeit", "laufzeit", "rechenzeit", "gesamtzeit", "dauer", "gesamt", "wanduhr", "wanduhrzeit", "echtzeit", "pro",
+    "zeit", "laufzeit", "rechenzeit", "gesamtzeit", "dauer", "gesamt", "wanduhr", "wanduhrzeit", "wandzeit",
+    "время", "czas", "tijd", "echtzeit", "pro",
     "schritt", "sekunden", "minuten", "stunden", "temps", "durée", "totale", "exécution", "mur", "écoulé",
     "réel", "moyen", "secondes", "heures", "de", "du", "d", "par", "tiempo", "tempo", "ejecución", "reale", "raw",
     "sypd", "sdpd", "day", "days", "year", "years", "simulated", "model", "mday", "myear",
@@ -208,7 +207,7 @@ def _refuse_ends(values: Values, column: str) -> None:
 
 def _refuse_other_times(values: Values, column: str) -> None:
     """Refuse a column that is not the time of a run by its name, or may be another one."""
-    if _SUMMED.match(column):
+    if is_summed(column):  # no unit makes it the time of a run
         raise ReadError(
             values.path,
             f"{column!r} is the time of all cores together by its name, and no unit makes it that of a run: give the "
@@ -252,7 +251,7 @@ def _refuse_unclear_units(values: Values, column: str, told: str) -> None:
     if not told and is_result(column):
         raise ReadError(
             values.path,
-            f"{column!r} isn't a time by its name, but a result: pass unit= (--unit), as 1/s where it is a rate",
+            f"{column!r} isn't a time by its name, but a result: pass unit= (--unit), as s, or 1/s where it is a rate",
         )
 
 

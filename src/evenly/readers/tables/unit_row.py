@@ -29,7 +29,8 @@ _UNIT_COLUMNS = frozenset({"unit", "units", "time_unit", "time unit", "einheit",
 _OTHER_UNITS = frozenset({
     "#", "%", "count", "counts", "number", "cores", "nodes", "ranks", "tasks", "threads", "gpus", "processes", "cells",
     "points", "elements", "dofs", "dof", "particles", "atoms", "steps", "bytes", "m", "mm", "km", "°c", "k", "ghz",
-    "mhz", "w", "kw", "gflop/s", "gflops", "tflop/s", "gb/s", "mb/s", "x", "string", "int",
+    "mhz", "mio", "mio.", "mrd.", "tsd.", "millions", "w", "kw", "gflop/s", "gflops", "tflop/s", "gb/s", "mb/s",
+    "x", "string", "int",
     "float", "eur", "€", "usd", "$",
 })  # fmt: skip
 _NONE = frozenset({"", "-", "--", "1", "none", "n/a"})
@@ -42,6 +43,8 @@ _WITH_UNIT = re.compile(
     r"(?P<number>[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?) ?(?P<unit>[kKMGT]i?B|[kM]?J|k?Wh|[mun]?s|min|h)"
 )
 
+#: How a column of clocks is written, in a row of units.
+_CLOCK = re.compile(r"(?:d{1,2}-)?h{1,2}:mm(?::ss)?|m{1,2}:ss", re.IGNORECASE)
 _WITH_WORD = re.compile(r"(\d+)[ -]([^\W\d_]+)")
 #: A run on one core.
 _SERIAL = frozenset({"serial", "sequential", "seriell", "sequentiell", "séquentiel", "secuencial", "seriale", "série"})
@@ -198,10 +201,10 @@ def with_units(cells: pd.DataFrame, lines: NDArray[np.int64]) -> tuple[pd.DataFr
     names = {
         name: f"{name} [{unit}]"
         for name, unit in by_column.items()
-        if unit not in name and measured(f"{name} [{unit}]") is not None
+        if unit not in name and (_CLOCK.fullmatch(unit) or measured(f"{name} [{unit}]") is not None)
     }
     rest = cells.iloc[1:].rename(columns=names).reset_index(drop=True)
-    return rest, lines[1:], {names.get(name, name): unit for name, unit in by_column.items()}
+    return rest, lines[1:], {names.get(name, name): unit for name, unit in by_column.items() if _is_known(unit)}
 
 
 def are_units(row: Sequence[str]) -> bool:
@@ -226,7 +229,7 @@ def is_unit_of_time(cell: str) -> bool:
     (True, True, False)
     """
     unit = canonical_unit(_bare(cell))
-    return unit in SECONDS_PER or unit.lower() in ("sypd", "sdpd")
+    return unit in SECONDS_PER or unit.lower() in ("sypd", "sdpd") or _CLOCK.fullmatch(unit) is not None
 
 
 def _bare(cell: str) -> str:
@@ -282,8 +285,13 @@ def unit_in_text(lines: Iterable[str]) -> tuple[str, str]:
 
 def _is_unit(text: str) -> bool:
     """Tell whether a text is a unit that evenly knows, or one of a few others that a table may have."""
+    other = text.lower() in _OTHER_UNITS or _MANY.sub("", text.lower(), count=1) in _OTHER_UNITS
+    return other or _CLOCK.fullmatch(text) is not None or _is_known(text)
+
+
+def _is_known(text: str) -> bool:
     try:
         base_unit(text)
     except ValueError:
-        return text.lower() in _OTHER_UNITS or _MANY.sub("", text.lower(), count=1) in _OTHER_UNITS
+        return False
     return True
