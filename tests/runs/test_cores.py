@@ -39,6 +39,7 @@ def test_ranks_alone_are_taken_and_that_is_said() -> None:
         ({"ranks": (1, 8), "threads": (1, 4)}, "'ranks * threads'"),
         # Four threads of each rank make four times as many cores, though they never varied.
         ({"ranks": (1, 8), "threads": (4, 4)}, "'ranks * threads'"),
+        ({"Processes": (1, 8), "Threads/process": (1, 4)}, "'Processes * `Threads/process`'"),
         ({"ranks": (1, 8), "gpus": (1, 4)}, "ranks"),
         ({"ranks": (1, 8), "tasks": (1, 4)}, "tasks"),
         ({"cores": (1, 48), "nodes": (1, 4)}, "'nodes * cores'"),

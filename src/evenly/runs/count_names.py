@@ -18,7 +18,8 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
         "resourcelistncpus", "slots", "nslots", "totalthreads", "threadstotal", "allthreads",
     ),
     "nodes": ("nodes", "nnodes", "nnode", "numnodes", "nodecount", "numberofnodes", "allocnodes", "hosts",
-              "nodos", "numerodenodos", "nodi", "knoten", "anzahlknoten", "noeuds", "nombredenoeuds"),
+              "nodos", "numerodenodos", "nos", "numerodenos", "nodi", "knoten", "anzahlknoten", "noeuds",
+              "nombredenoeuds"),
     "ranks": (
         "mpi", "ranks", "nranks", "numranks", "mpiranks", "numberofranks", "np", "nproc", "nprocs", "procs", "numprocs",
         "mpiprocs", "mpinp", "processes", "nprocesses", "numprocesses",
@@ -31,7 +32,7 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
         "taskspernode", "ntaskspernode", "rankspernode", "procspernode", "processespernode", "mpipernode", "ppn", "tpn",
         "corespernode", "cpuspernode",
         "prozesseknoten", "prozesseproknoten", "kerneknoten", "kerneproknoten", "processusparnoeud", "coeursparnoeud",
-        "procesospornodo", "nucleospornodo", "processipernodo",
+        "nucleosporno", "processosporno", "procesospornodo", "nucleospornodo", "processipernodo",
         "tasksnode", "ranksnode", "procsnode", "processesnode", "mpinode", "coresnode", "cpusnode",
     ),
     "per rank": (
@@ -113,7 +114,11 @@ def kind_of(name: str) -> str:
     return (
         _KIND_OF.get(plain)
         or _KIND_OF.get(bare)
-        or ("per rank" if re.fullmatch(r"(open)?mp.*threads|threads.*(rank|task)s?", plain) else "")
+        or (
+            "per rank"
+            if re.fullmatch(r"(open)?mp.*threads|(threads|cores|cpus).*(rank|task|proc|process)", plain)
+            else ""
+        )
     )
 
 

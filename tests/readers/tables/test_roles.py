@@ -334,3 +334,9 @@ def test_costs_are_outcomes(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     path.write_text("cores,Runtime (hrs),Cost ($),core-h/SY\n4,12.5,$2.13,714\n8,6.61,$2.25,823\n16,3.62,$2.46,2133\n")
     assert roles(path)["Cost ($)"] == roles(path)["core-h/SY"] == "outcome"
+
+
+def test_speed_up_and_efficiency_as_teachers_write_them_are_outcomes(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("p,T(p),S(p),E(p)\n1,100,1,1\n2,52,1.92,0.96\n4,27,3.70,0.93\n8,15,6.67,0.83\n")
+    assert scan(path, time="T(p)").runs[""].parameters == ["p"]

@@ -153,3 +153,13 @@ def test_sizes_as_powers_side_by_side(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match=re.escape("--time '*^3'")):
         scan(path)
     assert scan(path, time="*^3").runs[""].configurations["size"].tolist() == [64, 128, 64, 128]
+
+
+def test_labels_in_a_corner_without_a_name_are_a_parameter(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text(",1 node,2 nodes,4 nodes\nsmall,10.1,5.4,3.0\nlarge,80.2,41.0,21.5\n")
+    found = scan(path, time="* nodes")
+    assert found.runs[""].parameters == ["label", "nodes"]
+    assert any("the column without a name is called 'label'" in note for note in found.notes)
+    path.write_text(",cores,time_s\nfine,1,80\nfine,2,41\ncoarse,1,10\ncoarse,2,5.4\n")
+    assert scan(path).runs[""].parameters == ["label", "cores"]

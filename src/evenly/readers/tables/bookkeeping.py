@@ -14,7 +14,7 @@ from evenly.errors import ReadError
 from evenly.readers.tables.repetitions import NUMBERS, are_whole, name_runs, number_steps
 from evenly.readers.tables.values import Values
 
-__all__ = ["is_unnamed", "keep_books"]
+__all__ = ["is_unnamed", "keep_books", "with_labels_named"]
 
 _UNNAMED = re.compile(r"(unnamed: ?\d+|__index_level_\d+__)?", re.IGNORECASE)
 
@@ -28,6 +28,23 @@ def is_unnamed(column: str) -> bool:
     (True, True, False)
     """
     return _UNNAMED.fullmatch(column) is not None
+
+
+def with_labels_named(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Return a table whose column without a name is called ``label``, if it holds words that repeat, and a note.
+
+    Examples
+    --------
+    >>> cells, notes = with_labels_named(pd.DataFrame({"": ["fine", "fine", "coarse"], "cores": ["1", "2", "1"]}))
+    >>> list(cells), notes
+    (['label', 'cores'], ["the column without a name is called 'label'"])
+    """
+    for column in map(str, cells.columns):
+        found = cells[column]
+        if is_unnamed(column) and 1 < found.nunique() < len(found) and not any(found.str.match(r"\d|$")):
+            name = "label" if "label" not in cells else "label_"
+            return cells.rename(columns={column: name}), [f"the column without a name is called {name!r}"]
+    return cells, []
 
 
 def keep_books(

@@ -16,6 +16,7 @@ from evenly.readers.tables.states import name_key
 __all__ = ["TITLES", "identifies"]
 
 _IDENTIFIERS = frozenset({
+    "operator", "tester", "bearbeiter",
     "user", "username", "user_name", "uid", "gid", "account", "acct", "owner", "who", "host", "hosts",
     "host_list", "hostlist", "node_list", "nodelist", "exec_host", "exec_hosts", "hostnames",
     "path", "file", "filename", "file_name", "dir", "directory", "folder", "workdir", "work_dir", "log", "logfile",

@@ -181,6 +181,8 @@ _TIME_OF_EACH = re.compile(
 _SUMMED = re.compile(
     r"((core|node|gpu|cpu|pe)s?[\s_-]*(hours?|hrs?)|(core|node|gpu|pe)s?[\s_-]+(h|s|secs?|seconds?))\b", re.I
 )
+#: Speed-up and efficiency as in textbooks.
+_TEXTBOOK = re.compile(r"[SE]\s*[(_]?\s*[pPnN]\s*\)?")
 _UNIT_TAIL = re.compile(r"\s*(\[[^\]]*\]|\([^)]*\))\s*$")
 
 
@@ -267,6 +269,7 @@ def is_result(column: str) -> bool:
     return (
         is_rate(column)
         or is_summed(column)
+        or _TEXTBOOK.fullmatch(column.strip()) is not None
         or _TIME_OF_EACH.fullmatch(column.strip()) is not None
         or (bool(words & {"cpu", "user", "sys"}) and bool(unit_of_time(column)))
         or bool(words & _OUTCOMES)

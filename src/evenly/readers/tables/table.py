@@ -19,6 +19,7 @@ import pandas as pd
 from evenly.errors import EvenlyError, InputError, MissingExtraError, ReadError
 from evenly.readers.base import Reader
 from evenly.readers.registry import Skipped, name_list
+from evenly.readers.tables.bookkeeping import with_labels_named
 from evenly.readers.tables.cell_files import TEXT_WITH_TABLES, Cells, looks_like_table, plain_cells, read_cells
 from evenly.readers.tables.interpretation import Interpretation
 from evenly.readers.tables.number_texts import Decimal
@@ -154,6 +155,8 @@ class TableReader(Reader):
             cells, rows, told = wide.cells, wide.lines, (*told, *wide.notes)
             cells, unit_told = with_unit_column(cells, wide.time)
             told = (*told, *unit_told)
+        cells, labels = with_labels_named(cells)
+        told = (*told, *labels)
         meaning = Interpretation(options, path, cells, rows, units, semicolons=table.semicolons, around=table.around)
         runs = meaning.runs()
         self.notes, self.columns = (

@@ -69,7 +69,7 @@ _USUAL = frozenset({
     "process", "task", "new", "old", "result", "response", "t", "y", "lap", "iteration", "timestep", "each", "spent",
     "iter", "it", "epoch", "zeitschritt", "cycle",
     "zeit", "laufzeit", "rechenzeit", "gesamtzeit", "dauer", "gesamt", "wanduhr", "wanduhrzeit", "wandzeit",
-    "время", "czas", "tijd", "echtzeit", "pro",
+    "время", "с", "мс", "сек", "мин", "ч", "czas", "tijd", "echtzeit", "pro",
     "schritt", "sekunden", "minuten", "stunden", "temps", "durée", "totale", "exécution", "mur", "écoulé",
     "réel", "moyen", "secondes", "heures", "de", "du", "d", "par", "tiempo", "tempo", "ejecución", "reale", "raw",
     "sypd", "sdpd", "day", "days", "year", "years", "simulated", "model", "mday", "myear",
