@@ -38,6 +38,11 @@ def test_indian_groups_of_digits_are_told(tmp_path: Path) -> None:
     assert runs.values.tolist() == pytest.approx([123.456, 9.8765, 65.432])
 
 
+def test_commas_beside_sure_decimal_commas_are_decimal_ones(tmp_path: Path) -> None:
+    runs, _ = read(tmp_path, "np;time [s];time/iter [s]\n4;200,4;2,004\n8;103,1;1,031\n")
+    assert runs.to_frame()["time/iter"].tolist() == [2.004, 1.031]
+
+
 def test_dots_beside_decimal_commas_are_asked_about(tmp_path: Path) -> None:
     content = "Kerne;Zellen;Laufzeit (s)\n1;50.020;120,5\n2;50.020;61,25\n2;70.020;81,25\n"
     with pytest.raises(ReadError, match=r"line 2: '50.020' in column 'Zellen' may be a thousand or a decimal point"):

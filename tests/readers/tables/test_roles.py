@@ -340,3 +340,22 @@ def test_speed_up_and_efficiency_as_teachers_write_them_are_outcomes(tmp_path: P
     path = tmp_path / "runs.csv"
     path.write_text("p,T(p),S(p),E(p)\n1,100,1,1\n2,52,1.92,0.96\n4,27,3.70,0.93\n8,15,6.67,0.83\n")
     assert scan(path, time="T(p)").runs[""].parameters == ["p"]
+
+
+def test_rates_of_each_device_iterations_and_second_times_are_no_parameters(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("nodes,Images/s/GPU,Epoch (s)\n1,310,1020\n2,305,518\n4,297,266\n")
+    assert scan(path).runs[""].parameters == ["nodes"]
+    path.write_text("precon,cores,iterations,time_s\nJ,16,210,12.1\nAMG,16,31,6.2\nILU,16,180,14.0\nGS,32,28,7.3\n")
+    assert scan(path).runs[""].parameters == ["precon", "cores"]
+    path.write_text("cores,wall(s),wall(s) HT\n12,100,92\n24,52,49\n48,27,25\n")
+    assert scan(path).runs[""].parameters == ["cores"]
+
+
+def test_labels_that_differ_in_more_than_a_count_are_asked_about(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    rows = "".join(f"{kind}-{p},{p},{t / p}\n" for kind, t in (("old", 1600), ("new", 1200)) for p in (16, 32, 64))
+    path.write_text(f"experiment,ranks,seconds\n{rows}")
+    with pytest.raises(ReadError, match=r"'experiment' is left out .* --parameters ranks,experiment"):
+        scan(path)
+    assert scan(path, parameters="ranks").runs[""].parameters == ["ranks"]

@@ -152,7 +152,7 @@ _OF_EACH = re.compile(
 _CLOCK = re.compile(r"(?P<base>.*?\S)\s*[\[(](?:d-|d:)?h{1,2}:mm(?::ss)?[\])]", re.IGNORECASE)
 _RATE = re.compile(
     r"(?P<base>.*\S)(?:\s*/\s*|[\s_]+per[\s_]+)(?:(?:cpu|core|node|rank|gpu|wall(?:[\s_-]?clock)?)[\s_-]?)?"
-    r"(?P<per>s|sec|second|min|minute|h|hour|d|day)(?:\s*[\])])?",
+    r"(?P<per>s|sec|second|min|minute|h|hour|d|day)(?:(?:\s*/\s*|[\s_]+per[\s_]+)(?:gpu|cpu|core|node|rank))?(?:\s*[\])])?",
     re.IGNORECASE,
 )
 
@@ -211,7 +211,9 @@ def measured(column: str) -> Measured | None:
         return None
     spelled = bool(unit) and re.search(r"(?:^|[\W_])(?:milli|micro|nano)?seconds\W*$", name.lower()) is not None
     spelled = spelled and not words & _STEPS  # train_seconds, but not interval_seconds
-    timed = spelled or words & _TIME_WORDS or ("times" in words and words & _PARTS)  # mpi_times, but not n_times
+    timed = (
+        spelled or {*words, *re.findall(r"^[^\W_]+", plain)} & _TIME_WORDS or ("times" in words and words & _PARTS)
+    )  # mpi_times, but not n_times
     if timed and not words & _NOT_MEASURED and plain not in _NOT_MEASURED_NAMES:
         return Measured(column, base, unit, 1)
     return Measured(column, base, unit, 0) if plain in _PHASES else None
@@ -284,7 +286,7 @@ def is_rate(column: str) -> bool:
 
     Examples
     --------
-    >>> is_rate("GB/s"), is_rate("images per second"), is_rate("ns/day"), is_rate("wall/s"), is_rate("cores per node")
+    >>> is_rate("GB/s"), is_rate("images per second"), is_rate("it/s/GPU"), is_rate("wall/s"), is_rate("cores per node")
     (True, True, True, False, False)
     """
     match = _RATE.fullmatch(column.strip())

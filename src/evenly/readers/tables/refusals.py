@@ -268,15 +268,18 @@ def refuse_choices(
     """
     for column, told in roles.items() if parameters else ():
         by_name = any(word in told.why for word in ("name", "statistic", "a limit or a wish", "dates"))
+        each = told.why.startswith("a different label")
         left = told.role in ("identifier", "outcome", "left out", "quantity")
         half_blank = told.why.startswith("no value in")  # flags, of which none may be the usual one
-        if not (left and (by_name or half_blank)) or column not in values.cells.columns:
+        if not (left and (by_name or half_blank or each)) or column not in values.cells.columns:
             continue
         if column in values.options.quantities:
             continue
-        if values.cells[column].nunique() > _MOST_CHOSEN:
-            continue
         cells = [cell or "(none)" for cell in values.texts(column)] if half_blank else values.texts(column)
+        if each:  # strong-16, weak-16
+            cells = [re.sub(r"\d+", "", cell) for cell in cells]
+        if len(set(cells)) > (len(cells) / 2 if each else _MOST_CHOSEN):
+            continue
         ratio, differ, compared = chosen_by(values.cells[list(parameters)], cells, seconds)
         if ratio > 1:
             named = f"name the parameters, as {option_text('--parameters', ','.join([*parameters, column]))}"

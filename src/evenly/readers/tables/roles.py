@@ -227,7 +227,7 @@ def is_outcome(column: str, values: NDArray[np.float64]) -> str:
         return "its name is that of a result"
     if "%" in column and (words & _SHARES or look_measured(values)):
         return "a share in per cent"
-    if words & _ITERATIONS and are_counted(values):
+    if words & _ITERATIONS and are_counted(values, 0.75):
         return "numbers of iterations that nobody would choose: they came out of the runs"
     if words & _MEMORY and are_counted(values):
         return "amounts of memory that nobody would choose: they came out of the runs"
@@ -378,8 +378,8 @@ def have_many_digits(values: NDArray[np.float64]) -> bool:
     return bool(found) and 2 * sum(chosen) < len(found)
 
 
-def are_counted(values: NDArray[np.float64]) -> bool:
-    """Tell whether most whole numbers are neither multiples of 5 nor powers of 2, as people choose them.
+def are_counted(values: NDArray[np.float64], chosen: float = 0.5) -> bool:
+    """Tell whether fewer whole numbers than a share are multiples of 5 or powers of 2, as people choose them.
 
     Examples
     --------
@@ -387,8 +387,8 @@ def are_counted(values: NDArray[np.float64]) -> bool:
     (True, False)
     """
     found = np.unique(values[np.isfinite(values)])
-    chosen = [value % 5 == 0 or (value > 0 and math.log2(value) % 1 == 0) for value in found.tolist()]
-    return len(found) > 1 and 2 * sum(chosen) < len(found)
+    plain = [value % 5 == 0 or (value > 0 and math.log2(value) % 1 == 0) for value in found.tolist()]
+    return len(found) > 1 and sum(plain) < chosen * len(found)
 
 
 def are_round(values: NDArray[np.float64]) -> bool:

@@ -150,8 +150,11 @@ class Values:
     def numbers(self, name: str) -> NDArray[np.float64]:
         """Return a column's numbers, (n_rows,); NaN where a cell is none."""
         if name not in self._known:
-            # Beside decimal commas, the comma of a result is one, too: nobody needs to be asked about an efficiency.
-            decimal = "," if self._commas and is_result(name) else self.options.decimal
+            # Beside decimal commas, the comma of what was measured is one, too: nobody needs to be asked about it.
+            is_measured = is_result(name) or (
+                words.measured(name) and not any("." in cell for cell in self.cells[name])
+            )
+            decimal = "," if self._commas and is_measured else self.options.decimal
             self._known[name] = numbers(
                 self.path, name, self.cells[name], self.lines, decimal=decimal,
                 whole=bool(kind_of(name)), commas=self._may_have_commas,
