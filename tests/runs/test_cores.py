@@ -86,9 +86,14 @@ def test_a_name_that_tells_the_cores_of_each_node_tells_the_cores(name: str) -> 
     assert f"`{name}` * 48 (--cores-are says otherwise)" in found.said
 
 
-def test_all_threads_are_taken_and_that_is_said() -> None:
-    found = find_cores(space(**{"total threads": (1, 8)}))
-    assert "one for each of total threads" in found.said
+@pytest.mark.parametrize("name", ["total threads", "vCPUs", "Total vCPU"])
+def test_what_may_share_a_core_is_taken_and_that_is_said(name: str) -> None:
+    assert f"one for each of {name}" in find_cores(space(**{name: (1, 8)})).said
+
+
+def test_a_total_is_that_of_all_nodes() -> None:
+    several = pd.DataFrame({"nodes": [1, 2, 2], "total cores": [96, 192, 128]})
+    assert find_cores(space(nodes=(1, 2), **{"total cores": (96, 192)}), measured=several).text == "`total cores`"
 
 
 def test_constants_are_what_never_varied() -> None:

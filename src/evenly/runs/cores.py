@@ -119,7 +119,7 @@ def find_cores(space: Space, cores_are: str | None = None, *, measured: pd.DataF
     by_kind: dict[str, list[str]] = {kind: [n for n in numbers if kind_of(n) == kind] for kind in COUNT_KINDS}
     cores, ranks, nodes = by_kind["cores"], by_kind["ranks"], by_kind["nodes"]
     if len(cores) == 1 and all(_is_one(space.parameters[n]) or _of_all(measured, cores[0], n) for n in nodes):
-        return Cores(quoted(cores[0]), _said(cores[0]) if "thread" in cores[0].lower() else "")
+        return Cores(quoted(cores[0]), _said(cores[0]) if _may_share(cores[0]) else "")
     multiply = [n for kind in ("nodes", "per node", "gpus") for n in by_kind[kind] if _varies(space.parameters[n])]
     multiply += [n for n in by_kind["per rank"] if not _is_one(space.parameters[n])]
     if not cores and (text := _product(space, by_kind)):
@@ -131,8 +131,13 @@ def find_cores(space: Space, cores_are: str | None = None, *, measured: pd.DataF
     raise InputError(_question(numbers, by_kind, measured))
 
 
+def _may_share(name: str) -> bool:
+    """Tell whether two of what a name counts may share a core."""
+    return "thread" in name.lower() or "vcpu" in name.lower()
+
+
 def _said(name: str) -> str:
-    example = shlex.quote(f"{quoted(name)} {'/' if 'thread' in name.lower() else '*'} 2")
+    example = shlex.quote(f"{quoted(name)} {'/' if _may_share(name) else '*'} 2")
     return f"cores: one for each of {name} (--cores-are says otherwise, as {example})"
 
 
@@ -250,6 +255,8 @@ def _is_one(kind: Parameter) -> bool:
 
 def _of_all(measured: pd.DataFrame | None, cores: str, nodes: str) -> bool:
     """Tell whether measured cores are those of all nodes: always the same whole number per node on several nodes."""
+    if "total" in cores.lower():
+        return True
     if measured is None or measured[nodes].nunique() < 2:
         return False
     ratio = measured[cores].to_numpy(dtype=np.float64) / measured[nodes].to_numpy(dtype=np.float64)

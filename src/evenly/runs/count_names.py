@@ -15,7 +15,8 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
         "coeurs", "nbdecoeurs", "aantalcores", "rdzenie", "liczbardzeni",
         "nombredecoeurs", "nbcoeurs",
         "cpus", "ncpus", "ncpu", "numcpus", "numberofcpus", "totalcpus", "cpucount", "cpucores", "alloccpus",
-        "resourcelistncpus", "slots", "nslots", "totalthreads", "threadstotal", "allthreads",
+        "resourcelistncpus", "slots", "nslots", "vcpu", "vcpus", "totalvcpu", "totalvcpus",
+        "totalthreads", "threadstotal", "allthreads",
     ),
     "nodes": ("nodes", "nnodes", "nnode", "numnodes", "nodecount", "numberofnodes", "allocnodes", "hosts",
               "nodos", "numerodenodos", "nos", "numerodenos", "nodi", "knoten", "anzahlknoten", "noeuds",
@@ -33,6 +34,7 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
         "corespernode", "cpuspernode",
         "prozesseknoten", "prozesseproknoten", "kerneknoten", "kerneproknoten", "processusparnoeud", "coeursparnoeud",
         "nucleosporno", "processosporno", "procesospornodo", "nucleospornodo", "processipernodo",
+        "vcpunode", "vcpusnode", "vcpupernode", "vcpuspernode",
         "tasksnode", "ranksnode", "procsnode", "processesnode", "mpinode", "coresnode", "cpusnode",
     ),
     "per rank": (

@@ -199,3 +199,8 @@ def test_a_layout_of_processes_is_their_number(tmp_path: Path) -> None:
     assert "'layout' is read as the number of processes, 1x1x1 as 1" in reader.notes
     runs, _ = read(tmp_path, "layout,time_s\n1x1x1,100\n1x2x1,52\n2x1x1,57\n")
     assert runs.configurations["layout"].tolist() == ["1x1x1", "1x2x1", "2x1x1"]
+
+
+def test_powers_are_numbers(tmp_path: Path) -> None:
+    runs, _ = read(tmp_path, "grid,p,time_s\n64^3,2^0,10\n64^3,2^1,5.2\n128^3,2**2,22\n")
+    assert runs.configurations.to_dict("list") == {"grid": [64**3, 64**3, 128**3], "p": [1, 2, 4]}

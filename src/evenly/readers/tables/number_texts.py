@@ -30,6 +30,7 @@ _ONE_GROUP = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 _SUFFIXED = re.compile(r"(?P<number>[+-]?\d+(?:\.\d+)?) ?(?P<suffix>[kKMG])")
 #: ``97.7%``, and a speed-up of ``1.93x``.
 _SHARE = re.compile(r"[+-]?\d+(\.\d+)? ?[%x×]")
+_POWER = re.compile(r"(?P<base>\d+)(?:\^|\*\*)(?P<exponent>\d\d?)")
 #: ``$2.13``, ``2.13 €``
 _CURRENCY = re.compile(r"[$€£¥]\s?(?=\d)|(?<=\d)\s?[$€£¥]$")
 _SUFFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
@@ -163,8 +164,8 @@ def number(cell: str, grouping: str = ",") -> float:
 
     Examples
     --------
-    >>> number("4M"), number("1,024"), number("97%"), number("$2.13"), number("fine")
-    (4000000.0, 1024.0, 97.0, 2.13, nan)
+    >>> number("4M"), number("1,024"), number("97%"), number("$2.13"), number("2^10"), number("fine")
+    (4000000.0, 1024.0, 97.0, 2.13, 1024.0, nan)
     """
     cell = _CURRENCY.sub("", cell, count=1)
     if _GROUPED[grouping].fullmatch(cell):
@@ -173,6 +174,8 @@ def number(cell: str, grouping: str = ",") -> float:
         cell = cell.replace(",", ".")
     if is_share(cell):
         cell = cell[:-1]
+    if match := _POWER.fullmatch(cell):
+        return float(match["base"]) ** int(match["exponent"])
     if match := _SUFFIXED.fullmatch(cell):
         return float(match["number"]) * _SUFFIXES[match["suffix"]]
     return _float(cell)

@@ -102,6 +102,7 @@ _OUTCOMES = frozenset({
     "plaquette", "acceptance", "mfu", "hfu", "genauigkeit", "ticks", "procticks", "perf", "performance",
 })  # fmt: skip
 _OUTCOME_NAMES = frozenset({
+    "scaling", "strong_scaling", "weak_scaling", "parallel_scaling",
     "ideal", "linear", "ideal_speedup", "linear_speedup", "ideal_time", "linear_time", "ideal_scaling",
     "linear_scaling",
     "top_1", "top_5", "top1", "top5", "power_w", "heures_cœur", "heures_coeur", "temps_cpu", "cpu_zeit",
