@@ -163,3 +163,10 @@ def test_labels_in_a_corner_without_a_name_are_a_parameter(tmp_path: Path) -> No
     assert any("the column without a name is called 'label'" in note for note in found.notes)
     path.write_text(",cores,time_s\nfine,1,80\nfine,2,41\ncoarse,1,10\ncoarse,2,5.4\n")
     assert scan(path).runs[""].parameters == ["label", "cores"]
+
+
+def test_times_of_two_tools_are_no_repeated_runs(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("cores,tool A,tool B\n1,100,80\n2,52,41\n")
+    runs = scan(path, time="tool *").runs[""]
+    assert runs.configurations["tool"].tolist() == ["A", "B", "A", "B"]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from evenly.readers.scanning import Measurements, scan
+from evenly.runs.cores import find_cores
 
 TIMES = (10.3, 21.1, 40.5, 83.0, 162.2)
 
@@ -50,3 +51,14 @@ def test_a_size_in_labels_is_a_parameter(
 def test_other_numbers_in_labels_are_no_sizes(tmp_path: Path, name: str, labels: list[str]) -> None:
     notes = _read(tmp_path, name, labels, (1, 2, 4, 8, 16)).notes
     assert not any("the number in its labels" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "cores"), [("{} nodes x 48 cores", "nodes x 48 cores", 16 * 48), ("np{}", "np", 16)]
+)
+def test_counts_in_labels_are_called_by_their_words(tmp_path: Path, pattern: str, name: str, cores: int) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("config,time_s\n" + "".join(f"{pattern.format(16 * 2**k)},{t}\n" for k, t in enumerate(TIMES)))
+    runs = scan(path).runs[""]
+    assert runs.parameters == [name]
+    assert find_cores(runs.space).of(runs.configurations, len(runs.configurations)).min() == cores

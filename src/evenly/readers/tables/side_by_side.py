@@ -85,7 +85,7 @@ def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], patter
 
     What stands for the ``*`` is a number of cores, nodes, … if the pattern says so, or of what it names before an
     equals sign, as ``"N=*"``, or of what else it names, as ``"mesh *"`` and ``"* K ligands"``, if the times differ by
-    more than those of repeated runs; else the times are repeated runs.
+    more than those of repeated runs, or letters stand there, as ``A`` and ``B``; else the times are repeated runs.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], patter
     in_order = numbers and sorted(map(number_in, found.values())) == list(range(1, len(found) + 1))
     count, alike = _named_by(before, after), _alike(cells[list(found)])
     is_sure = bool(kind_of(count)) or before.rstrip().endswith("=")
-    if alike and (in_order or not (numbers and is_sure)):
+    if alike and (in_order or not count or (numbers and not is_sure)):
         count = ""  # runs 1, 2 and 3, whatever was counted in them
     elif not count:
         raise ReadError(

@@ -48,13 +48,14 @@ def with_sizes(cells: pd.DataFrame, skipped: Collection[str]) -> tuple[pd.DataFr
     for name in map(str, cells.columns):
         texts = cells[name].tolist()
         is_open = name not in skipped and (not _is_identifier(name) or words_of(name) & {*TITLES, "file", "log"})
-        sizes = _sizes_in(texts) if is_open else None
+        sizes, counted = _sizes_in(texts) if is_open else (None, "")
         others = [c for c in map(str, cells.columns) if c not in (name, *skipped) and measured(c) is None]
         if sizes is None or _is_told(sizes, cells[others]):
             continue
         changed[name] = [f"{size:.15g}" for size in sizes]
-        if _is_identifier(name) and "size" not in cells and "size" not in names.values():
-            names[name] = "size"
+        new = counted or ("size" if _is_identifier(name) else name)
+        if new != name and new not in cells and new not in names.values():
+            names[name] = new
         what = f"{names[name]!r}, the" if name in names else "the"
         notes.append(f"{name!r} is read as {what} number in its labels: {texts[0]} as {changed[name][0]}")
     return (cells.assign(**changed).rename(columns=names) if changed else cells), notes
@@ -64,28 +65,34 @@ def _is_identifier(name: str) -> bool:
     return bool(ALIASES.get(name_key(name)) or identifies(name, ["1", "1"], True, False))
 
 
-def _sizes_in(texts: list[str]) -> NDArray[np.float64] | None:
-    """Return the only number in which labels differ, (n_rows,); None if they differ in more, or it is no size."""
+def _sizes_in(texts: list[str]) -> tuple[NDArray[np.float64] | None, str]:
+    """Return the only number in which labels differ, (n_rows,), and what it counts by the words beside it.
+
+    None if they differ in more, or it is no size.
+    """
     if len(texts) < _FEWEST or not re.search(r"\d", texts[0]) or not re.search(r"[^\W\d_]|\^", texts[0]):
-        return None
+        return None, ""
     if is_duration(texts[0]) or is_share(texts[0]) or len(set(texts)) < _NEARLY_ALL * len(texts):
-        return None
+        return None, ""
     parts = [_NUMBER.split(text) for text in texts]
     if len({len(one) for one in parts}) > 1:
-        return None
+        return None, ""
     varied = [place for place, found in enumerate(zip(*parts, strict=True)) if len(set(found)) > 1]
     if len(varied) != 1 or varied[0] % 2 == 0:
-        return None
+        return None, ""
     (place,) = varied
     around = ["".join(parts[0][:place]), "".join(parts[0][place + 1 :])]
     power = re.match(r"\^([23])$", around[1])
     if not (power or re.search(r"[^\W\d_]", "".join(around))) or re.search(r"[\d.,][.,]?$|[<>]", around[0]):
-        return None
+        return None, ""
     sizes = np.array([number_in(one[place]) for one in parts])
     if power:
-        return np.asarray(sizes ** int(power[1]))
+        return np.asarray(sizes ** int(power[1])), ""
     is_size = sizes.min() > 0 and sizes.max() >= _REACH * sizes.min() and not are_counted(sizes)
-    return sizes if is_size and not np.array_equal(sizes, np.arange(len(sizes)) + sizes[0]) else None
+    if not is_size or np.array_equal(sizes, np.arange(len(sizes)) + sizes[0]):
+        return None, ""
+    counted = (word for text in reversed(around) if kind_of(word := text.strip(" _-=")))
+    return sizes, next(counted, "")  # 4 nodes x 48 cores, np16
 
 
 def _is_told(sizes: NDArray[np.float64], cells: pd.DataFrame) -> bool:
