@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenly.cli.console import note
+from evenly.cli.input_paths import why_unread
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from evenly.cli.run_input import Learned
     from evenly.readers import Measurements
 
-__all__ = ["WORK", "check_coupled", "from_tables", "whole_runs_of"]
+__all__ = ["WORK", "check_all_read", "check_coupled", "from_tables", "whole_runs_of"]
 
 #: Suffixes of tables, of which each usually holds a solver.
 _TABLES = frozenset({".csv", ".tsv", ".xlsx", ".parquet"})
@@ -51,6 +52,7 @@ def check_coupled(learned: Learned, *, chosen: bool) -> None:
     found = learned.found
     if found is None:
         return
+    check_all_read(found)
     _check_nobody_missing(found, learned)
     if len(learned.models) < 2:
         return
@@ -73,6 +75,15 @@ def from_tables(learned: Learned) -> bool:
     if len(learned.models) < 2:
         return False
     return learned.found is None or all(name == "table" for _, name in learned.found.sources)
+
+
+def check_all_read(found: Measurements) -> None:
+    """Refuse an input of which nothing was read: the cores would be shared without its solver."""
+    for path in found.unread:
+        raise InputError(
+            f"nothing was read from {path} ({why_unread(path, found)}), so that a solver would be missing: correct it; "
+            "or, if it holds no solver's times, leave it out"
+        )
 
 
 def _check_nobody_missing(found: Measurements, learned: Learned) -> None:

@@ -6,7 +6,6 @@ import dataclasses
 import math
 import re
 import shlex
-import zipfile
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenly.cli import parsing
 from evenly.cli.console import loss, note, note_once_per_text, progress
+from evenly.cli.input_paths import holds_models, name_of, own_name, why_unread
 from evenly.cli.options import Learning, Reading, typed
 from evenly.errors import InputError, option_text
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 _REGION = "region"
 
 __all__ = [
-    "Learned", "check_parameters", "holds_models", "known_rows", "known_values", "learn", "learn_from", "measurements",
-    "name_of", "one_program", "split", "tell_about",
+    "Learned", "check_parameters", "known_rows", "known_values", "learn", "learn_from", "measurements",
+    "one_program", "split", "tell_about",
 ]  # fmt: skip
 
 
@@ -52,7 +52,7 @@ class Learned:
 def measurements(paths: Sequence[Path], reading: Reading) -> Measurements:
     """Read `paths`, report skipped files, and keep the solvers that the user wants.
 
-    A solver that no file names gets the name of the first path.
+    A solver that no file names gets the name of the first path that was read.
     """
     found = _measured(paths, reading)
     return dataclasses.replace(found, runs={name: found.runs[name] for name in reading.chosen(found.runs)})
@@ -85,32 +85,11 @@ def _measured(paths: Sequence[Path], reading: Reading) -> Measurements:
     for skipped in found.skipped:
         if not skipped.benign:
             loss(f"left out: {skipped}")
-    return dataclasses.replace(found, runs={name or name_of(paths[0]): runs for name, runs in found.runs.items()})
-
-
-def holds_models(path: Path) -> bool:
-    """Tell whether a file holds models that evenly saved, by its name or by what is in it."""
-    if path.suffix == ".evenly":
-        return True
-    if not path.is_file():  # to open a pipe would wait for its writer
-        return False
-    try:
-        with zipfile.ZipFile(path) as packed:
-            return {"model.json", "arrays.npz"} <= set(packed.namelist())
-    except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError):  # a damaged archive; its reader says more
-        return False
-
-
-def name_of(path: Path) -> str:
-    """Return what a solver is called that only a file or folder names.
-
-    Examples
-    --------
-    >>> name_of(Path("runs/ocean.csv.gz")), name_of(Path("models.evenly"))
-    ('ocean', 'models')
-    """
-    name = path.resolve().name
-    return (name if path.is_dir() else name.split(".")[0]) or name or "runs"
+    for path in found.unread:
+        if not any(skipped.path.is_relative_to(path) for skipped in found.lost):
+            loss(f"left out: {path}: {why_unread(path, found)}")
+    its = own_name(paths, found)
+    return dataclasses.replace(found, runs={name or its: runs for name, runs in found.runs.items()})
 
 
 def tell_about(found: Measurements) -> None:
@@ -147,7 +126,7 @@ def learn(
         accept(chosen, found)
     learned = learn_from({name: found.runs[name] for name in chosen}, learning, arguments, each=each, found=found)
     left_out = tuple(name for name in found.runs if name not in chosen)
-    unnamed = each is None and list(found.runs) == [name_of(paths[0])]
+    unnamed = each is None and list(found.runs) == [own_name(paths, found)]
     return dataclasses.replace(learned, found=found, unnamed=unnamed, left_out=left_out)
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenly.cli.console import note
-from evenly.cli.run_input import Learned, name_of
+from evenly.cli.input_paths import name_of
+from evenly.cli.run_input import Learned
 from evenly.errors import InputError, ReadError, did_you_mean
 
 if TYPE_CHECKING:

@@ -67,6 +67,8 @@ class Measurements:
         Who shares cores with whom, by each timing file of CESM or E3SM.
     unknown : tuple of Path
         Files that no reader recognised; they are not errors.
+    unread : tuple of Path
+        The given files and folders of which nothing was read.
     notes : tuple of str
         The guesses and changes that the readers made.
     columns : tuple of Column
@@ -82,6 +84,7 @@ class Measurements:
     substeps: Mapping[str, float] = field(default_factory=dict)
     placed: tuple[Placed, ...] = ()
     unknown: tuple[Path, ...] = ()
+    unread: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
 
@@ -212,9 +215,11 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     if not runs:
         raise _nothing_read(roots, skipped, collector.walk.unknown)
     check_taken(collector.offered, options)
+    sources = tuple((part.path, part.format) for part in collector.first_parts())
+    needed = [*(path for path, _ in sources), *strays.used, *(entry.path for entry in skipped if entry.benign)]
     return Measurements(
         runs=runs,
-        sources=tuple((part.path, part.format) for part in collector.first_parts()),
+        sources=sources,
         skipped=skipped,
         coupling=coupling,
         window_steps=window.counts,
@@ -222,6 +227,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         substeps=substeps(steps),
         placed=tuple(collector.placed),
         unknown=tuple(p for p in collector.walk.unknown if p not in strays.used),
+        unread=_unread(roots, needed),
         notes=(
             *collector.notes,
             *notes,
@@ -234,6 +240,15 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
             *agreed(collector.placed)[1],
         ),
         columns=tuple(columns),
+    )
+
+
+def _unread(roots: Iterable[Path], read: Iterable[Path]) -> tuple[Path, ...]:
+    """Return the given paths that are none of those that were read, nor hold one, nor lie in one."""
+    real = [path.resolve() for path in read]
+    found = ((root, root.resolve()) for root in roots)
+    return tuple(
+        root for root, its in found if not any(path.is_relative_to(its) or its.is_relative_to(path) for path in real)
     )
 
 

@@ -12,7 +12,7 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import loss, note, out, print_json, silence
-from evenly.cli.coupled_input import check_coupled, whole_runs_of
+from evenly.cli.coupled_input import check_all_read, check_coupled, whole_runs_of
 from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of, step_days_of
 from evenly.cli.memory_bounds import tell_shared_nodes
 from evenly.cli.net_options import NetOptions
@@ -90,6 +90,8 @@ def allocate(
     most, steps = max(totals, default=None), steps_in(against.steps, against.steps_time)
 
     def accept(solvers: list[str], found: Measurements | None) -> None:
+        if found is not None:
+            check_all_read(found)
         check_names(solvers, layout, limits, compare, found)
         if found is not None:
             check_cores_are(cores_are, [found.runs[name].space for name in solvers])

@@ -64,9 +64,9 @@ def _show(found: Measurements, *, details: bool, json: bool) -> None:
     if any(name == "table" for _, name in found.sources) and found.columns:
         out.print(columns_table(found.columns, found.runs))
     tell_about(found)
-    if found.unknown:
-        more = f" and {len(found.unknown) - _MOST_UNKNOWN} more" if len(found.unknown) > _MOST_UNKNOWN else ""
-        note(f"in no known format: {', '.join(map(str, found.unknown[:_MOST_UNKNOWN]))}{more}")
+    if unknown := [path for path in found.unknown if path not in found.unread]:
+        more = f" and {len(unknown) - _MOST_UNKNOWN} more" if len(unknown) > _MOST_UNKNOWN else ""
+        note(f"in no known format: {', '.join(map(str, unknown[:_MOST_UNKNOWN]))}{more}")
     if found.layout is not None:
         note(f"{'they wait for each other' if found.coupling is None else 'preCICE couples them'} as {found.layout}")
 

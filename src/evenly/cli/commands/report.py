@@ -14,11 +14,11 @@ from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note, print_json, silence
 from evenly.cli.core_counts_input import Counts, looked_at
+from evenly.cli.input_paths import holds_models
 from evenly.cli.live_study import Where
 from evenly.cli.run_input import (
     Learned,
     check_parameters,
-    holds_models,
     known_values,
     learn,
     learn_from,
