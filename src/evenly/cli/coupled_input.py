@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,9 +32,11 @@ WORK = frozenset({
 _OF_SIMULATED_TIME = frozenset({"SYPD", "SDPD"})
 #: So many equal times can't be chance.
 _FEWEST = 3
+#: Timers of one wait differ by less than this share, and times of several runs by so many times more.
+_TIMERS, _VARIED = 0.02, 10
 
 
-def check_coupled(learned: Learned, *, chosen: bool) -> None:
+def check_coupled(learned: Learned, *, chosen: bool, no_waiting: bool = False) -> None:
     """Refuse runs whose times can't be compared between solvers, and ask for what settles it.
 
     Parameters
@@ -42,6 +45,8 @@ def check_coupled(learned: Learned, *, chosen: bool) -> None:
         The solvers' models, and what was read.
     chosen : bool
         Whether the user named the parameters: then other columns don't count.
+    no_waiting : bool
+        Whether the user says that the times are without the waiting.
 
     Raises
     ------
@@ -65,6 +70,8 @@ def check_coupled(learned: Learned, *, chosen: bool) -> None:
     if not chosen:
         _check_counts_of_work(learned)
     _check_waiting(learned)
+    if not (no_waiting or found.placed):  # CESM's times are those of each component
+        _check_balance(learned)
 
 
 def from_tables(learned: Learned) -> bool:
@@ -177,3 +184,25 @@ def whole_runs_of(
         return None
     cores = {name: np.array([one.cores[name] * kept.get(name, 1) for one in files]) for name in learned.models}
     return CoupledRuns(cores, np.array([one.seconds for one in files]), common=True)
+
+
+def _check_balance(learned: Learned) -> None:
+    """Ask whether times contain the waiting where two solvers take nearly the same in each run, on other cores.
+
+    So do solvers whose cores were balanced well in all runs. If times agree run by run, they do so in their order.
+    """
+    ordered = {name: runs.ok.to_frame().sort_values(runs.response) for name, runs in learned.runs.items()}
+    for first, second in combinations(learned.runs, 2):
+        one, other = ordered[first], ordered[second]
+        if len(one) != len(other) or len(one) < _FEWEST or "solving" in learned.runs[first].quantities:
+            continue  # preCICE tells solving from waiting
+        logs = [np.log(ordered[name][learned.runs[name].response].to_numpy()) for name in (first, second)]
+        apart = float(np.sqrt(np.mean((logs[0] - logs[1]) ** 2)))
+        counts = [ordered[name][list(learned.runs[name].parameters)].to_numpy() for name in (first, second)]
+        moved = np.mean([tuple(a) != tuple(b) for a, b in zip(*counts, strict=True)])
+        if apart < _TIMERS and np.ptp(logs[0]) > _VARIED * apart and moved > 0.5:
+            raise InputError(
+                f"in {len(one)} runs, {first} and {second} take the same time, to {max(100 * apart, 0.01):.1g} %, "
+                "although their cores differ, as times do that contain the waiting for each other: give the time of "
+                "each without its waiting; or, if they are that, of runs that were balanced, say so with --no-waiting"
+            )

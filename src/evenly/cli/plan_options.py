@@ -189,6 +189,9 @@ class CompareOptions:
     coupled_time: Annotated[
         str | None, _compare("--coupled-time", help="The column with the time in the table of --coupled.")
     ] = None
+    no_waiting: Annotated[
+        bool, _compare("--no-waiting", help="The times don't contain the waiting for other solvers, though they agree.")
+    ] = False
     level: opt.Level = 0.9
 
     def runs(self, learned: Learned, fixed: Mapping[str, Any]) -> CoupledRuns | None:

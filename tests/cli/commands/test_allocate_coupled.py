@@ -53,6 +53,43 @@ def test_times_that_contain_the_waiting_are_refused(evenly: Evenly) -> None:
     assert (said.code, "waiting isn't subtracted from the times" in said.err) == (0, True)
 
 
+@pytest.mark.parametrize("apart", [0.0002, 0.005, 0.015])
+@pytest.mark.parametrize("form", ["long", "with runs", "wide", "two files"])
+def test_times_that_nearly_contain_the_waiting_are_asked_about(evenly: Evenly, form: str, apart: float) -> None:
+    noise = [1, -1, 1, -1, -1, 1]
+    runs = [
+        (p, p // 4, 150 / p, 150 / p * (1 + apart * sign)) for p, sign in zip(range(64, 224, 32), noise, strict=False)
+    ]
+    path = "a.csv"
+    if form == "wide":
+        table(path, "fluid_cores,solid_cores,fluid_time_s,solid_time_s", [",".join(map(str, run)) for run in runs])
+    elif form == "two files":
+        path = "a"
+        table("a/fluid.csv", "cores,time_s", [f"{p},{s}" for p, _, s, _ in runs])
+        table("a/solid.csv", "cores,time_s", [f"{p},{s}" for _, p, _, s in runs])
+    else:
+        rows = [
+            f"{run},{name},{p},{s}"
+            for run, (a, b, s, t) in enumerate(runs)
+            for name, p, s in (("fluid", a, s), ("solid", b, t))
+        ]
+        rows = rows if form == "with runs" else [row.split(",", 1)[1] for row in rows]
+        table(path, "run,component,cores,time_s" if form == "with runs" else "component,cores,time_s", rows)
+    asked = evenly("allocate", path, "--cores", "320", *LAW)
+    assert (asked.code, "fluid and solid take the same time, to " in asked.err, "--no-waiting" in asked.err) == (
+        2,
+        True,
+        True,
+    )
+    assert evenly("allocate", path, "--cores", "320", *LAW, "--no-waiting").code == 0
+
+
+def test_solvers_that_take_the_same_on_the_same_cores_are_alike(evenly: Evenly) -> None:
+    rows = [f"{name},{p},{work / p}" for p in COUNTS for name, work in (("left", 2000), ("right", 2010))]
+    table("a.csv", "component,cores,time_s", rows)
+    assert evenly("allocate", "a.csv", "--cores", "300", *LAW).code == 0
+
+
 def test_the_whole_run_is_no_solver(evenly: Evenly) -> None:
     works = (("atm", 2000), ("ocn", 900), ("total", 2100))
     table("a.csv", "component,cores,time_s", [f"{name},{p},{work / p}" for p in COUNTS for name, work in works])

@@ -110,9 +110,9 @@ def allocate(
         return
     learned = learn(
         path, reading, learning, lambda runs, known: _asked(runs, known, most, cores_are, fixed) | arguments,
-        accept=accept, others=[*opt.typed(search), *opt.typed(net)],
+        accept=accept, others=[*opt.typed(search), *opt.typed(net), *["--no-waiting"][: against.no_waiting]],
     )  # fmt: skip
-    check_coupled(learned, chosen=bool(reading.parameters))
+    check_coupled(learned, chosen=bool(reading.parameters), no_waiting=against.no_waiting)
     check_parameters(fixed, learned)
     fixed = known_values(fixed, learned)
     kept = kept_beside_own(learned) if cores_are is None else {}
