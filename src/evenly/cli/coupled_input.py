@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Collection, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evenly.cli.console import note
 from evenly.cli.input_paths import why_unread
 from evenly.errors import InputError
+from evenly.space.expressions import quoted
 
 if TYPE_CHECKING:
-    from evenly.allocation.problem.coupled_runs import CoupledRuns
     from evenly.cli.run_input import Learned
     from evenly.readers import Measurements
 
-__all__ = ["WORK", "check_all_read", "check_coupled", "from_tables", "whole_runs_of"]
+__all__ = ["WORK", "check_all_read", "check_coupled", "check_no_whole_runs", "from_tables"]
 
 #: Suffixes of tables, of which each usually holds a solver.
 _TABLES = frozenset({".csv", ".tsv", ".xlsx", ".parquet"})
@@ -93,6 +93,23 @@ def check_all_read(found: Measurements) -> None:
         )
 
 
+def check_no_whole_runs(paths: Sequence[Path], found: Measurements, fixed: Collection[str]) -> None:
+    """Refuse a table of whole coupled runs, with the cores of several solvers, as the runs of one program."""
+    from evenly.readers.tables.wide import with_cores
+
+    names = next(iter(found.runs.values())).parameters
+    cores = {name: column for name, column in with_cores(names).items() if column not in fixed}
+    if len(found.runs) > 1 or len(cores) < 2:
+        return
+    layout = shlex.quote(f"max({', '.join(map(quoted, cores))})")
+    file = shlex.quote(str(paths[0])) if len(paths) == 1 and paths[0].is_file() else "FILE"
+    raise InputError(
+        f"{', '.join(cores.values())} may be the cores of solvers in whole coupled runs: --coupled {file} --layout "
+        f"{layout}, without PATH, learns from these; or give the times of each solver in columns as {next(iter(cores))}"
+        f"_time_s. If it is one program, give values of the others, as in --at {next(iter(cores.values()))}=…"
+    )
+
+
 def _check_nobody_missing(found: Measurements, learned: Learned) -> None:
     """Refuse an assignment without the solver whose table couldn't be read."""
     if learned.left_out:
@@ -152,45 +169,13 @@ def _check_waiting(learned: Learned) -> None:
         note(f"{', '.join(sorted(waits))} isn't subtracted from the times: they must be those without the waiting")
 
 
-def whole_runs_of(
-    learned: Learned, layout: str, fixed: Mapping[str, Any], kept: Mapping[str, int]
-) -> CoupledRuns | None:
-    """Return the whole runs of timing files of CESM or E3SM: their times have what is in no component.
-
-    Parameters
-    ----------
-    learned : Learned
-        The components' models, and what was read.
-    layout : str
-        The plan's layout. If it isn't that of the files, their whole times don't belong to it.
-    fixed : mapping
-        Values of parameters other than the cores; files with others are left out.
-    kept : mapping of str to int
-        How many times its own cores a component keeps.
-    """
-    from evenly.allocation.problem.coupled_runs import CoupledRuns
-
-    found = learned.found
-    if found is None or not found.placed:
-        return None
-    files = [
-        one
-        for one in found.placed
-        if one.seconds is not None and set(learned.models) == set(one.cores)
-        and all(fixed.get(name, value) == value for name, value in one.fields.items())
-    ]  # fmt: skip
-    if not files or layout != found.layout:
-        note("what is in no component, such as the exchange of data, isn't in the times: TOT Run Time is longer")
-        return None
-    cores = {name: np.array([one.cores[name] * kept.get(name, 1) for one in files]) for name in learned.models}
-    return CoupledRuns(cores, np.array([one.seconds for one in files]), common=True)
-
-
 def _check_balance(learned: Learned) -> None:
     """Ask whether times contain the waiting where two solvers take nearly the same in each run, on other cores.
 
     So do solvers whose cores were balanced well in all runs. If times agree run by run, they do so in their order.
     """
+    import numpy as np
+
     ordered = {name: runs.ok.to_frame().sort_values(runs.response) for name, runs in learned.runs.items()}
     for first, second in combinations(learned.runs, 2):
         one, other = ordered[first], ordered[second]

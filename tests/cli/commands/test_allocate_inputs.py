@@ -47,3 +47,37 @@ def test_a_configuration_of_precice_is_an_input_that_was_read(evenly: Evenly) ->
     found = evenly("allocate", "precice-config.xml", "a", "--cores", "300", *LAW, "--json")
     assert found.code == 0, found.err
     assert found.json["layout"] == "max(Fluid, Solid)"
+
+
+RUNS = [(128, 64), (256, 96), (256, 192), (512, 256), (512, 128), (768, 384)]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "atm_cores,ocn_cores,atm_s,ocn_s,total_s",
+        "atm_cores,ocn_cores,atm_s,ocn_s,walltime_s",
+        "atm cores,ocn cores,atm [s],ocn [s],total [s]",
+        "ntasks_atm,ntasks_ocn,time_atm_s,time_ocn_s,time_s",
+    ],
+)
+def test_a_row_for_each_coupled_run_has_solvers_and_their_whole(evenly: Evenly, header: str) -> None:
+    rows = [f"{a},{o},{13000 / a},{7500 / o},{1.05 * max(13000 / a, 7500 / o)}" for a, o in RUNS]
+    table("a.csv", header, rows)
+    asked = ("allocate", "a.csv", "--cores", "1024", *LAW)
+    found = evenly(*asked)
+    assert found.code == 0, found.err
+    whole = header.split(",")[-1]
+    assert f"left out: '{whole}', which may be the time of the whole run" in found.err
+    told = evenly(*asked, "--json").json
+    assert told["cores"]["atm"] == pytest.approx(1024 * 13 / 20.5, abs=3)
+    inside = evenly(*asked, "--coupled", "a.csv", "--json").json
+    assert inside["seconds"] == pytest.approx(1.05 * told["seconds"], rel=0.02)
+
+
+@pytest.mark.parametrize("more", [(), ("--cores-are", "atm_cores"), ("--cores-are", "atm_cores + ocn_cores")])
+def test_whole_coupled_runs_are_asked_for_as_such(evenly: Evenly, more: tuple[str, ...]) -> None:
+    table("a.csv", "atm_cores,ocn_cores,total_s", [f"{a},{o},{max(13000 / a, 7500 / o)}" for a, o in RUNS])
+    asked = evenly("allocate", "a.csv", "--cores", "1024", *LAW, *more)
+    assert (asked.code, "--coupled a.csv --layout 'max(atm, ocn)'" in asked.err) == (2, True), asked.err
+    assert evenly("allocate", "--coupled", "a.csv", "--layout", "max(atm, ocn)", "--cores", "1024").code == 0

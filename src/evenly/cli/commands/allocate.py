@@ -12,7 +12,7 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import loss, note, out, print_json, silence
-from evenly.cli.coupled_input import check_all_read, check_coupled, whole_runs_of
+from evenly.cli.coupled_input import check_all_read, check_coupled, check_no_whole_runs
 from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of, step_days_of
 from evenly.cli.memory_bounds import tell_shared_nodes
 from evenly.cli.net_options import NetOptions
@@ -20,6 +20,7 @@ from evenly.cli.plan_options import CompareOptions, GoalOptions, LimitOptions, S
 from evenly.cli.run_input import Learned, check_parameters, known_values, learn
 from evenly.cli.search_options import SearchOptions
 from evenly.cli.step_input import check_steps, steps_in
+from evenly.cli.whole_runs import whole_runs_of
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.runs.units import YEAR_DAYS
 
@@ -92,6 +93,7 @@ def allocate(
     def accept(solvers: list[str], found: Measurements | None) -> None:
         if found is not None:
             check_all_read(found)
+            check_no_whole_runs(path or [], found, fixed)
         check_names(solvers, layout, limits, compare, found)
         if found is not None:
             check_cores_are(cores_are, [found.runs[name].space for name in solvers])

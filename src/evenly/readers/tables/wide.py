@@ -15,12 +15,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.readers.tables.columns import ALIASES, measured, time_candidates
+from evenly.runs.count_names import kind_of
 
-__all__ = ["Narrowed", "narrowed"]
+__all__ = ["Narrowed", "narrowed", "with_cores"]
 
 _CORES = frozenset({"cores", "ncores", "ranks", "nranks", "np", "nproc", "nprocs", "procs", "tasks", "ntasks", "pes"})
 _UNITS = frozenset({"s", "sec", "secs", "ms", "us", "h", "hours"})
 _SEPARATOR = re.compile(r"[\s_\-./]+(?![^\[(]*[\])])")
+_TOTAL = "left out: {}, which may be the time of the whole run (evenly allocate learns from it with --coupled)"
 _SOLVER_COLUMNS = ("solver", "participant", "domain")
 
 
@@ -83,8 +85,20 @@ def narrowed(cells: pd.DataFrame, lines: NDArray[np.int64]) -> Narrowed | None:
     parts = [_part(cells, one, solvers[0], shared, key) for one in solvers]
     whole = pd.concat(parts).fillna("")
     order = whole.index.to_numpy(dtype=np.int64)
-    notes = (_told(solvers, shared), *([f"left out: {', '.join(totals)}"] if totals else []))
+    notes = (_told(solvers, shared), *([_TOTAL.format(", ".join(map(repr, totals)))] if totals else []))
     return Narrowed(whole.reset_index(drop=True), lines[order], key, times.pop(), notes)
+
+
+def with_cores(columns: Iterable[str]) -> dict[str, str]:
+    """Return the columns that may hold the cores of a solver each, by what stands beside the word for cores.
+
+    Examples
+    --------
+    >>> with_cores(["atm_cores", "ranks ocn", "n_cores", "mesh"])
+    {'atm': 'atm_cores', 'ocn': 'ranks ocn'}
+    """
+    found = ((column, _names([column])) for column in columns if not kind_of(column))
+    return {names[0]: column for column, names in found if names}
 
 
 def _tokens(column: str) -> list[str]:
@@ -105,8 +119,11 @@ def _names(columns: Iterable[str]) -> list[str]:
 
 def _solver(name: str, columns: Sequence[str]) -> _Solver | None:
     own = {column: rest for column in columns if (rest := _without(column, name.split(" ")))}
-    if not time_candidates(own.values()) and not time_candidates(columns):  # atm_cores, atm_s, and no time of all
-        own = {column: f"time_{rest}" if rest.lower() in _UNITS else rest for column, rest in own.items()}
+    if not time_candidates(own.values()):  # atm_cores, atm_s; atm cores, atm [s]
+        own = {
+            column: f"time_{unit}" if (unit := rest.strip("[]()")).lower() in _UNITS else rest
+            for column, rest in own.items()
+        }
     cores = [column for column, rest in own.items() if rest.lower() in _CORES]
     times = time_candidates(own.values())
     if len(cores) != 1 or len(times) != 1 or len(set(own.values())) < len(own):
