@@ -11,18 +11,24 @@ from typing import TYPE_CHECKING
 from evenly.cli.console import note
 from evenly.cli.input_paths import why_unread
 from evenly.errors import InputError
+from evenly.readers.tables.states import name_key
+from evenly.runs.units import base_unit
 from evenly.space.expressions import quoted
 
 if TYPE_CHECKING:
     from evenly.cli.run_input import Learned
     from evenly.readers import Measurements
 
-__all__ = ["WORK", "check_all_read", "check_coupled", "check_no_whole_runs", "from_tables"]
+__all__ = ["WORK", "check_all_read", "check_coupled", "check_no_whole_runs", "check_one_program", "from_tables"]
 
 #: Suffixes of tables, of which each usually holds a solver.
 _TABLES = frozenset({".csv", ".tsv", ".xlsx", ".parquet"})
 #: Names of what is the whole of a coupled run.
 _WHOLES = frozenset({"total", "tot", "all", "coupled", "whole", "sum"})
+#: Words of a time that no solver alone has.
+_WHOLE_RUNS = _WHOLES | {
+    "wall", "walltime", "elapsed", "run", "runtime", "real", "step", "mean", "median", "min", "max",
+}  # fmt: skip
 #: Words of counts of the work of a run: times of different amounts of work can't be compared.
 WORK = frozenset({
     "steps", "nsteps", "timesteps", "windows", "iterations", "days", "months", "years", "nts", "ndays", "nyears",
@@ -107,6 +113,28 @@ def check_no_whole_runs(paths: Sequence[Path], found: Measurements, fixed: Colle
         f"{', '.join(cores.values())} may be the cores of solvers in whole coupled runs: --coupled {file} --layout "
         f"{layout}, without PATH, learns from these; or give the times of each solver in columns as {next(iter(cores))}"
         f"_time_s. If it is one program, give values of the others, as in --at {next(iter(cores.values()))}=…"
+    )
+
+
+def check_one_program(found: Measurements) -> None:
+    """Ask whether the times of a single solver are those of one of several: others beside it have names like its own.
+
+    No name is asked about that is the time of a whole run.
+    """
+    from evenly.readers.tables.side_by_side import shared_pattern
+
+    times = [one.name for one in found.columns if one.role == "time"]
+    others = [one.name for one in found.columns if one.role == "quantity" and base_unit(one.unit) == "s"]
+    pattern = shared_pattern([*times, *others]) if others else ""
+    if len(found.runs) > 1 or len(times) != 1 or not pattern:
+        return
+    before, after = pattern.split("*")
+    if set(name_key(times[0].removeprefix(before).removesuffix(after)).split("_")) & _WHOLE_RUNS:
+        return
+    raise InputError(
+        f"whether {times[0]!r} is the time of one solver, and {', '.join(map(repr, others))} of others, is open: if "
+        f"so, --time {shlex.quote(pattern)} --solver '*' reads them all; if it is the time of one program, say so with "
+        f"--only {shlex.quote(next(iter(found.runs)))}"
     )
 
 

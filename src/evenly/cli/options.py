@@ -87,7 +87,9 @@ class Reading:
     parameters: Annotated[str | None, _reads("--parameters", help="Table: the columns that were varied, as a,b,c.")] = (
         None
     )
-    solver: Annotated[str | None, _reads("--solver", help="Table: the column that names the solver.")] = None
+    solver: Annotated[
+        str | None, _reads("--solver", help="Table: the column that names the solver; '*': the * of --time.")
+    ] = None
     quantities: Annotated[
         list[str] | None, _reads("--quantity", help="Table: more measured columns, as memory=GiB.")
     ] = None

@@ -81,3 +81,42 @@ def test_whole_coupled_runs_are_asked_for_as_such(evenly: Evenly, more: tuple[st
     asked = evenly("allocate", "a.csv", "--cores", "1024", *LAW, *more)
     assert (asked.code, "--coupled a.csv --layout 'max(atm, ocn)'" in asked.err) == (2, True), asked.err
     assert evenly("allocate", "--coupled", "a.csv", "--layout", "max(atm, ocn)", "--cores", "1024").code == 0
+
+
+WORKS = {"atm": 2000, "ocn": 4000, "ice": 300}
+
+
+@pytest.mark.parametrize(
+    ("header", "pattern"),
+    [("{}_time_s", "*_time_s"), ("{}_s", "*_s"), ("{}", "*"), ("time {} [s]", "time * [s]"), ("t.{}", "t.*")],
+)
+def test_a_column_of_times_for_each_component_is_a_curve_for_each(evenly: Evenly, header: str, pattern: str) -> None:
+    names = [header.format(name) for name in WORKS]
+    table("a.csv", ",".join(["cores", *names]), [f"{p},{','.join(str(w / p) for w in WORKS.values())}" for p in COUNTS])
+    asked = evenly("allocate", "a.csv", "--cores", "630", *LAW)
+    assert (asked.code, f"--time '{pattern}' --solver '*'" in asked.err) == (2, True), asked.err
+    assert evenly("allocate", "a.csv", "--cores", "630", *LAW, "--time", pattern).code == 2
+    found = evenly("allocate", "a.csv", "--cores", "630", *LAW, "--time", pattern, "--solver", "*", "--json")
+    assert found.code == 0, found.err
+    assert found.json["cores"] == {"atm": 200, "ocn": 400, "ice": 30}
+    one = evenly("allocate", "a.csv", "--cores", "630", *LAW, "--time", names[0])
+    assert one.code == 2, one.out
+
+
+def test_the_time_of_one_program_beside_others_is_asked_about_once(evenly: Evenly) -> None:
+    rows = [f"{p},{2000 / p},{30 / p},{2100 / p}" for p in COUNTS]
+    table("a.csv", "cores,solve_time_s,setup_time_s,total_time_s", rows)
+    asked = ("allocate", "a.csv", "--cores", "64", *LAW)
+    assert evenly(*asked, "--time", "total_time_s").code == 0
+    refused = evenly(*asked, "--time", "solve_time_s")
+    assert (refused.code, "--only a" in refused.err) == (2, True)
+    assert evenly(*asked, "--time", "solve_time_s", "--only", "a").code == 0
+
+
+def test_words_for_a_star_are_repeated_runs_only_if_they_say_so(evenly: Evenly) -> None:
+    for names in ("try_one_s,try_two_s", "t_a_s,t_b_s"):
+        table("a.csv", f"cores,{names}", [f"{p},{2000 / p},{2010 / p}" for p in COUNTS])
+        pattern = f"{names[: names.index('_')]}_*_s"
+        assert evenly("predict", "a.csv", *LAW, "--at", "cores=64", "--time", pattern).code == 0
+    table("a.csv", "cores,t_a_s,t_b_s", [f"{p},{2000 / p},{4010 / p}" for p in COUNTS])
+    assert "are solvers or repeated runs is open" in evenly("read", "a.csv", "--time", "t_*_s").err

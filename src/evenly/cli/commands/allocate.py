@@ -12,7 +12,7 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import loss, note, out, print_json, silence
-from evenly.cli.coupled_input import check_all_read, check_coupled, check_no_whole_runs
+from evenly.cli.coupled_input import check_all_read, check_coupled, check_no_whole_runs, check_one_program
 from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of, step_days_of
 from evenly.cli.memory_bounds import tell_shared_nodes
 from evenly.cli.net_options import NetOptions
@@ -94,6 +94,8 @@ def allocate(
         if found is not None:
             check_all_read(found)
             check_no_whole_runs(path or [], found, fixed)
+            if not reading.only:
+                check_one_program(found)
         check_names(solvers, layout, limits, compare, found)
         if found is not None:
             check_cores_are(cores_are, [found.runs[name].space for name in solvers])

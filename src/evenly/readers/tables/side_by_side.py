@@ -16,14 +16,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import ReadError
-from evenly.readers.tables.columns import measured, unit_of_time
+from evenly.readers.tables.columns import ALIASES, measured, unit_of_time
 from evenly.readers.tables.number_texts import has_decimal_commas
 from evenly.readers.tables.number_texts import number as number_in
 from evenly.readers.tables.wide import Narrowed
 from evenly.runs.count_names import kind_of
 from evenly.runs.durations import parse as duration
 
-__all__ = ["pattern_in", "stacked", "stacked_by"]
+__all__ = ["pattern_in", "shared_pattern", "stacked", "stacked_by"]
 
 #: What people call a run that they repeat.
 _RUNS = frozenset({
@@ -38,6 +38,7 @@ _BETWEEN = frozenset({
 })  # fmt: skip
 _BRACKETED = re.compile(r"\s*[\[(][^\])]*[\])]\s*$")
 _NUMBERED = re.compile(r"(?P<before>.*?[A-Za-z])[\s_\-.#]*(?P<number>\d{1,3})(?P<after>(?:[\s_\-.\[(/][^\d]*)?)")
+_WORD = re.compile(r"[^\W\d_]{2}")
 #: Times of one configuration differ by less than this factor; those of two parts of a run may not.
 _ALIKE = 1.5
 #: A mean is rounded by less than this share, a deviation by less than the second; in so many rows, none by chance.
@@ -80,12 +81,15 @@ def stacked(cells: pd.DataFrame, lines: NDArray[np.int64]) -> Narrowed | None:
     return _stack(cells, lines, dict.fromkeys(columns, ""), time, "")
 
 
-def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], pattern: str) -> Narrowed:
+def stacked_by(
+    path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], pattern: str, *, solvers: bool = False
+) -> Narrowed:
     """Return a table with one row for each of the times in columns that a pattern names, as ``"* cores"``.
 
-    What stands for the ``*`` is a number of cores, nodes, … if the pattern says so, or of what it names before an
-    equals sign, as ``"N=*"``, or of what else it names, as ``"mesh *"`` and ``"* K ligands"``, if the times differ by
-    more than those of repeated runs, or letters stand there, as ``A`` and ``B``; else the times are repeated runs.
+    If `solvers`, what stands for the ``*`` is the name of a solver. Else it is a number of cores, nodes, … if the
+    pattern says so, or of what it names before an equals sign, as ``"N=*"``, or of what else it names, as ``"mesh *"``
+    and ``"* K ligands"``, if the times differ by more than those of repeated runs, or letters stand there, as ``A`` and
+    ``B``; else the times are repeated runs.
 
     Parameters
     ----------
@@ -97,11 +101,13 @@ def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], patter
         The line of each row.
     pattern : str
         With one ``*``.
+    solvers : bool
+        Whether the ``*`` stands for the names of solvers.
 
     Raises
     ------
     ReadError
-        If fewer than two columns fit, or a number in their names may be anything.
+        If fewer than two columns fit, or a number or word in their names may be anything.
 
     Examples
     --------
@@ -113,14 +119,24 @@ def stacked_by(path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], patter
     one = re.search(r"(?<=\w{3})(?:en|s|e|n|i)$", after)  # 1 thread beside 2 threads, 1 Kern beside 2 Kerne
     singular = f"|{re.escape(before)}(1){re.escape(after[: one.start()])}" if one else ""
     fits = re.compile(f"{re.escape(before)}(.+?){re.escape(after)}{singular}")
-    matches = {name: fits.fullmatch(name) for name in map(str, cells.columns)}
+    names = [name for name in map(str, cells.columns) if not (solvers and _is_no_time(name))]
+    matches = {name: fits.fullmatch(name) for name in names}
     found = {name: next(filter(None, match.groups())).strip() for name, match in matches.items() if match}
     if len(found) < 2 or "*" in after:
         said = f"{len(found)} of the columns {', '.join(map(repr, cells.columns))}"
         raise ReadError(path, f"time= (--time) with one * must fit several columns, but {pattern!r} fits {said}")
+    if solvers:
+        return _stack_solvers(path, cells, lines, found, pattern)
     numbers = all(re.fullmatch(r"[1-9]\d*[kKMG]?", part) for part in found.values())
     in_order = numbers and sorted(map(number_in, found.values())) == list(range(1, len(found) + 1))
     count, alike = _named_by(before, after), _alike(cells[list(found)])
+    spoken = {word.lower() for word in re.findall(r"[^\W\d_]+", f"{before} {after}")}
+    if not (numbers or count or spoken & _RUNS) and (not alike or any(map(_WORD.search, found.values()))):
+        raise ReadError(
+            path,
+            f"whether {', '.join(found.values())} (time={pattern!r}, --time) are solvers or repeated runs is open: if "
+            "solvers, pass solver='*' (--solver '*'); if runs, name them so, as in run1_s, run2_s",
+        )
     is_sure = bool(kind_of(count)) or before.rstrip().endswith("=")
     if alike and (in_order or not count or (numbers and not is_sure)):
         count = ""  # runs 1, 2 and 3, whatever was counted in them
@@ -161,6 +177,51 @@ def _named_by(before: str, after: str) -> str:
 def _names_nothing(word: str) -> bool:
     """Tell whether a word is that of a run, a time, its unit, or what stands between them."""
     return word.lower() in _RUNS | _BETWEEN or measured(word) is not None or unit_of_time(f"t [{word}]") != ""
+
+
+def _is_no_time(name: str) -> bool:
+    """Tell whether a column counts something, or keeps the books, by its name."""
+    return bool(kind_of(name)) or name.strip().lower() in ALIASES
+
+
+def _stack_solvers(
+    path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], found: dict[str, str], pattern: str
+) -> Narrowed:
+    """Return a row for each solver and configuration; `found` tells the solver of each column of times."""
+    unit = unit_of_time(pattern.replace("*", "x"))
+    time, solver = f"time [{unit}]" if unit else "time", "solver"
+    others = [name for name in map(str, cells.columns) if name not in found]
+    if taken := sorted({time, solver} & set(others)):
+        raise ReadError(path, f"{taken[0]!r} is a column of its own beside {', '.join(map(repr, found))}: rename it")
+    parts = [cells[others].assign(**{solver: name}).assign(**{time: cells[column]}) for column, name in found.items()]
+    whole = pd.concat(parts)
+    whole = whole[(whole[time].str.strip() != "").to_numpy()]
+    order = whole.index.to_numpy(dtype=np.int64)
+    told = f"each solver has a column of times ({', '.join(f'{name}: {column!r}' for column, name in found.items())})"
+    return Narrowed(whole.reset_index(drop=True), lines[order], solver, time, (told,))
+
+
+def shared_pattern(columns: Sequence[str]) -> str:
+    """Return what columns share at their front or end, with a ``*`` for the rest; "" if they share nothing.
+
+    Examples
+    --------
+    >>> shared_pattern(["atm_time_s", "ocn_time_s"]), shared_pattern(["t atm [s]", "t ocn [s]"])
+    ('*_time_s', 't * [s]')
+    >>> shared_pattern(["atm", "ocn"]), shared_pattern(["atm_s"])
+    ('', '')
+    """
+    words = [re.findall(r"[\s_\-./]*[^\s_\-./]+", name) for name in columns]
+    most = min(map(len, words), default=1) - 1
+    if len(words) < 2 or most < 1:
+        return ""
+    front = next((n for n in range(most + 1) if n == most or len({tuple(one[: n + 1]) for one in words}) > 1), 0)
+    ends = [tuple(one[front:]) for one in words]
+    most = min(map(len, ends)) - 1
+    end = next((n for n in range(most + 1) if n == most or len({one[len(one) - n - 1 :] for one in ends}) > 1), 0)
+    before, after = "".join(words[0][:front]), "".join(words[0][len(words[0]) - end :]) if end else ""
+    gap = re.match(r"[\s_\-./]*", words[0][front])
+    return f"{before}{gap[0] if gap and before else ''}*{after}" if before or after else ""
 
 
 def pattern_in(columns: Iterable[str]) -> str:

@@ -47,7 +47,7 @@ class TableReader(Reader):
     unit : str, optional
         Its unit, see `evenly.runs.units.to_base`; told from the column's name, else seconds.
     solver : str, optional
-        Column that names the solver of a coupled run.
+        Column that names the solver of a coupled run; ``"*"`` where what stands for the ``*`` in `time` names it.
     quantities : mapping of str to str, optional
         More measured columns and their units.
     status : str, optional
@@ -145,7 +145,7 @@ class TableReader(Reader):
         pattern = options.time if options.time and "*" in options.time and options.time not in cells else None
         wide = (narrowed(cells, rows) or stacked(cells, rows)) if free else None
         if pattern:
-            wide = stacked_by(path, cells, rows, pattern)
+            wide = stacked_by(path, cells, rows, pattern, solvers=options.solver == "*")
         if wide is not None:
             options = dataclasses.replace(options, solver=wide.solver or options.solver, time=wide.time)
             why_time = "its name, beside that of each solver" if wide.solver else "repeated runs side by side"

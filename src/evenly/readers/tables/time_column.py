@@ -14,7 +14,7 @@ from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed
 from evenly.readers.tables.clock_times import between, in_parts, start_and_end
 from evenly.readers.tables.roles import is_limit, is_result, is_summed, words_of
-from evenly.readers.tables.side_by_side import pattern_in
+from evenly.readers.tables.side_by_side import pattern_in, shared_pattern
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.unit_row import unit_in_text
 from evenly.readers.tables.values import Values
@@ -322,6 +322,8 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
     several = found or sum(not kind_of(name) and values.is_numeric(name) for name in named) > 1  # Cores, Fluid, Solid
     wide = "; columns of each solver are told apart by names: a_cores, a_time_ms, b_cores, b_time_ms" if several else ""
     rates = [] if found else [name for name in free if words.is_rate(name)]
+    if several and any(map(kind_of, named)) and (solvers := _times_of_solvers(values, found)):
+        wide = f"; if each is the time of a solver: {option_text('--time', solvers)} --solver '*'{wide}"
     if len(rates) == 1:
         typed = f"{option_text('--time', rates[0])} --unit {words.unit_of_rate(rates[0])}"
         wide = f"; if the rate is to be learned: {typed}"
@@ -336,6 +338,13 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         values.path,
         f"{why}: pass time= (--time) with one of the columns {shown}, and unit= (--unit) if it isn't in seconds{wide}",
     )
+
+
+def _times_of_solvers(values: Values, found: Sequence[str]) -> str:
+    """Return the pattern of the columns that may each be the time of a solver; "" if others would fit it, too."""
+    columns = [name for name in map(str, values.cells.columns) if not kind_of(name) and not is_unnamed(name)]
+    times = found or [name for name in columns if values.is_numeric(name)]
+    return shared_pattern(times) or ("*" if set(times) == set(columns) else "")
 
 
 def _program(columns: Iterable[str]) -> tuple[str, str] | None:
