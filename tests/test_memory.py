@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import io
 import json
@@ -159,3 +160,17 @@ def test_pipes_and_devices_are_not_waited_for(tmp_path: Path) -> None:
 
 def test_grids_without_fields_may_be_of_any_size() -> None:
     assert Grid((10.0, 10.0, 10.0), 1e4).shape == (100_000, 100_000, 100_000)
+
+
+def test_garbage_is_looked_for_again_after_many_objects_were_made() -> None:
+    made = memory.many_objects()(json.loads)
+    with pytest.raises(json.JSONDecodeError):
+        made("[")
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        with memory.many_objects():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shutil
 import sqlite3
 import warnings
@@ -226,7 +225,7 @@ def old(measured: Path) -> Path:
     new = measured.with_name("as-written-now.db")
     shutil.move(measured, new)
     with Store(new) as store:  # it kept no details
-        store.put([dataclasses.replace(record, details={}) for record in store.records()])
+        store.put([record._replace(details={}) for record in store.records()])
     with closing(sqlite3.connect(new)) as source, closing(sqlite3.connect(measured)) as target, target:
         target.executescript(OLD)
         for table in ("about", "configurations", "records"):
@@ -268,7 +267,7 @@ def second_version(path: Path) -> None:
 
 
 def test_a_file_of_the_second_version_is_read_and_taken_over(measured: Path, study: Study) -> None:
-    made = [dataclasses.replace(record, details={}) for record in records(measured)]
+    made = [record._replace(details={}) for record in records(measured)]
     second_version(measured)
     before = measured.read_bytes()
     found = check(measured)

@@ -145,7 +145,7 @@ def test_a_model_that_fails_ends_no_campaign(tmp_path: Path, error: Exception, l
 def test_what_a_cut_run_took_counts_in_the_budget(tmp_path: Path) -> None:
     limited = dataclasses.replace(study(tmp_path), plan=Plan(budget_s=100.0))
     whole = Record(1, 0, "ok", {"seconds": 50.0}, took=50.0)
-    cut = dataclasses.replace(whole, details={"limit_s": 120.0, "cut_s": 60.0})
+    cut = whole._replace(details={"limit_s": 120.0, "cut_s": 60.0})
     assert not Schedule(limited, [1], [whole]).is_spent
     assert Schedule(limited, [1], [cut]).is_spent
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import warnings
 from collections.abc import Mapping, Sequence
@@ -62,7 +61,7 @@ def mark_bad(path: Path | str, where: str, reason: str) -> int:
         if not bad:
             raise InputError(f"no run of {path} has {where}: `evenly runs list {path}` shows all")
         said = f"{MARKED}{reason.strip()}"
-        store.put(dataclasses.replace(record, status="failed", message=said) for record in bad)
+        store.put(record._replace(status="failed", message=said) for record in bad)
     return len(bad)
 
 
@@ -120,9 +119,9 @@ def merge(paths: Sequence[Path | str], into: Path | str) -> int:
             numbers = dict(zip(known, store.add_configurations(list(known.values())), strict=True))
             chosen = whys(rows)
             dropped |= {(numbers[number], *rest) for number, *rest in about.get("dropped") or []}
-            for record in records_of([*rows["records"].values()]):
+            for record in records_of(rows["records"].values()):
                 why = chosen.get((record.configuration, record.repetition))
-                record = dataclasses.replace(record, configuration=numbers[record.configuration])
+                record = record._replace(configuration=numbers[record.configuration])
                 if why is not None:
                     reasons[record.identity] = why
                 known_one = there.setdefault(record.identity, record)
@@ -154,7 +153,7 @@ def _numbered(records: Sequence[Record]) -> list[Record]:
     found = []
     for record in records:
         counts[record.configuration] = repetition = counts.get(record.configuration, -1) + 1
-        found.append(dataclasses.replace(record, repetition=repetition))
+        found.append(record._replace(repetition=repetition))
     return found
 
 

@@ -137,7 +137,7 @@ def runs_in(path: Path | str, where: str | None = None) -> Listing:
     loaded = loaded_of(path)
     known = {number: json.loads(text) for number, text in loaded.rows["configurations"].values()}
     under_way = [known[number] for _, _, number in loaded.rows["running"].values()]
-    records = records_of([*loaded.rows["records"].values()])
+    records = [*records_of(loaded.rows["records"].values())]
     table = table_of(records, known, whys(loaded.rows))
     if where is not None:
         table = table[holds(table, where)]

@@ -15,16 +15,20 @@ from evenly.campaign.rows import (
     Damage,
     Loaded,
     Rows,
+    batches,
     checksums,
     is_intact,
     key_of,
+    keys_of,
     padded,
     parsed,
 )
+from evenly.memory import many_objects
 
 __all__ = ["contradictions", "load", "name_of"]
 
 
+@many_objects()
 def load(database: sqlite3.Connection) -> Loaded:
     """Read and check all rows.
 
@@ -93,22 +97,28 @@ def _load_table(
 
 
 def _whole_table(database: sqlite3.Connection, table: str) -> dict[Any, tuple[Any, ...]] | None:
-    """Return the rows of a table that is whole, all checked at once; None if anything is wrong with it.
+    """Return the rows of a table that is whole, many of them checked at once; None if anything is wrong with it.
 
     One by one, that takes several times as long.
     """
     tolerant, database.text_factory = database.text_factory, str
+    whole: dict[Any, tuple[Any, ...]] = {}
+    count = 0
     try:
-        found = database.execute(f"SELECT * FROM {table} ORDER BY rowid").fetchall()  # noqa: S608
-        values = [row[:-1] for row in found]
-        if checksums(table, values) != [row[-1] for row in found]:
-            return None
+        rows = database.execute(f"SELECT * FROM {table} ORDER BY rowid")  # noqa: S608
+        for found in batches(rows):
+            count += len(found)
+            values = [row[:-1] for row in found]
+            if checksums(table, values) != [row[-1] for row in found]:
+                return None
+            if len(padded(table, values[0])) > len(values[0]):
+                values = [padded(table, row) for row in values]
+            whole.update(zip(keys_of(table, values), values, strict=True))
     except (sqlite3.Error, TypeError, ValueError):
         return None  # SQLite can't read it, or a value is of a kind that evenly never stores
     finally:
         database.text_factory = tolerant
-    whole = {key_of(table, row): padded(table, row) for row in values}
-    return whole if len(whole) == len(found) else None
+    return whole if len(whole) == count else None
 
 
 def name_of(table: str, values: tuple[Any, ...], rows: Rows) -> str:
@@ -141,10 +151,11 @@ def contradictions(rows: Rows) -> Iterator[tuple[str, Any, Damage]]:
     known = set()
     stored = rows["configurations"]
     for (number, values), one in zip(stored.items(), parsed(text for _, text in stored.values()), strict=True):
-        if lacking := sorted(names - one.keys()):
-            yield "configurations", number, Damage(name_of("configurations", values, rows), f"it lacks {lacking[0]}")
-        else:
+        if names <= one.keys():
             known.add(number)
+        else:
+            lacking = min(names - one.keys())
+            yield "configurations", number, Damage(name_of("configurations", values, rows), f"it lacks {lacking}")
     for table, at in (("records", 0), ("running", 2)):
         for key, values in rows[table].items():
             if values[at] not in known:

@@ -286,4 +286,4 @@ class Making:
             bound = record.took
         elif self._study.plan.design == "tune":
             bound = self._fastest.bound(task, record.took)
-        return record if bound is None else dataclasses.replace(record, quantities={"seconds": bound})
+        return record if bound is None else record._replace(quantities={"seconds": bound})

@@ -38,6 +38,7 @@ from evenly.campaign.study import Study
 from evenly.errors import EvenlyWarning, InputError
 from evenly.launch import launcher_class
 from evenly.log import log
+from evenly.memory import many_objects
 from evenly.runs.columns import bounds_as_seconds
 from evenly.runs.runs import Runs
 from evenly.showing import NotebookBar, notebook_bar
@@ -149,6 +150,7 @@ class Campaign:
     1  0.02      1
     """
 
+    @many_objects()
     def __init__(
         self,
         study: Study,
@@ -211,10 +213,10 @@ class Campaign:
             # Runs of values that the study hasn't any more are kept, and don't count.
             there = inside(self.study.space, known)
             advised = [number for number in advised if number in there]
-        made = [] if advised else [record.configuration for record in self.store.records()]
+        made = [] if advised else self.store.measured
         if not first.issuperset(made) and (said := removed(made, planned, self.store.configurations())):
             self._warn(f"holds {said}")
-        schedule = Schedule(self.study, [*planned, *advised], self.store.records(), self.store.about("anchor"), last)
+        schedule = Schedule(self.study, [*planned, *advised], self.store.each(), self.store.about("anchor"), last)
         for run in self._left:
             schedule.start(run.next)
         self._making.clean()
@@ -464,7 +466,7 @@ class Campaign:
     def table(self) -> pd.DataFrame:
         """Return a table of all runs: parameters, status, times, and the output of failed runs."""
         known = self.configurations
-        return pd.DataFrame([{**known[r.configuration], **vars(r)} for r in self.store.records()])
+        return pd.DataFrame([{**known[r.configuration], **r._asdict()} for r in self.store.records()])
 
     def drift(self) -> Drift:
         """Return the drift of the machine, estimated from the runs of the anchor configuration."""

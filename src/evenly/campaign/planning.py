@@ -9,7 +9,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -81,8 +81,14 @@ def _distinct(study: Study, runs: int) -> pd.DataFrame:
 def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table of configurations as dictionaries of plain Python values, for JSON."""
     names = [str(name) for name in table]
-    columns = ([getattr(value, "item", lambda v=value: v)() for value in table[name].tolist()] for name in table)
+    columns = (_plain(table[name]) for name in table)
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _plain(column: pd.Series[Any]) -> list[Any]:
+    values = column.tolist()
+    # Columns of numbers are lists of Python's own by now; those of objects may hold NumPy's.
+    return values if column.dtype != object else [getattr(value, "item", lambda v=value: v)() for value in values]
 
 
 def removed(made: Iterable[int], planned: Sequence[int], known: Mapping[int, Mapping[str, Any]]) -> str:
@@ -155,13 +161,13 @@ class Progress:
     seconds_left: float
 
 
-@dataclass
+@dataclass(slots=True)
 class _Known:
     """The measurements of one configuration, and the number of its next repetition."""
 
     repetition: int = 0
-    seconds: list[float] = field(default_factory=list)
-    took: list[float] = field(default_factory=list)
+    seconds: tuple[float, ...] = ()
+    took: tuple[float, ...] = ()
     failed: bool = False
     under_way: int = 0
     #: What `missing` returned last: looking at the mean takes long.
@@ -175,7 +181,18 @@ class _Known:
     @property
     def usual(self) -> float | None:
         """The median time of its runs; None if there are none."""
-        return statistics.median(self.took) if self.took else None
+        if len(self.took) < 2:  # of most configurations of a large plan
+            return self.took[0] if self.took else None
+        return statistics.median(self.took)
+
+    def add(self, record: Record) -> None:
+        # Repetitions of a salvaged file have gaps.
+        self.repetition = max(self.repetition, record.repetition + 1)
+        self.took += (record.took,)
+        if record.status == "ok":
+            self.seconds += (record.quantities["seconds"],)
+        else:
+            self.failed = True
 
     def missing(self, wanted: Repetitions) -> int:
         """Return the least number of runs that are still to be started; 0 where the mean is precise enough."""
@@ -265,7 +282,7 @@ class Schedule:
         self.order: list[int] = []
         self.anchor = anchor
         self._known: defaultdict[int, _Known] = defaultdict(_Known)
-        self._left, self._took, self._done = _Left(), 0.0, 0
+        self._took, self._done = 0.0, 0
         #: Configurations by their turn; those that have changed since are in it again, and their old turns are skipped.
         self._turns: list[tuple[bool, int, float, int, int]] = []
         #: What a run of a configuration is expected to take, where long ones come first.
@@ -273,15 +290,20 @@ class Schedule:
         self._places: dict[int, int] = {}
         self._since_anchor = 0
         for record in records:
-            self._note(self._known[record.configuration], record)
+            self._known[record.configuration].add(record)
+            self._took += record.spent_s
+            self._done += 1
+            self._count(record.configuration)
         for configuration in order:
             self._plan(configuration)
+        self._order_turns()
         planned = (self._known[number] for number in self._places)
         self._left = _Left((one.still + one.under_way, one.usual) for one in planned)
 
     def append(self, configuration: int) -> None:
         """Plan another configuration."""
         known = self._plan(configuration)
+        self._take_turn(configuration)
         self._left.change(known.still + known.under_way, known.usual, 1)
 
     def _plan(self, configuration: int) -> _Known:
@@ -289,16 +311,21 @@ class Schedule:
         self.order.append(configuration)
         known = self._known[configuration]
         known.still = known.missing(self._wanted)
-        self._take_turn(configuration)
         return known
 
     def _take_turn(self, configuration: int) -> None:
-        known = self._known[configuration]
-        if known.still:
-            # Rounds: of the configurations with the fewest successful runs, the first one in order comes next.
-            last, place = configuration in self._last, self._places[configuration]
-            short = -self._expected_s.get(configuration, math.inf) if self._expected_s else 0.0
-            heapq.heappush(self._turns, (last, known.expected, short, place, configuration))
+        if self._known[configuration].still:
+            heapq.heappush(self._turns, self._turn(configuration))
+
+    def _turn(self, configuration: int) -> tuple[bool, int, float, int, int]:
+        # Rounds: of the configurations with the fewest successful runs, the first one in order comes next.
+        last, place = configuration in self._last, self._places[configuration]
+        short = -self._expected_s.get(configuration, math.inf) if self._expected_s else 0.0
+        return last, self._known[configuration].expected, short, place, configuration
+
+    def _order_turns(self) -> None:
+        self._turns = [self._turn(configuration) for configuration in self.order if self._known[configuration].still]
+        heapq.heapify(self._turns)
 
     def longest_first(self, expected_s: Mapping[int, float]) -> None:
         """Run long configurations first in each round, so that short ones fill what is left of cores and time.
@@ -306,9 +333,7 @@ class Schedule:
         Those of which nothing is known come before them.
         """
         self._expected_s = expected_s
-        self._turns = []
-        for configuration in self.order:
-            self._take_turn(configuration)
+        self._order_turns()
 
     def usual_s(self, configuration: int) -> float | None:
         """Return the median time of a configuration's runs; None if there are none."""
@@ -340,17 +365,9 @@ class Schedule:
     def add(self, record: Record) -> None:
         """Add a finished run."""
         with self._changing(record.configuration) as known:
-            self._note(known, record)
-
-    def _note(self, known: _Known, record: Record) -> None:
-        # Repetitions of a salvaged file have gaps.
-        known.repetition = max(known.repetition, record.repetition + 1)
-        was_under_way = known.under_way > 0
-        known.under_way -= was_under_way
-        known.took.append(record.took)
-        known.failed |= record.status != "ok"
-        if record.status == "ok":
-            known.seconds.append(record.quantities["seconds"])
+            was_under_way = known.under_way > 0
+            known.under_way -= was_under_way
+            known.add(record)
         self._took += record.spent_s
         self._done += 1
         if not was_under_way:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from evenly.campaign.rows import parsed
+from evenly.campaign.rows import batches, parsed
 from evenly.runs.columns import Status
 
 __all__ = ["DETAILS", "Record", "own_name", "records_of", "row_of"]
@@ -20,9 +20,8 @@ DETAILS = ("peak_memory", "cpu", "job", "queued_s", "limit_s", "cut_s")
 _MAPPINGS = ("quantities", "details")
 
 
-@dataclass(frozen=True)
-class Record:
-    """One run of a configuration.
+class Record(NamedTuple):
+    """One run of a configuration. Its fields are the columns of the table of records.
 
     Parameters
     ----------
@@ -61,7 +60,7 @@ class Record:
     took: float = 0.0
     other_load: float | None = None
     machine: str = ""
-    details: Mapping[str, str | float] = field(default_factory=dict)
+    details: Mapping[str, str | float] = MappingProxyType({})
 
     @property
     def last_words(self) -> str:
@@ -92,16 +91,16 @@ def own_name(name: str, taken: Collection[str]) -> str:
     return name
 
 
-def records_of(rows: Sequence[Sequence[Any]]) -> list[Record]:
-    """Return the runs of rows of the table of records."""
-    columns: list[Iterable[Any]] = list(zip(*rows, strict=True))
-    for at, name in enumerate(Record.__dataclass_fields__ if rows else ()):
-        if name in _MAPPINGS:
+def records_of(rows: Iterable[Sequence[Any]]) -> Iterator[Record]:
+    """Yield the runs of rows of the table of records."""
+    for some in batches(rows):
+        columns: list[Iterable[Any]] = list(zip(*some, strict=True))
+        for at in map(Record._fields.index, _MAPPINGS):
             columns[at] = parsed(columns[at])
-    return [*map(Record, *columns)] if rows else []
+        yield from map(Record._make, zip(*columns, strict=True))
 
 
 def row_of(record: Record) -> tuple[Any, ...]:
     """Return the row of a run. The columns of the table are the fields of a record, in the same order."""
     told = {name: json.dumps(dict(getattr(record, name))) for name in _MAPPINGS}
-    return tuple((vars(record) | told).values())
+    return tuple((record._asdict() | told).values())

@@ -41,7 +41,7 @@ def check_same(study: Study, store: Store) -> None:
         _refuse(store, changed[0], before, now, f"holds {len(jobs)} jobs under way")
     if before is None and store.count():
         _warn(store, "doesn't tell what its runs measured: they are taken for runs of this study")
-    if before is None or not any(record.status == "ok" for record in store.records()):
+    if before is None or not any(record.status == "ok" for record in store.each()):
         # A file without a successful run holds no results, so a corrected study may replace its contents.
         if changed:
             if n := store.count():

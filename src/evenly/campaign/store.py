@@ -206,16 +206,14 @@ class Store:
 
         Numbers are compared by their value: 1 and 1.0 are the same.
         """
-        known = self._by_key()
-        following = max(known.values(), default=0) + 1
-        new: dict[tuple[Any, ...], int] = {}
-        with self._changed() as rows:
-            for one in configurations:
-                if (key := _key(one)) not in known and key not in new:
-                    new[key] = number = following + len(new)
-                    rows["configurations"][number] = (number, json.dumps(dict(one), sort_keys=True))
-        known |= new
-        return [known[_key(one)] for one in configurations]
+        known, keys = self._by_key(), [*map(_key, configurations)]
+        if new := dict.fromkeys(key for key in keys if key not in known):
+            numbers = range(first := max(known.values(), default=0) + 1, first + len(new))
+            with self._changed() as rows:
+                for number, key in zip(numbers, new, strict=True):
+                    rows["configurations"][number] = (number, json.dumps(dict(key)))
+            known |= zip(new, numbers, strict=True)
+        return [known[key] for key in keys]
 
     def _by_key(self) -> dict[tuple[Any, ...], int]:
         """Return the number of each configuration by what it is known by."""
@@ -290,7 +288,7 @@ class Store:
         Which runs they were is kept: a copy of this store may hold them, and as good ones.
         """
         bad = {key: values for key, values in self._known()["records"].items() if values[2] != "ok"}
-        told = [*(self.about("dropped") or []), *(one.identity for one in records_of([*bad.values()]))]
+        told = [*(self.about("dropped") or []), *(one.identity for one in records_of(bad.values()))]
         with self._changed() as rows:
             rows["about"].pop("interrupted", None)
             rows["about"]["dropped"] = ("dropped", json.dumps(told))
@@ -315,8 +313,17 @@ class Store:
     def records(self, start: int = 0) -> list[Record]:
         """Return all runs, in the order they were run; from the one with this number, which counts from 0."""
         known = self._known()["records"]
-        self._read += records_of([*itertools.islice(known.values(), len(self._read), None)])
+        self._read += records_of(itertools.islice(known.values(), len(self._read), None))
         return self._read[start:]
+
+    def each(self) -> Iterator[Record]:
+        """Yield all runs, in the order they were run; unlike `records`, nothing is kept in memory."""
+        return records_of(self._known()["records"].values())
+
+    @property
+    def measured(self) -> list[int]:
+        """The number of each run's configuration."""
+        return [number for number, _ in self._known()["records"]]
 
     def table(self, source: str) -> pd.DataFrame:
         """Return a table with one row per run: its parameters, quantities, status, machine, time and source."""
