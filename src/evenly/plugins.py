@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evenly.errors import InputError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = ["installed", "load"]
 
@@ -21,6 +23,8 @@ def installed(group: str) -> dict[str, EntryPoint]:
     >>> installed("evenly.launchers")["local"].load().__name__
     'Local'
     """
+    from importlib.metadata import entry_points  # takes long to import
+
     return {point.name: point for point in entry_points(group=group)}
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import shutil
 import zlib
 from collections.abc import Iterator, Mapping
@@ -41,7 +40,7 @@ def is_gone(process: Mapping[str, Any]) -> bool | None:
 
 def marked_name() -> str:
     """Return a new name for a temporary file or folder, by which `left_in` knows its process."""
-    return f"evenly-{_short(_machine())}-{os.getpid()}-{_started(os.getpid()) or 0}-{secrets.token_hex(8)}"
+    return f"evenly-{_short(_machine())}-{os.getpid()}-{_started(os.getpid()) or 0}-{os.urandom(8).hex()}"
 
 
 def left_in(folder: Path) -> Iterator[Path]:

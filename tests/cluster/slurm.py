@@ -26,7 +26,7 @@ def missing() -> str:
 class Cluster:
     """A cluster of nodes, all on this machine, that say they have more CPUs than it has."""
 
-    def __init__(self, folder: Path, nodes: int = 1) -> None:
+    def __init__(self, folder: Path, nodes: int = 1, cpus: int = CPUS) -> None:
         self.folder, self.conf = folder, folder / "slurm.conf"
         host = socket.gethostname().partition(".")[0]
         self.nodes = [host] if nodes == 1 else [f"{host}-{at}" for at in range(nodes)]
@@ -35,7 +35,7 @@ class Cluster:
         key = folder / "munge" / "key"
         key.write_bytes(secrets.token_bytes(1024))
         key.chmod(0o600)
-        self.conf.write_text(_configuration(folder, self.nodes))
+        self.conf.write_text(_configuration(folder, self.nodes, cpus))
 
     @property
     def environment(self) -> dict[str, str]:
@@ -105,11 +105,11 @@ def _free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def _configuration(folder: Path, nodes: list[str]) -> str:
+def _configuration(folder: Path, nodes: list[str], cpus: int) -> str:
     host = socket.gethostname().partition(".")[0]
     rows = "\n".join(
-        f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={_free_port()} CPUs={CPUS} RealMemory=4000 "
-        "State=UNKNOWN"
+        f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={_free_port()} CPUs={cpus} "
+        f"RealMemory={500 * cpus} State=UNKNOWN"
         for node in nodes
     )
     return f"""

@@ -98,7 +98,7 @@ class Making:
         return jobs_beside(self._store.path)
 
     def clean(self) -> None:
-        """Remove the files of runs that have ended."""
+        """Remove the files of all runs that have ended."""
         self._runner.launcher.clean(self._near, [mark for mark, _ in self._store.left_running()])
 
     @property
@@ -219,7 +219,9 @@ class Making:
                 self._store.forget_running(run.mark)
             raise
         finally:
-            self.clean()
+            # One that is still marked belongs to the next process.
+            if not self._store.is_running(run.mark):
+                self._runner.launcher.forget(self._near, run.mark)
         return record
 
     def end(self) -> None:

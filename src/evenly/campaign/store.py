@@ -240,6 +240,10 @@ class Store:
         """Return the mark and the launcher of each run that was still running when an earlier process ended."""
         return [(mark, launcher) for mark, launcher, _ in self._known()["running"].values()]
 
+    def is_running(self, mark: str) -> bool:
+        """Return whether a run is marked as running."""
+        return mark in self._known()["running"]
+
     def count_interrupted(self, marks: Iterable[str]) -> None:
         """Count running runs as interrupted, and delete their marks: the process that made them was killed."""
         counts, marks = self.interrupted(), list(marks)

@@ -177,6 +177,9 @@ class Launcher(ABC):
     def clean(self, near: Path, keep: Collection[str] = ()) -> None:  # noqa: B027 - most have nothing to remove
         """Remove what is left in `near` of the workspaces of tasks that have ended: all but those with these marks."""
 
+    def forget(self, near: Path, mark: str) -> None:  # noqa: B027
+        """Remove what is left in `near` of the workspace of one task, whose outcome isn't needed any more."""
+
     def cores(self) -> frozenset[int] | None:
         """Return the cores that all tasks together may use; None if a scheduler sees to that."""
         return None

@@ -41,6 +41,8 @@ _MARKED = re.compile(r"\d+-\d+-\w+-[0-9a-f]{32}")
 _OUTPUT, _STARTED = "job.out", "started"
 #: How often a job is submitted whose node failed, or which the scheduler lost.
 _ATTEMPTS = 3
+#: How many commands submit jobs at the same time: a scheduler that is asked by hundreds at once answers none in time.
+_SUBMISSIONS = 8
 #: Seconds between two looks into the queue, and at a job's folder: a tenth of the time that nothing happened.
 _QUEUE_S, _FOLDER_S = (2.0, 30.0), (0.1, 5.0)
 #: Seconds that an outcome may take to be seen from another host, after its job left the queue.
@@ -124,6 +126,7 @@ class BatchLauncher(Launcher):
     def __init__(self) -> None:
         self._queue = _Queue(self.queue, self.title)
         self._workspaces: dict[str, Path] = {}
+        self._submitting = threading.Semaphore(_SUBMISSIONS)
 
     @abstractmethod
     def submission(self, task: Task) -> list[str]:
@@ -159,6 +162,12 @@ class BatchLauncher(Launcher):
             if folder.is_symlink() and not folder.exists():  # its job was another store's
                 folder.unlink(missing_ok=True)
         with suppress(OSError):
+            near.rmdir()
+
+    def forget(self, near: Path, mark: str) -> None:
+        self._workspaces.pop(mark, None)
+        shutil.rmtree(near / mark, ignore_errors=True)
+        with suppress(OSError):  # others are there
             near.rmdir()
 
     def shown(self, task: Task) -> list[str]:
@@ -217,7 +226,8 @@ class BatchLauncher(Launcher):
         more, given = self.named(name, folder, folder / _OUTPUT, folder / SCRIPT)
         command = [*self.submission(task), *more]
         while True:
-            done = call(command, given)
+            with self._submitting:
+                done = call(command, given)
             if done.returncode == 0 and (found := self.accepted.search(done.stdout)):
                 self._queue.submitted("; ".join(done.stderr.split("\n")).strip("; "))
                 return plain(found[1])

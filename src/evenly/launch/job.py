@@ -14,8 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from evenly.launch.base import Outcome, Task
-from evenly.launch.registry import launcher_class
+from evenly.launch.base import Launcher, Outcome, Task
 from evenly.writing import replacing
 
 __all__ = ["claimed_by", "has_begun", "job_number", "main", "outcome_in", "plain", "queued_s", "write_task"]
@@ -111,7 +110,7 @@ def main(folder: Path) -> int:
     task = Task(
         tuple(told["command"]), told["mark"], told["ranks"], place, told["environment"], told["timeout_s"], folder
     )
-    launcher = launcher_class("local" if task.ranks is None else "mpi")()
+    launcher = _launcher(task)
     found: dict[str, Any]
     try:
         found = dataclasses.asdict(launcher.run(task))
@@ -121,6 +120,17 @@ def main(folder: Path) -> int:
     with replacing(folder / _OUTCOME) as new:
         new.write_text(json.dumps(found), encoding="utf-8")
     return 0
+
+
+def _launcher(task: Task) -> Launcher:
+    # By name, it would be looked for among the plug-ins of all packages, which takes longer than all else here.
+    if task.ranks is None:
+        from evenly.launch.local import Local
+
+        return Local()
+    from evenly.launch.mpi import MPI
+
+    return MPI()
 
 
 def _claimed(path: Path, job: str) -> bool:
