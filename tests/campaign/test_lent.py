@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 
 from evenly.campaign import Campaign, Study
+from evenly.campaign.lent import Lent
 from evenly.campaign.record import Record
 from evenly.launch.local import Local
 from evenly.launch.srun import Srun
@@ -45,11 +47,43 @@ def test_when_a_job_of_slurm_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("SLURM_JOB_END_TIME")
     squeue = tmp_path / "squeue"
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    for said, left in (("1-00:10:00", 87_000), ("59:30", 3570), ("0:30", 30), ("UNLIMITED", None), ("", None)):
+    for said, left in (("1-00:10:00", 87_000), ("59:30", 3570), ("0:30", 30), ("UNLIMITED", math.inf), ("", None)):
         squeue.write_text(f"#!/bin/sh\necho '{said}'\n")
         squeue.chmod(0o755)
         found = Srun().ends_at()
         assert found is None if left is None else found == pytest.approx(time.time() + left, abs=5)
+
+
+def test_of_a_new_configuration_the_usual_time_tells_whether_it_fits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = Study.load(study(tmp_path, values="[1, 2]"))
+    with Campaign(loaded) as campaign:
+        numbers = {one["n"]: number for number, one in campaign.configurations.items()}
+        campaign.store.add(Record(numbers[1], 0, "ok", {"seconds": 50.0}, took=50.0))
+    monkeypatch.setattr(Local, "ends_at", lambda _: time.time() + 90)
+    with Campaign(loaded) as campaign:
+        campaign.run()
+        assert campaign.store.count() == 1
+        assert campaign.held_back == 2
+
+
+def test_wide_runs_before_narrow_ones_that_take_alike(tmp_path: Path) -> None:
+    loaded = Study.load(study(tmp_path, values="[1, 2, 3, 4, 5]"))
+    with Campaign(loaded) as campaign:
+        numbers = {one["n"]: number for number, one in campaign.configurations.items()}
+        for n, took in ((1, 1.0), (2, 1.1), (3, 1.2), (4, 9.0)):
+            campaign.store.add(Record(numbers[n], 0, "ok", {"seconds": took}, took=took))
+    with Campaign(loaded) as campaign:
+        schedule, limits = campaign._schedule, campaign._limits
+        cores = {numbers[n]: n if n < 4 else 1 for n in numbers}
+        Lent(math.inf, limits, cores.__getitem__).order(schedule, campaign.store)
+        asked = []
+        while (turn := schedule.next()) is not None:
+            schedule.start(turn)
+            asked.append(turn.configuration)
+    assert asked[0] == numbers[5], "nothing is known of it, and it is made for the first time"
+    assert asked.index(numbers[4]) < asked.index(numbers[3]) < asked.index(numbers[2]) < asked.index(numbers[1])
 
 
 def test_a_search_starts_no_run_at_the_end_of_its_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

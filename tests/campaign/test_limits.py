@@ -162,6 +162,31 @@ def test_it_is_learned_anew_as_runs_come_but_not_after_each(tmp_path: Path) -> N
     assert calls == [1, 2, 3, 5, 8, 12, 18]
 
 
+def test_where_cores_wait_meanwhile_it_is_learned_in_little_of_the_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+    now = 0.0
+    monkeypatch.setattr("evenly.campaign.limits.time.monotonic", lambda: now)
+    known = planted(10.0, calls)
+
+    def slow(table: pd.DataFrame, space: Space) -> Times | None:
+        nonlocal now
+        now += 20.0
+        return known(table, space)
+
+    with Store(tmp_path / "s.db") as store:
+        limits = Limits(study(tmp_path), store, slow)
+        limits.keeps_waiting = True
+        (number,) = store.add_configurations([{"n": 1}])
+        for repetition in range(100):
+            store.add(Record(number, repetition, "ok", {"seconds": 1.0}, took=1.0))
+            now += 50.0
+            limits.times([{"n": 1}])
+    # At first it is taken to need 10 s, a fiftieth of 500 s. Then it is known to need 20 s.
+    assert calls == [11, 20, 30, 45, 68]
+
+
 def test_what_was_saved(tmp_path: Path) -> None:
     one = study(tmp_path)
     records = [

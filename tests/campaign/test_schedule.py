@@ -43,9 +43,9 @@ def test_rounds_over_all_before_any_is_run_again() -> None:
     assert [a[:2] for a in asked] == [(3, 0), (1, 0), (2, 0), (3, 1), (1, 1), (2, 1)]
 
 
-def test_long_ones_first_and_those_of_which_nothing_is_known_before_them() -> None:
+def test_those_with_small_values_first_and_those_without_any_before_them() -> None:
     schedule = Schedule(study(Repetitions(2, 2)), [1, 2, 3, 4])
-    schedule.longest_first({1: 1.0, 2: 9.0, 4: 5.0})
+    schedule.put_first({1: (-1.0, 0), 2: (-9.0, 0), 4: (-5.0, -2)})
     asked = played(schedule, {1: [1.0], 2: [9.0], 3: [2.0], 4: [5.0]})
     assert [a[:2] for a in asked] == [(3, 0), (2, 0), (4, 0), (1, 0), (3, 1), (2, 1), (4, 1), (1, 1)]
 

@@ -55,10 +55,12 @@ def test_runs_are_packed_into_one_job(cluster: Cluster, tmp_path: Path) -> None:
         most = max(most, busy)
         used.append((at, busy))
     assert most <= CPUS
-    # Starting a step takes a moment on these few real cores, so cores are counted while all work is there.
+    first = sorted(runs, key=lambda run: run[2])[:2]
+    assert [int(ranks) for _, ranks, *_ in first] == [4, 4], "wide runs first"
+    # Starting a step takes a moment on these few real cores; alone on the machine, it is 1.1 times the least.
     took = events[-1][0] - events[0][0]
     least = sum(int(ranks) for _, ranks, *_ in runs) * PAUSE / CPUS
-    assert took < 1.6 * least, (took, least)
+    assert took < 1.35 * least, (took, least)
 
 
 def test_outside_of_a_job_it_says_what_to_do(cluster: Cluster, tmp_path: Path) -> None:

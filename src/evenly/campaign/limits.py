@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import statistics
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,8 @@ Times = Callable[[Sequence[Mapping[str, Any]]], list[tuple[float, float] | None]
 Learn = Callable[[pd.DataFrame, Space], Times | None]
 #: It is learned anew once there are so many times more runs.
 _MORE = 1.5
+#: Where cores are idle meanwhile, learning takes at most this share of all the time; it may take so many seconds.
+_SHARE, _LEARNING_S = 0.02, 10.0
 #: What a model may fail with; a limit is a convenience, so no campaign ends by it.
 _FAILURES = (EvenlyError, ArithmeticError, ValueError)  # numpy's LinAlgError is a ValueError
 #: Seconds of a job's limit that evenly itself needs.
@@ -65,6 +68,9 @@ class Limits:
         self._study, self._store, self._learn = study, store, learn
         self._learned_from = 0
         self._times: Times | None = None
+        self._began, self._took_s = time.monotonic(), _LEARNING_S
+        #: Whether cores are idle while times are learned.
+        self.keeps_waiting = False
 
     def times(self, configurations: Sequence[Mapping[str, Any]]) -> list[tuple[float, float] | None]:
         """Return the expected seconds and the upper bound of a run of each configuration; None where not known."""
@@ -84,10 +90,15 @@ class Limits:
 
     def _known(self) -> Times | None:
         count = self._store.count()
-        if self._learn is not None and count >= max(1.0, _MORE * self._learned_from):
-            self._learned_from = count
+        if self._learn is not None and count >= max(1.0, _MORE * self._learned_from) and self._is_affordable:
+            self._learned_from, began = count, time.monotonic()
             self._times = self._learn(_table(self._store), self._study.space)
+            self._took_s = max(_LEARNING_S, time.monotonic() - began)
         return self._times
+
+    @property
+    def _is_affordable(self) -> bool:
+        return not self.keeps_waiting or self._took_s < _SHARE * (time.monotonic() - self._began)
 
     def limit_s(self, configuration: Mapping[str, Any]) -> float | None:
         """Return the limit of a run's job, in whole minutes as seconds; None for the fixed one."""

@@ -81,6 +81,7 @@ class Making:
         self._study, self._store, self._runner, self._limits = study, store, runner, limits
         self._crew = Crew[Run](study.program.placement.concurrent)
         self._checked: set[int] = set()
+        self._needed: dict[int, int] = {}
 
     @cached_property
     def _cores(self) -> Cores | None:
@@ -116,7 +117,7 @@ class Making:
     @property
     def has_room(self) -> bool:
         """Whether another run may be started."""
-        return self._crew.has_room
+        return self._crew.has_room and (self._cores is None or self._cores.free > 0)
 
     def start(self, run: Run) -> bool:
         """Start a run, or go on with one that an earlier process started; return False if there are no cores for it."""
@@ -144,8 +145,10 @@ class Making:
         """
         if self._cores is None:
             return 0
-        self.check_cores([number])
-        return self._runner.cores_needed(self._store.configuration(number))
+        if number not in self._needed:
+            self.check_cores([number])
+            self._needed[number] = self._runner.cores_needed(self._store.configuration(number))
+        return self._needed[number]
 
     def check_cores(self, numbers: Iterable[int]) -> None:
         """Refuse configurations that need more cores than there are; of runs that share cores, only tell that they do.

@@ -262,7 +262,9 @@ class Campaign:
         """
         tell_place(self.study, self.store)
         self._making.check_cores(number for number, runs in self.missing.items() if runs)
-        self._lent = Lent.of(self._runner.launcher, self._limits, self._schedule, self.store)
+        self._lent = Lent.of(
+            self._runner.launcher, self._limits, self._making.cores_for, self._schedule, self.store
+        )  # fmt: skip
         with interruptions() as check_interrupted:
             try:
                 for run in self._left:

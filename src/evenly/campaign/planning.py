@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bisect
 import heapq
-import math
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -284,9 +283,9 @@ class Schedule:
         self._known: defaultdict[int, _Known] = defaultdict(_Known)
         self._took, self._done = 0.0, 0
         #: Configurations by their turn; those that have changed since are in it again, and their old turns are skipped.
-        self._turns: list[tuple[bool, int, float, int, int]] = []
-        #: What a run of a configuration is expected to take, where long ones come first.
-        self._expected_s: Mapping[int, float] = {}
+        self._turns: list[tuple[bool, int, tuple[float, ...], int, int]] = []
+        #: In each round, configurations with small values come first.
+        self._first: Mapping[int, tuple[float, ...]] = {}
         self._places: dict[int, int] = {}
         self._since_anchor = 0
         for record in records:
@@ -317,22 +316,19 @@ class Schedule:
         if self._known[configuration].still:
             heapq.heappush(self._turns, self._turn(configuration))
 
-    def _turn(self, configuration: int) -> tuple[bool, int, float, int, int]:
+    def _turn(self, configuration: int) -> tuple[bool, int, tuple[float, ...], int, int]:
         # Rounds: of the configurations with the fewest successful runs, the first one in order comes next.
         last, place = configuration in self._last, self._places[configuration]
-        short = -self._expected_s.get(configuration, math.inf) if self._expected_s else 0.0
-        return last, self._known[configuration].expected, short, place, configuration
+        first = self._first.get(configuration, ())
+        return last, self._known[configuration].expected, first, place, configuration
 
     def _order_turns(self) -> None:
         self._turns = [self._turn(configuration) for configuration in self.order if self._known[configuration].still]
         heapq.heapify(self._turns)
 
-    def longest_first(self, expected_s: Mapping[int, float]) -> None:
-        """Run long configurations first in each round, so that short ones fill what is left of cores and time.
-
-        Those of which nothing is known come before them.
-        """
-        self._expected_s = expected_s
+    def put_first(self, first: Mapping[int, tuple[float, ...]]) -> None:
+        """Run configurations with small values first in each round, and those without any before them."""
+        self._first = first
         self._order_turns()
 
     def usual_s(self, configuration: int) -> float | None:

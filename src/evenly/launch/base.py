@@ -185,7 +185,10 @@ class Launcher(ABC):
         return None
 
     def ends_at(self) -> float | None:
-        """Return when the job ends in which tasks run, in seconds since the epoch; None if there is none."""
+        """Return when the job ends in which tasks run, in seconds since the epoch; infinite without a limit.
+
+        None if they run in no job.
+        """
         return None
 
     def uses_other_machines(self) -> bool:

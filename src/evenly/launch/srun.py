@@ -48,7 +48,8 @@ class Srun(Launcher):
             return None
         asked = ["squeue", "--noheader", f"--jobs={job}", "--format=%L"]
         done = subprocess.run(asked, capture_output=True, text=True, check=False)
-        left = seconds_of(done.stdout.strip(), "mm:ss")
+        told = done.stdout.strip()
+        left = math.inf if told == "UNLIMITED" else seconds_of(told, "mm:ss")
         return None if math.isnan(left) else time.time() + left
 
     def shown(self, task: Task) -> list[str]:
