@@ -58,7 +58,7 @@ def list_runs(
     """List the runs of a campaign, also while it is at work: how many ended how, which are under way."""
     from evenly.campaign.listing import runs_in
     from evenly.report.formatting import plain
-    from evenly.report.tables.campaign import listing_line, listing_table
+    from evenly.report.tables.campaign import listing_line, listing_tables
 
     if save is not None:
         opt.check_writable(save, "table of runs", read=[path])
@@ -84,7 +84,8 @@ def list_runs(
         return
     out.print(listing_line(found), markup=False, soft_wrap=True)
     if len(found.table):
-        out.print(listing_table(found, most=_SHOWN))
+        for table in listing_tables(found, most=_SHOWN, width=out.width):
+            out.print(table)
 
 
 def mark(

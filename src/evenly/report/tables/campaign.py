@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from rich.console import Console
 from rich.table import Table
 
 from evenly.campaign.checking import Check
@@ -17,7 +18,7 @@ from evenly.report.tables.run import add_numbers, add_row, add_texts, new_table
 
 __all__ = [
     "campaign_as_dict", "campaign_table", "check_as_dict", "damages_table", "failed_table", "listing_line",
-    "listing_table",
+    "listing_table", "listing_tables",
 ]  # fmt: skip
 
 Configurations = Mapping[int, Mapping[str, Any]]
@@ -100,10 +101,30 @@ def listing_line(found: Listing) -> str:
     )
 
 
-def listing_table(found: Listing, *, most: int) -> Table:
+def listing_tables(found: Listing, *, most: int, width: int) -> list[Table]:
+    """Return a table with a row per run, and one of the reasons if they don't fit into `width` characters beside them.
+
+    Of more than `most` runs, the last ones are shown.
+    """
+    whole, why = listing_table(found, most=most), found.column("why")
+    console = Console(width=10 * width)
+    if why not in found.table or whole.__rich_measure__(console, console.options).maximum <= width:
+        return [whole]
+    reasons = new_table("")
+    add_numbers(reasons, number := found.column("run"))
+    add_texts(reasons, why)
+    told = found.table[why].tail(most)
+    for _, alike in told.groupby((told != told.shift()).cumsum(), sort=False):
+        first, last = int(alike.index[0]) + 1, int(alike.index[-1]) + 1
+        add_row(reasons, f"{first}" if first == last else f"{first} … {last}", str(alike.iloc[0]))
+    return [listing_table(found, most=most, first=number), reasons]
+
+
+def listing_table(found: Listing, *, most: int, first: str = "") -> Table:
     """Return a table with a row per run, the last ones if there are more than `most`.
 
-    A machine that made all of them is told below. Reasons get what is left of a line.
+    A machine that made all of them is told below. The last column has the reasons of runs that a search chose; where
+    there is to be a `first` column of that name, it numbers the runs, and reasons aren't shown.
     """
     shown = found.table.tail(most)
     notes = [f"the last {most} of {len(found.table)} runs"] if len(found.table) > most else []
@@ -114,21 +135,22 @@ def listing_table(found: Listing, *, most: int) -> Table:
     machines = shown[machine].astype(str).unique()
     place = [machine] if len(machines) > 1 else []
     table = new_table("", "; ".join([*notes, *(f"machine: {name}" for name in machines if not place and name)]))
+    if first:
+        add_numbers(table, first)
+        why = []
     add_numbers(table, *found.parameters, "seconds")
     table.add_column(status, overflow="fold", min_width=len("status"))
     add_numbers(table, took)
     add_texts(table, *place)
     add_numbers(table, *waited)
     table.add_column(started, no_wrap=True)
-    if why:
-        table.expand = True
-        table.add_column(*why, ratio=1, no_wrap=True, overflow="ellipsis")
-    for row in shown.to_dict("records"):
+    add_texts(table, *why)
+    for number, row in zip(shown.index, shown.to_dict("records"), strict=True):
         values = [row[name] for name in found.parameters]
         seconds = row.get("seconds")
         told = ": ".join(filter(None, (str(row[name]) for name in (status, message, last_words))))
         add_row(
-            table, *(compact(v) if _is_number(v) else str(v) for v in values),
+            table, *([str(number + 1)] if first else []), *(compact(v) if _is_number(v) else str(v) for v in values),
             compact(seconds) if seconds is not None and np.isfinite(seconds) else "", told, compact(row[took]),
             *(str(row[name]) for name in place),
             *(compact(row[name]) if np.isfinite(row[name]) else "" for name in waited),
