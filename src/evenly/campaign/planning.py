@@ -278,7 +278,7 @@ class Schedule:
         self._study, self._last = study, frozenset(last)
         # A search itself says what is run again.
         self._wanted = Repetitions(1, 1) if study.plan.design == "tune" else study.repetitions
-        self.order: list[int] = []
+        self.order = list(order)
         self.anchor = anchor
         self._known: defaultdict[int, _Known] = defaultdict(_Known)
         self._took, self._done = 0.0, 0
@@ -286,31 +286,27 @@ class Schedule:
         self._turns: list[tuple[bool, int, tuple[float, ...], int, int]] = []
         #: In each round, configurations with small values come first.
         self._first: Mapping[int, tuple[float, ...]] = {}
-        self._places: dict[int, int] = {}
+        self._places = {configuration: place for place, configuration in enumerate(self.order)}
         self._since_anchor = 0
         for record in records:
             self._known[record.configuration].add(record)
             self._took += record.spent_s
             self._done += 1
             self._count(record.configuration)
-        for configuration in order:
-            self._plan(configuration)
+        planned = [self._known[configuration] for configuration in self.order]
+        for known in planned:
+            known.still = known.missing(self._wanted)
         self._order_turns()
-        planned = (self._known[number] for number in self._places)
-        self._left = _Left((one.still + one.under_way, one.usual) for one in planned)
+        self._left = _Left((known.still, known.usual) for known in planned)
 
     def append(self, configuration: int) -> None:
         """Plan another configuration."""
-        known = self._plan(configuration)
-        self._take_turn(configuration)
-        self._left.change(known.still + known.under_way, known.usual, 1)
-
-    def _plan(self, configuration: int) -> _Known:
         self._places[configuration] = len(self.order)
         self.order.append(configuration)
         known = self._known[configuration]
         known.still = known.missing(self._wanted)
-        return known
+        self._take_turn(configuration)
+        self._left.change(known.still + known.under_way, known.usual, 1)
 
     def _take_turn(self, configuration: int) -> None:
         if self._known[configuration].still:

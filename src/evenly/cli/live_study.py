@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -120,19 +121,24 @@ def _shown(campaign: Campaign) -> Iterator[Callable[[Record, Progress], None]]:
     from evenly.report.tables.campaign import campaign_table
 
     with live(f"measuring {campaign.study.name}") as update:
-        told = time.monotonic()
+        told, again_at = time.monotonic(), -math.inf
 
         def show(record: Record, progress: Progress) -> None:
-            nonlocal told
+            nonlocal told, again_at
             if update is None:
                 note(_line(campaign, record, progress))
                 if time.monotonic() - told > _COUNTED_S:
                     told = time.monotonic()
                     note(str(campaign.counts))
                 return
+            began = time.monotonic()
+            if began < again_at:
+                return
             known = campaign.configurations
             table = campaign_table(known, campaign.store.records(), most=_SHOWN, title=str(campaign.counts))
             update(table, progress.done, progress.done + progress.left, progress.seconds_left)
+            # Of many runs and jobs, a table takes long: it gets a tenth of the time at most.
+            again_at = began + 10 * (time.monotonic() - began)
 
         yield show
 

@@ -28,8 +28,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from evenly.errors import EvenlyWarning, InputError
 from evenly.launch.base import Launcher, Outcome, Resources, Task, UnansweredError
-from evenly.launch.job import claimed_by, outcome_in, plain, queued_s, write_task
+from evenly.launch.job import claimed_by, outcome_in, queued_s, write_task
 from evenly.launch.job_folders import JOB_ID, SCRIPT, noted_numbers
+from evenly.launch.job_numbers import plain
 
 if TYPE_CHECKING:
     from evenly.runs.columns import Status

@@ -15,17 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from evenly.launch.base import Launcher, Outcome, Task
+from evenly.launch.job_numbers import job_number
+from evenly.launch.local import Local
+from evenly.launch.mpi import MPI
 from evenly.writing import replacing
 
-__all__ = ["claimed_by", "has_begun", "job_number", "main", "outcome_in", "plain", "queued_s", "write_task"]
+__all__ = ["claimed_by", "has_begun", "main", "outcome_in", "queued_s", "write_task"]
 
-#: Where schedulers tell a job its number. Jobs of one inherit that of another in whose allocation they run.
-_JOB_IDS = {
-    "slurm": ("SLURM_JOB_ID",),
-    "pbs": ("PBS_JOBID",),
-    "lsf": ("LSB_JOBID",),
-    "flux": ("FLUX_ENCLOSING_ID", "FLUX_JOB_ID"),
-}
 _TASK, _CLAIM, _OUTCOME = "task.json", "began.json", "outcome.json"
 
 
@@ -77,29 +73,6 @@ def queued_s(submitted: Path, started: Path) -> float | None:
         return None
 
 
-def job_number(launcher: str = "") -> str:
-    """Return the number of the job that this process runs in, as the scheduler's commands write it; "" if in none.
-
-    Parameters
-    ----------
-    launcher : str
-        Whose job it is; any scheduler's without it.
-    """
-    names = _JOB_IDS.get(launcher, tuple(name for names in _JOB_IDS.values() for name in names))
-    return plain(next((os.environ[name] for name in names if os.environ.get(name)), ""))
-
-
-def plain(number: str) -> str:
-    """Return a job's number in ASCII: Flux writes ƒ where the terminal can show it.
-
-    Examples
-    --------
-    >>> plain("ƒ3ETxsR9H"), plain("77")
-    ('f3ETxsR9H', '77')
-    """
-    return number.replace("ƒ", "f")
-
-
 def main(folder: Path) -> int:
     """Run the task in a folder, unless another job has begun with it."""
     told = json.loads((folder / _TASK).read_text(encoding="utf-8"))
@@ -110,7 +83,8 @@ def main(folder: Path) -> int:
     task = Task(
         tuple(told["command"]), told["mark"], told["ranks"], place, told["environment"], told["timeout_s"], folder
     )
-    launcher = _launcher(task)
+    # By name, a launcher would be looked for among the plug-ins of all packages, which takes longer than all else here.
+    launcher: Launcher = Local() if task.ranks is None else MPI()
     found: dict[str, Any]
     try:
         found = dataclasses.asdict(launcher.run(task))
@@ -120,17 +94,6 @@ def main(folder: Path) -> int:
     with replacing(folder / _OUTCOME) as new:
         new.write_text(json.dumps(found), encoding="utf-8")
     return 0
-
-
-def _launcher(task: Task) -> Launcher:
-    # By name, it would be looked for among the plug-ins of all packages, which takes longer than all else here.
-    if task.ranks is None:
-        from evenly.launch.local import Local
-
-        return Local()
-    from evenly.launch.mpi import MPI
-
-    return MPI()
 
 
 def _claimed(path: Path, job: str) -> bool:

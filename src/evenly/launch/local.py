@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 from evenly.fdtd.ranks.watching import Job, end_job, follow
 from evenly.launch.base import Launcher, Outcome, Task
-from evenly.launch.job import job_number
+from evenly.launch.job_numbers import job_number
 
 if TYPE_CHECKING:
     from evenly.runs.columns import Status

@@ -41,7 +41,8 @@ def campaign_table(
     groups: dict[int, list[Record]] = {}
     for record in records:
         # Each group is moved to the end, so the configuration with the latest run is the last one.
-        groups[record.configuration] = [*groups.pop(record.configuration, ()), record]
+        groups[record.configuration] = group = groups.pop(record.configuration, [])
+        group.append(record)
     latest = list(reversed(groups))
     shown = latest if most is None else latest[:most]
     names = list(next(iter(configurations.values()), {}))
