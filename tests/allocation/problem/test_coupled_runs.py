@@ -88,3 +88,21 @@ def test_scatter_widens_the_interval_where_nothing_is_known() -> None:
 def test_wrong_runs_are_refused(cores: dict[str, list[int]], seconds: list[float], reason: str) -> None:
     with pytest.raises(InputError, match=reason):
         evenly.allocate(ALONE, 300, coupled=CoupledRuns({k: np.array(v) for k, v in cores.items()}, np.array(seconds)))
+
+
+@pytest.mark.parametrize("steps", [500.0, 60.0, 1 / 365])
+def test_times_of_other_work_are_refused_with_their_common_factor(steps: float) -> None:
+    known = coupled(1.0, COUNTS)
+    many = CoupledRuns(known.cores, steps * known.seconds)
+    with pytest.raises(InputError, match=r"the coupled runs take about .*times of other work.*--layout '"):
+        evenly.allocate(ALONE, 300, coupled=many)
+    # What the question proposes is an answer.
+    plan = evenly.allocate(ALONE, 300, layout=f"{steps:g} * max(atm, ocn)", coupled=many)
+    assert plan.seconds == pytest.approx(steps * evenly.allocate(ALONE, 300, coupled=known).seconds, rel=1e-3)
+
+
+def test_factors_of_crowded_nodes_are_no_other_work() -> None:
+    known = coupled(1.0, COUNTS)
+    plan = evenly.allocate(ALONE, 300, coupled=CoupledRuns(known.cores, 2.5 * known.seconds))
+    assert plan.noise.inside is not None
+    assert plan.noise.inside.factors["atm"] == pytest.approx(2.5, rel=0.1)

@@ -41,6 +41,8 @@ COMMON_SCATTER = 0.03
 #: So many runs does the first guess of the scatter weigh.
 _WEIGHT = 4.0
 _STEPS, _NUDGE, _START = 60, 1e-5, 0.4
+#: A factor that no crowded memory or network explains, if all runs are off by it.
+_OTHER_WORK = 4.0
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ def learn_inside(layout: Layout, curves: Mapping[str, SolverCurve], runs: Couple
     Raises
     ------
     InputError
-        If a solver has no cores in the runs.
+        If a solver has no cores in the runs, or the times of all runs are of other work than the curves.
     """
     names = list(curves)
     if missing := [name for name in names if name not in runs.cores]:
@@ -140,6 +142,7 @@ def learn_inside(layout: Layout, curves: Mapping[str, SolverCurve], runs: Couple
         return np.asarray(np.log(np.broadcast_to(layout.seconds(times), (n,))), dtype=np.float64)
 
     d = of.shape[1]
+    _check_same_work(layout, measured - predicted(np.zeros(d)))
     starts = [np.zeros(d), *(sign * _START * row for row in np.eye(d) for sign in (1, -1))]
     found = []
     for prior, weight in PRIORS.items():
@@ -161,6 +164,18 @@ def learn_inside(layout: Layout, curves: Mapping[str, SolverCurve], runs: Couple
     variance = float(sum(w * one.variance for w, (_, one) in zip(weights, found, strict=True)))
     factors = {name: float(np.exp(value)) for name, value in zip(names, of @ logs, strict=True)}
     return Inside(factors, of @ covariance @ of.T, float(np.sqrt(variance)), n, runs.common)
+
+
+def _check_same_work(layout: Layout, apart: Floats) -> None:
+    """Refuse runs of which each takes many times what its solvers make, or a small part; in logarithms (n_runs,)."""
+    if np.abs(apart).min() < np.log(_OTHER_WORK) or np.ptp(np.sign(apart)):
+        return
+    low, middle, high = (float(f"{value:.3g}") for value in np.exp([apart.min(), np.median(apart), apart.max()]))
+    raise InputError(
+        f"the coupled runs take about {middle:g} times ({low:g} … {high:g}) what their solvers make of a step, so they "
+        "seem to be times of other work, as of many steps: give both for the same step; if a step of the coupled run "
+        f"holds many of the solvers', say how many with --layout, as in --layout '{middle:g} * {layout}'"
+    )
 
 
 @dataclass(frozen=True)
