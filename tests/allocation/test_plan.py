@@ -108,8 +108,9 @@ def test_gain_over_practice_and_over_the_present() -> None:
     plan = allocate(PAIR, 90, compare=Compare(current={"a": 60, "b": 30}, degrees_of_freedom={"a": 1e6, "b": 1e6}))
     practice, current = plan.versus["proportional"], plan.versus["current"]
     assert practice.cores == {"a": 45, "b": 45}
-    assert practice.gain == pytest.approx(1 - 1 / (60 / 45))
-    assert current.gain == pytest.approx(0.5)
+    # In half of the draws, a is the slower: the median lies between two of them.
+    assert practice.gain == pytest.approx(1 - 1 / (60 / 45), rel=1e-4)
+    assert current.gain == pytest.approx(0.5, rel=1e-4)
     assert current.interval is not None
     assert current.interval[0] <= current.gain <= current.interval[1] < 1
 

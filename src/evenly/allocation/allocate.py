@@ -18,7 +18,7 @@ import pandas as pd
 
 from evenly.allocation.plan import Plan
 from evenly.allocation.problem.base import Balancer, Problem, check_names
-from evenly.allocation.problem.coupled_runs import SCATTER, CoupledRuns, learn_inside, with_factors
+from evenly.allocation.problem.coupled_runs import SCATTER, CoupledRuns, learn_inside
 from evenly.allocation.problem.curves import SolverCurve, Table, call, cores_of, cores_parameter
 from evenly.allocation.problem.layout import Layout, parse_layout
 from evenly.allocation.problem.limits import Limits, possible_counts
@@ -119,7 +119,10 @@ def allocate(
     problem = _problem(solvers, cores, layout, limits, at or {}, compare, machine)
     if coupled is not None:
         inside = learn_inside(problem.layout, problem.curves, coupled)
-        problem = dataclasses.replace(problem, layout=with_factors(problem.layout, inside.factors))
+        slower = {
+            name: dataclasses.replace(curve, factor=inside.factors[name]) for name, curve in problem.curves.items()
+        }
+        problem = dataclasses.replace(problem, curves=slower)
         noise = dataclasses.replace(noise, inside=inside)
     elif noise.scatter is None:
         alone = len(solvers) > 1 and any(isinstance(one, Model | ByCores | FastestWay) for one in solvers.values())

@@ -98,16 +98,20 @@ class Plan(Shown):
 
     @cached_property
     def seconds(self) -> float:
-        """Predicted seconds of one step."""
+        """Predicted seconds of one step: with coupled runs, the median over the errors; else `seconds_of_times`."""
+        return self._draws.likely(self.times)
+
+    @cached_property
+    def seconds_of_times(self) -> float:
+        """Seconds of a step in which each solver takes its predicted time."""
         return float(self.problem.layout.seconds(self.times))
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
         """Interval of the step's time in seconds, at `noise.level`; None where no solver's uncertainty is known.
 
-        `seconds` uses the predicted time of each solver. Where several uncertain solvers run side by side, the slowest
-        one sets the step's time, so a step likely takes longer than `seconds`. Then `seconds` lies near the lower
-        bound. The interval always contains `seconds`.
+        Without coupled runs, `seconds` uses the predicted time of each solver. Where several uncertain solvers run side
+        by side, the slowest sets the step's time: it likely takes longer. Then `seconds` is near the lower bound.
         """
         return self._draws.interval()
 
@@ -159,7 +163,7 @@ class Plan(Shown):
         """
         if not _side_by_side(self.problem.layout):
             return None
-        return self.seconds / _balanced(self.problem.layout, self.times)
+        return self.seconds_of_times / _balanced(self.problem.layout, self.times)
 
     @cached_property
     def waiting(self) -> dict[str, float]:
@@ -175,7 +179,7 @@ class Plan(Shown):
             name: sum(work[other] * _overlap(ends[name], ends[other]) for other in self.cores) / self.cores[name]
             for name in self.cores
         }
-        return {name: max(0.0, 1.0 - busy[name] / self.seconds) for name in self.cores}
+        return {name: max(0.0, 1.0 - busy[name] / self.seconds_of_times) for name in self.cores}
 
     @cached_property
     def jitter(self) -> Jitter | None:
@@ -184,10 +188,11 @@ class Plan(Shown):
             return None
         return jitter_of(self.problem, self.cores, patterns(self.noise, self.problem.names))
 
-    @property
+    @cached_property
     def expected_seconds(self) -> float:
         """Expected mean seconds of a step, including the waiting by jitter where times per step were given."""
-        return self.seconds if self.jitter is None else self.jitter.expected_seconds
+        varying = None if self.jitter is None else patterns(self.noise, self.problem.names)
+        return self._draws.likely(self.times, varying)
 
     @cached_property
     def expected_interval(self) -> tuple[float, float] | None:
@@ -214,7 +219,7 @@ class Plan(Shown):
     @cached_property
     def is_fastest(self) -> bool:
         """Whether no assignment of the same total is faster."""
-        return bool(self.seconds <= self.problem.seconds(self.fastest) * (1 + 1e-12))
+        return bool(self.seconds_of_times <= self.problem.seconds(self.fastest) * (1 + 1e-12))
 
     @property
     def minimises_mean(self) -> bool:

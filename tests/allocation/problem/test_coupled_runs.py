@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import evenly
@@ -75,6 +77,63 @@ def test_scatter_widens_the_interval_where_nothing_is_known() -> None:
     assert plain.interval is None
     assert wide.interval == pytest.approx((wide.seconds * np.exp(-0.115), wide.seconds * np.exp(0.115)), rel=0.02)
     assert wide.cores == plain.cores
+
+
+def law(random: np.random.Generator, work: float) -> Callable[[Any], Any]:
+    """Return a law of one solver, drawn at random: seconds on n cores."""
+    scale, exponent, rest = work * np.exp(random.normal(0, 0.3)), random.uniform(0.7, 1.0), random.uniform(0.2, 2.0)
+    return lambda n: scale / np.asarray(n, dtype=float) ** exponent + 0.01 * work**0.6 * rest
+
+
+def planted(seed: int, mean: float) -> tuple[float, float, bool]:
+    """Return how far the plan's step is off, the width of its interval (logarithms), and whether this holds the truth.
+
+    Two solvers are measured alone on five counts each, with 3 % of noise. Inside coupled runs, of which four are
+    known, each takes another factor, exp(mean) in the middle.
+    """
+    random = np.random.default_rng(seed)
+    laws = {"fluid": law(random, 120.0), "solid": law(random, 20.0)}
+    counts = {"fluid": (16, 32, 64, 128, 256), "solid": (4, 8, 16, 32, 64)}
+    models = {}
+    for name, measured in counts.items():
+        seconds = [float(laws[name](n) * np.exp(random.normal(0, 0.03))) for n in measured]
+        alone = pd.DataFrame({"cores": measured, "seconds": seconds})
+        models[name] = evenly.fit(alone, parameters=["cores"], method="power-law")
+    factors = np.exp(random.normal(mean, 0.12, 2))
+
+    def step(fluid: Any, solid: Any) -> Any:
+        return np.maximum(factors[0] * laws["fluid"](fluid), factors[1] * laws["solid"](solid))
+
+    fluid, solid = np.array([64, 96, 160, 200]), np.array([32, 8, 48, 16])
+    runs = CoupledRuns({"fluid": fluid, "solid": solid}, step(fluid, solid) * np.exp(random.normal(0, 0.02, 4)))
+    plan = evenly.allocate(models, 256, coupled=runs)
+    truth = float(step(plan.cores["fluid"], plan.cores["solid"]))
+    assert plan.interval is not None
+    low, high = plan.interval
+    return np.log(plan.seconds / truth), np.log(high / low), low <= truth <= high
+
+
+@pytest.mark.filterwarnings("ignore::evenly.errors.ExtrapolationWarning")
+@pytest.mark.parametrize("mean", [0.0, 0.12])
+def test_the_predicted_step_leans_to_no_side(mean: float) -> None:
+    """A plan makes its solvers equally slow by their predicted times, and the slowest of unsure ones takes longer."""
+    off, width, held = np.array([planted(seed, mean) for seed in range(30)]).T
+    # The errors scatter by 5 %, so that their mean is unsure by 1 %.
+    assert abs(off.mean()) < 0.02
+    assert 0.3 < np.mean(off < 0) < 0.7
+    assert held.mean() > 0.9
+    assert width.mean() < 0.36
+
+
+def test_times_of_solvers_hold_their_factors_and_make_the_step() -> None:
+    plan = evenly.allocate(ALONE, 300, coupled=coupled(1.5, COUNTS))
+    assert plan.times["ocn"] == pytest.approx(1.5 * ALONE["ocn"](plan.cores["ocn"]), rel=0.06)
+    assert plan.seconds_of_times == max(plan.times.values())
+    assert plan.seconds_of_times < plan.seconds < 1.05 * plan.seconds_of_times
+    assert str(plan.problem.layout) == "max(atm, ocn)"
+    fixed = {"atm": {"allowed": [200]}, "ocn": {"allowed": [30]}}
+    one_slow = evenly.allocate(ALONE, 300, limits=fixed, coupled=coupled(1.5, COUNTS))
+    assert one_slow.seconds == pytest.approx(one_slow.seconds_of_times, rel=1e-3)  # nobody else is the slowest
 
 
 @pytest.mark.parametrize(

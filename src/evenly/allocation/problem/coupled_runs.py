@@ -1,13 +1,15 @@
 """How much longer solvers take in a coupled run than alone, learned from whole coupled runs.
 
 Alone, a solver has the memory bandwidth and the network for itself, and exchanges no data. So its curve is off by a
-factor inside a coupled run. Of each coupled run, only the cores of the solvers and the time of a step are needed: a
-run tells the factors of those solvers that its step waits for. With f the logarithms of the factors, and P(f) the
-layout's time for the curves times the factors, the logarithm of a run's time is ``log P(f) + e``. Before any run is
-seen, f is normal with one of the standard deviations of `PRIORS`; e is normal, and its variance is estimated with
-`SCATTER` as the first guess. The most likely f follows by Gauss-Newton steps, from several starts, since the longest of
-several times has no slope in the others. Its covariance is that of the linear problem there [Bates and Watts, Nonlinear
-Regression Analysis, 1988, section 2.2]. What the priors tell is weighted by their evidence.
+factor inside a coupled run. Of each coupled run, only the cores of the solvers and the time of a step are needed: a run
+tells the factors of those solvers that its step waits for. With f the logarithms of the factors, and P(f) the layout's
+time for the curves times the factors, the logarithm of a run's time is ``log P(f) + e``. Before any run is seen, f is
+normal with one of the standard deviations of `PRIORS`. Half of this variance is common to all solvers, as they crowd
+the same memory and network: so a solver that no run waited for isn't taken to be as fast as alone while the others are
+slower. e is normal, and its variance is estimated with `SCATTER` as the first guess. The most likely f follows by
+Gauss-Newton steps, from several starts, since the longest of several times has no slope in the others. Its covariance
+is that of the linear problem there [Bates and Watts, Nonlinear Regression Analysis, 1988, section 2.2]. What the priors
+tell is weighted by their evidence.
 
 Where the curves were measured inside the same runs, and only what is nobody's work is missing, as the exchange of data
 in the timing files of CESM, all solvers have one factor.
@@ -22,18 +24,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.allocation.problem.layout import InTurn, Layout, Repeated, Shared, SideBySide, Solver
+from evenly.allocation.problem.layout import Layout
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
     from evenly.allocation.problem.curves import SolverCurve
 
-__all__ = ["SCATTER", "CoupledRuns", "Inside", "MostLikely", "learn_inside", "most_likely", "with_factors"]
+__all__ = ["SCATTER", "CoupledRuns", "Inside", "MostLikely", "learn_inside", "most_likely", "slopes_of"]
 
 Floats = NDArray[np.float64]
 
 #: Standard deviations of the logarithm of a solver's factor, before any coupled run is seen, and how likely each is.
 PRIORS = {0.05: 0.4, 0.15: 0.45, 0.4: 0.15}
+#: Share of their squares that all solvers have in common.
+SHARED = 0.5
 #: That of a whole run's time over what the curves make: 15 runs scatter by 7.6 % (``benchmarks/coupled_runs.py``).
 SCATTER = 0.07
 #: The same where all solvers have one factor, since their curves were measured inside the same runs.
@@ -132,38 +136,38 @@ def learn_inside(layout: Layout, curves: Mapping[str, SolverCurve], runs: Couple
     alone = {name: curves[name].seconds(runs.cores[name]) for name in names}
     measured, n = np.log(runs.seconds), len(runs.seconds)
 
-    # Each factor of a solver, by the factors that are learned: its own, or the one of all.
-    of = np.ones((len(names), 1)) if runs.common else np.eye(len(names))
-    scatter = COMMON_SCATTER if runs.common else SCATTER
-
-    def predicted(learned: Floats) -> Floats:
-        logs = of @ learned
+    def predicted(logs: Floats) -> Floats:
         times = {name: alone[name] * np.exp(logs[at]) for at, name in enumerate(names)}
         return np.asarray(np.log(np.broadcast_to(layout.seconds(times), (n,))), dtype=np.float64)
 
-    d = of.shape[1]
+    d = len(names)
     _check_same_work(layout, measured - predicted(np.zeros(d)))
-    starts = [np.zeros(d), *(sign * _START * row for row in np.eye(d) for sign in (1, -1))]
+    # Unknowns are a part of the logarithms that all solvers share, and a part of each, if not all have one factor.
+    own = np.column_stack([np.full(d, np.sqrt(SHARED)), np.sqrt(1 - SHARED) * np.eye(d)])
+    parts, scatter = (np.ones((d, 1)), COMMON_SCATTER) if runs.common else (own, SCATTER)
+    unit = np.eye(parts.shape[1])
+    starts = [0 * unit[0], *(sign * _START * row for row in unit for sign in (1, -1))]
     found = []
     for prior, weight in PRIORS.items():
-        each = [most_likely(predicted, measured, start, prior, scatter) for start in starts]
+        each = [most_likely(lambda x: predicted(parts @ x), measured, start, prior, scatter) for start in starts]
         best = max(each, key=lambda one: one.evidence)
         found.append((np.log(weight) + best.evidence, best))
     highest = max(evidence for evidence, _ in found)
     weights = np.array([np.exp(evidence - highest) for evidence, _ in found])
     weights /= weights.sum()
     # The mixture of what each prior tells, by its mean and covariance.
-    logs = np.sum([w * one.logs for w, (_, one) in zip(weights, found, strict=True)], axis=0)
+    unknowns = np.sum([w * one.logs for w, (_, one) in zip(weights, found, strict=True)], axis=0)
     covariance = np.sum(
         [
-            w * (np.linalg.inv(one.precision) + np.outer(one.logs - logs, one.logs - logs))
+            w * (np.linalg.inv(one.precision) + np.outer(one.logs - unknowns, one.logs - unknowns))
             for w, (_, one) in zip(weights, found, strict=True)
         ],
         axis=0,
     )
+    logs, covariance = parts @ unknowns, parts @ covariance @ parts.T
     variance = float(sum(w * one.variance for w, (_, one) in zip(weights, found, strict=True)))
-    factors = {name: float(np.exp(value)) for name, value in zip(names, of @ logs, strict=True)}
-    return Inside(factors, of @ covariance @ of.T, float(np.sqrt(variance)), n, runs.common)
+    factors = {name: float(np.exp(value)) for name, value in zip(names, logs, strict=True)}
+    return Inside(factors, covariance, float(np.sqrt(variance)), n, runs.common)
 
 
 def _check_same_work(layout: Layout, apart: Floats) -> None:
@@ -176,6 +180,12 @@ def _check_same_work(layout: Layout, apart: Floats) -> None:
         "seem to be times of other work, as of many steps: give both for the same step; if a step of the coupled run "
         f"holds many of the solvers', say how many with --layout, as in --layout '{middle:g} * {layout}'"
     )
+
+
+def slopes_of(predicted: Callable[[Floats], Floats], logs: Floats) -> Floats:
+    """Return how the predicted logarithms (n_runs,) change with the unknowns (d,), shape (n_runs, d)."""
+    here = predicted(logs)
+    return np.column_stack([(predicted(logs + nudge) - here) / _NUDGE for nudge in _NUDGE * np.eye(len(logs))])
 
 
 @dataclass(frozen=True)
@@ -198,8 +208,7 @@ def most_likely(
     """
     logs, variance, n, d = start, scatter**2, len(measured), len(start)
     for _ in range(_STEPS):
-        rest, nudges = measured - predicted(logs), _NUDGE * np.eye(d)
-        slopes = np.column_stack([(predicted(logs + nudge) - predicted(logs)) / _NUDGE for nudge in nudges])
+        rest, slopes = measured - predicted(logs), slopes_of(predicted, logs)
         precision = np.eye(d) / prior**2 + slopes.T @ slopes / variance
         # Half a step: the longest of several times has a kink.
         logs = logs + np.linalg.solve(precision, slopes.T @ rest / variance - logs / prior**2) / 2
@@ -209,22 +218,3 @@ def most_likely(
     evidence -= np.sum(logs**2 / (2 * prior**2)) + np.sum(np.log(prior * np.ones(d)))
     evidence -= np.linalg.slogdet(precision)[1] / 2
     return MostLikely(logs, precision, variance, float(evidence))
-
-
-def with_factors(layout: Layout, factors: Mapping[str, float]) -> Layout:
-    """Return a layout in which each solver takes its time times its factor.
-
-    Examples
-    --------
-    >>> from evenly.allocation.problem.layout import parse_layout
-    >>> print(with_factors(parse_layout("3 * max(a, b + c)"), {"a": 1.05, "b": 0.9, "c": 1.0}))
-    3 * max(1.05 * a, 0.9 * b + c)
-    """
-    if isinstance(layout, Solver):
-        factor = float(f"{factors.get(layout.name, 1.0):.4g}")
-        return layout if factor == 1 else Repeated(factor, layout)
-    if isinstance(layout, Repeated):
-        return Repeated(layout.count, with_factors(layout.part, factors))
-    parts = tuple(with_factors(part, factors) for part in layout.children())
-    kind: type[SideBySide | InTurn | Shared] = type(layout)  # type: ignore[assignment]
-    return kind(parts)

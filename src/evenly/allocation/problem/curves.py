@@ -98,6 +98,8 @@ class SolverCurve:
         Values of a model's other parameters.
     limits : Limits
         The limits from which `counts` follow; used in messages only.
+    factor : float
+        How much longer the solver takes than its source says, as inside coupled runs.
     """
 
     name: str
@@ -105,6 +107,7 @@ class SolverCurve:
     counts: Counts
     at: Mapping[str, Any] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
+    factor: float = 1.0
 
     def seconds(self, counts: Any) -> Floats:
         """Return seconds (n,) on `counts` (n,); infinite where the source returns infinity (it can't run there).
@@ -122,7 +125,7 @@ class SolverCurve:
                 f"predicted times must be above zero, but {self.name!r} is predicted to take {times[bad[0]]:g} s on "
                 f"{asked[bad[0]]} cores: limit its cores to where its model is sane (limits), or choose another model"
             )
-        return times
+        return self.factor * times
 
     def interval(self, count: int, level: float) -> tuple[float, float] | None:
         """Return the interval of the time in seconds at one count, or None where the source has no uncertainty."""
@@ -131,7 +134,7 @@ class SolverCurve:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ExtrapolationWarning)
             lower, upper = self.source.interval(_frame(self.source, np.array([count]), self.at), level)
-        return float(lower[0]), float(upper[0])
+        return self.factor * float(lower[0]), self.factor * float(upper[0])
 
     def way(self, count: int) -> dict[str, Any]:
         """Return the parameters that make a count, where they are decided with it; else nothing."""

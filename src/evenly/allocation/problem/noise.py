@@ -10,7 +10,7 @@ the cores are, fitted to evenly spread counts. Draws are seeded, so the same inp
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
@@ -195,7 +195,7 @@ class Draws:
     def _normal(self) -> dict[str, Floats]:
         """Standard normal draws (n_draws,) of the error of each solver's model at the plan's cores."""
         random = np.random.default_rng(self.noise.seed)
-        return {name: random.standard_normal(self.noise.draws) for name in self.problem.names}
+        return {name: _mirrored(random.standard_normal(self.noise.draws)) for name in self.problem.names}
 
     @cached_property
     def _inside(self) -> dict[str, Floats | float]:
@@ -204,7 +204,7 @@ class Draws:
             return dict.fromkeys(self.problem.names, 1.0)
         random = np.random.default_rng(self.noise.seed + 3)
         drawn = random.multivariate_normal(np.zeros(len(inside.factors)), inside.covariance, self.noise.draws)
-        return {name: np.exp(drawn[:, at]) for at, name in enumerate(inside.factors)}
+        return {name: np.exp(_mirrored(drawn[:, at])) for at, name in enumerate(inside.factors)}
 
     def _factors_at(self, cores: Mapping[str, int]) -> dict[str, Floats]:
         """Return the factors (n_draws,) of each solver on other cores, correlated with those of the plan."""
@@ -241,14 +241,13 @@ class Draws:
         random = np.random.default_rng(self.noise.seed + 1)
         return np.asarray(np.exp(scatter * random.standard_normal(self.noise.draws)), dtype=np.float64)
 
-    def seconds(self, times: Mapping[str, float], factors: Mapping[str, Floats] | None = None) -> Floats:
-        """Return the step's seconds (n_draws,) from the solvers' predicted times and the random factors.
+    def _steps(self, times: Mapping[str, float], factors: Mapping[str, Floats]) -> Floats:
+        """Return what the layout makes of the solvers' times and factors (n_draws,)."""
+        return np.atleast_1d(self.problem.layout.seconds({n: t * factors.get(n, 1.0) for n, t in times.items()}))
 
-        `factors` are those of the plan by default.
-        """
-        factors = factors or self.factors or {}
-        step = self.problem.layout.seconds({n: t * factors.get(n, 1.0) for n, t in times.items()})
-        return np.atleast_1d(step * self.whole)
+    def seconds(self, times: Mapping[str, float], factors: Mapping[str, Floats] | None = None) -> Floats:
+        """Return the step's seconds (n_draws,) from the solvers' times and random factors, by default the plan's."""
+        return self._steps(times, factors or self.factors or {}) * self.whole
 
     @cached_property
     def own(self) -> Floats:
@@ -259,7 +258,23 @@ class Draws:
         """Return the interval of the step's seconds, widened to contain the prediction; None without uncertainty."""
         if self.factors is None:
             return None
-        return _holding(self._quantiles(self.own), self.problem.seconds(self.cores))
+        return _holding(self._quantiles(self.own), self.likely(self.problem.times(self.cores)))
+
+    def likely(
+        self,
+        times: Mapping[str, float],
+        ratios: Mapping[str, Floats] | None = None,
+        factors: Mapping[str, Floats] | None = None,
+    ) -> float:
+        """Return the seconds of a step with these times of the solvers; those of the mean step with `ratios`.
+
+        With coupled runs, the median over the errors. A plan makes its solvers equally slow, by their predicted times:
+        the slowest of several unsure ones takes longer.
+        """
+        factors = factors or self.factors
+        if self.noise.inside is None or factors is None:
+            return self._mean(times, ratios)
+        return float(np.median(self._means(times, factors, ratios)))
 
     def compare(self, cores: Mapping[str, int], ratios: Mapping[str, Floats] | None = None) -> Comparison:
         """Return the comparison of this assignment with another one.
@@ -268,7 +283,7 @@ class Draws:
         """
         own, times = self.problem.times(self.cores), self.problem.times(cores)
         counts = {name: int(count) for name, count in cores.items()}
-        other = self._mean(times, ratios)
+        other = self.likely(times, ratios)
         if self.factors is None:
             return Comparison(counts, other, 1.0 - self._mean(own, ratios) / other, None)
         # The median over the draws, not the gain of the predictions. The plan was chosen for its short predicted time,
@@ -279,7 +294,7 @@ class Draws:
         return Comparison(counts, other, gain, _holding(self._quantiles(unsure), gain))
 
     def _mean(self, times: Mapping[str, float], ratios: Mapping[str, Floats] | None) -> float:
-        """Return the seconds of a step with these times of the solvers; those of the mean step with `ratios`."""
+        """Return the seconds of a step in which each solver takes its predicted time."""
         varying = {name: time * (1.0 if ratios is None else ratios[name]) for name, time in times.items()}
         return float(np.mean(self.problem.layout.seconds(varying)))
 
@@ -288,12 +303,11 @@ class Draws:
     ) -> Floats:
         """Return the same for each draw of the errors; (n_draws,), fewer where steps are many."""
         if ratios is None:
-            return self.seconds(times, factors)
+            return self._steps(times, factors)
         steps = max(len(values) for values in ratios.values())
         draws = int(np.clip(_STEPS_DRAWN // steps, _FEWEST_DRAWS, self.noise.draws))
         # Each draw of the models' errors is applied to all steps of the series; then the steps are averaged.
-        means = np.array([self._mean({n: factors[n][k] * times[n] for n in times}, ratios) for k in range(draws)])
-        return np.asarray(means * (self.whole[:draws] if isinstance(self.whole, np.ndarray) else self.whole))
+        return np.array([self._mean({n: factors[n][k] * times[n] for n in times}, ratios) for k in range(draws)])
 
     def alternative(self, cores: Mapping[str, int], times: Mapping[str, float] | None = None) -> Alternative:
         """Return another assignment with the probability that it is at least as fast as this one.
@@ -303,7 +317,7 @@ class Draws:
         times = self.problem.times(cores) if times is None else times
         factors = self._factors_beyond(cores)
         probability = float(np.mean(self.seconds(times, factors) <= self.own * (1 + 1e-12)))
-        return Alternative(dict(cores), float(self.problem.layout.seconds(times)), probability)
+        return Alternative(dict(cores), self.likely(times, factors=factors), probability)
 
     def within_noise(self, other: Alternative) -> bool:
         """Tell whether `other` is at least as fast with a probability of (1 - level) / 2 or more."""
@@ -317,7 +331,9 @@ class Draws:
         if self.factors is None:
             return None
         times = self.problem.times(self.cores)
-        return _holding(self._quantiles(self._means(times, self.factors, ratios)), self._mean(times, ratios))
+        means = self._means(times, self.factors, ratios)
+        whole = np.broadcast_to(self.whole, self.noise.draws)[: len(means)]
+        return _holding(self._quantiles(means * whole), self.likely(times, ratios))
 
     def _quantiles(self, values: Floats) -> tuple[float, float]:
         tail = (1.0 - self.noise.level) / 2.0
@@ -370,21 +386,14 @@ def _correlation(a: float, b: float) -> float:
     return min(covariance(a, b) / math.sqrt(covariance(a, a) * covariance(b, b)), 1.0)
 
 
+def _mirrored(drawn: Floats) -> Floats:
+    """Return draws (n_draws,) of which each second is the negative of the one before, so that their median is 0."""
+    drawn[1::2] = -drawn[: len(drawn) // 2 * 2 : 2]
+    return drawn
+
+
 def _factors(normal: Floats, width: tuple[float, float] | None) -> Floats:
     if width is None:
         return np.ones_like(normal)
     below, above = width
     return np.asarray(np.exp(np.where(normal < 0, below, above) * normal), dtype=np.float64)
-
-
-def check_samples(noise: Noise, names: Sequence[str]) -> dict[str, Floats]:
-    """Return the times per step over their statistic, (n_steps,) per solver; raise `InputError` if invalid."""
-    out = {}
-    for name, values in (noise.samples or {}).items():
-        if name not in names:
-            raise InputError(f"samples name {name!r}, but the solvers are {', '.join(names)}")
-        steps = np.asarray(values, dtype=np.float64).ravel()
-        if len(steps) < 2 or not np.all(np.isfinite(steps) & (steps >= 0)) or not np.median(steps) > 0:
-            raise InputError(f"times per step of {name!r} must be at least two finite numbers, typically above zero")
-        out[name] = steps / (np.mean(steps) if noise.statistic_of(name) == "mean" else np.median(steps))
-    return out

@@ -8,7 +8,7 @@ as they come from the same steps of one run. Patterns of different lengths are d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from evenly.allocation.problem.base import Problem
 from evenly.allocation.problem.limits import index_at_most
-from evenly.allocation.problem.noise import Noise, check_samples
+from evenly.allocation.problem.noise import Noise
+from evenly.errors import InputError
 
 __all__ = ["Jitter", "patterns", "refine"]
 
@@ -53,7 +54,7 @@ def patterns(noise: Noise, names: tuple[str, ...]) -> dict[str, Floats]:
     >>> found["a"], found["b"], found["c"]
     (array([1., 1., 4.]), array([0.5, 1. , 1. ]), array([1., 1., 1.]))
     """
-    ratios = check_samples(noise, names)
+    ratios = _check_samples(noise, names)
     lengths = {len(values) for values in ratios.values()}
     if len(lengths) > 1:
         random = np.random.default_rng(noise.seed)
@@ -110,3 +111,16 @@ def _drawn(values: Floats, n: int, random: np.random.Generator) -> Floats:
     levels = (np.arange(n) + 0.5) / n
     drawn: Floats = random.permutation(np.quantile(values, levels, method="inverted_cdf"))
     return drawn
+
+
+def _check_samples(noise: Noise, names: Sequence[str]) -> dict[str, Floats]:
+    """Return the times per step over their statistic, (n_steps,) per solver; raise `InputError` if invalid."""
+    out = {}
+    for name, values in (noise.samples or {}).items():
+        if name not in names:
+            raise InputError(f"samples name {name!r}, but the solvers are {', '.join(names)}")
+        steps = np.asarray(values, dtype=np.float64).ravel()
+        if len(steps) < 2 or not np.all(np.isfinite(steps) & (steps >= 0)) or not np.median(steps) > 0:
+            raise InputError(f"times per step of {name!r} must be at least two finite numbers, typically above zero")
+        out[name] = steps / (np.mean(steps) if noise.statistic_of(name) == "mean" else np.median(steps))
+    return out

@@ -24,6 +24,8 @@ _SAVES = "saves: share of the time in the row above; efficiency: fewest core-hou
 _ROOM, _ROOM_BESIDE_INTERVALS = 38, 22
 #: A prediction below this share of the interval's middle is clearly not in the middle.
 _SKEWED = 0.95
+#: A step that is longer than its solvers make by less than this isn't spoken of.
+_LONGER = 0.005
 #: An interval whose bounds differ by a larger factor than this has no information.
 _TOO_WIDE, _UNKNOWN = 1e4, "any"
 _MEDIAN = "saves: the median, and an interval that allows for errors in the shapes of the curves"
@@ -124,6 +126,11 @@ def _notes(plan: Plan, how: Written) -> list[str]:
         notes.append(
             f"it allows for {percent(plan.noise.scatter)} (standard deviation) between a coupled run and its solvers "
             "alone, as in 15 runs of IFS and NEMO: --coupled learns it from yours"
+        )
+    if plan.seconds > (1 + _LONGER) * plan.seconds_of_times:
+        notes.append(
+            f"a {step} likely takes {percent(plan.seconds / plan.seconds_of_times - 1)} longer than the times of its "
+            "solvers make: each of several may turn out to be the slowest"
         )
     if plan.noise.inside is not None:
         notes.append(_inside(plan))
