@@ -25,6 +25,7 @@ from evenly.allocation.problem.limits import Limits, possible_counts
 from evenly.allocation.problem.noise import Compare, Noise
 from evenly.allocation.problem.objective import Objective
 from evenly.allocation.problem.step_jitter import refine
+from evenly.allocation.problem.whole_runs import WholeRunCurve
 from evenly.allocation.scaling import best_total
 from evenly.arguments import explained
 from evenly.core_counts.by_cores import ByCores
@@ -313,8 +314,8 @@ def _check_learned(name: str, source: Any, counts: Any, at: Mapping[str, Any]) -
     """
     space = getattr(source, "space_", None)
     kind = None if space is None else space.parameters[cores_parameter(source, at)]
-    if kind is None or isinstance(kind, Categorical):
-        return
+    if kind is None or isinstance(kind, Categorical) or isinstance(source, WholeRunCurve):
+        return  # an exponent of whole runs is known from other solvers, and its interval says how well
     low, high = ends(kind)
     if low == high and any(count != low for count in counts):
         only = f"{low:g}"

@@ -52,7 +52,7 @@ def whole_runs(coupled: Path, time: str | None, layout: str | None) -> tuple[Who
     except _OtherWorkError:
         runs, years = read_coupled(coupled, time, solvers, simulated_years=True), True
     found = learn_whole_runs(tree, runs)
-    note(f"curves are learned from {len(runs.seconds)} whole runs alone, as a · cores^-b with one b for all solvers")
+    note(f"curves are learned from {len(runs.seconds)} whole runs alone, as a · cores^-b, b nearly one for all solvers")
     if unsure := [name for name, told in found.told.items() if not told]:
         note(
             f"these runs don't tell the times of {', '.join(unsure)} apart from the others': their cores may be far "

@@ -10,6 +10,7 @@ from evenly.allocation.problem.coupled_runs import CoupledRuns
 from evenly.allocation.problem.layout import Layout, parse_layout
 from evenly.allocation.problem.whole_runs import learn_whole_runs
 from evenly.errors import InputError
+from evenly.space.ranges import ends
 
 WORK = {"ice": 300.0, "atm": 600.0, "ocn": 400.0}
 LAYOUT = parse_layout("max(ice + atm, ocn)")
@@ -64,6 +65,20 @@ def test_each_run_may_have_a_layout_of_its_own() -> None:
     made = [one.seconds({n: c.predict(pd.DataFrame({"cores": [cores[n][k]]}))[0] for n, c in found.curves.items()})
             for k, one in enumerate(each)]  # fmt: skip
     assert made == pytest.approx(seconds, rel=0.05)
+
+
+def test_intervals_allow_for_exponents_that_differ_and_ranges_for_runs_that_waited() -> None:
+    rows = [(128, 32, 64), (256, 64, 64), (256, 32, 256), (128, 96, 128), (512, 64, 128), (384, 160, 384),
+            (64, 64, 192), (512, 128, 512)]  # fmt: skip
+    cores = dict(zip(("atm", "ice", "ocn"), np.array(rows).T, strict=True))
+    laws = {"atm": (3.6e6, 0.95), "ice": (4.9e5, 0.85), "ocn": (1.5e6, 0.75)}
+    times = {name: work / cores[name] ** exponent for name, (work, exponent) in laws.items()}
+    found = learn_whole_runs(LAYOUT, CoupledRuns(cores, LAYOUT.seconds(times)))
+    low, high = found.curves["ocn"].interval(pd.DataFrame({"cores": [350]}))
+    below, above = found.inside.interval("ocn", 1.64)
+    # Nobody waited for the ocean on more than 128 cores.
+    assert below * low[0] < 1.5e6 / 350**0.75 < above * high[0]
+    assert ends(found.curves["ocn"].space_.parameters["cores"]) == (64, 128)
 
 
 def test_what_cannot_be_learned_from_is_refused() -> None:

@@ -1,8 +1,9 @@
 """Curves of solvers from whole coupled runs alone: each run tells one time, and how many cores each solver had.
 
-Each solver's time is ``a_k p^-b`` on p cores, and the layout makes the time of a run of them. The exponent b is one for
-all solvers, since the runs are few. Before any run is seen, the logarithms of the a_k are normal around one value that
-fits the runs on average, with the standard deviation `SPREAD`; b is normal around 0.9. The most likely values follow by
+Each solver's time is ``a_k p^-(b + b_k)`` on p cores, and the layout makes the time of a run of them. Before any run is
+seen, the logarithms of the a_k are normal around one value that fits the runs on average, with the standard deviation
+`SPREAD`; b is normal around 0.9. The runs are few, so the b_k are small: how little they tell of each solver's exponent
+is in the interval of its curve. The most likely values follow by
 the Gauss-Newton steps of `evenly.allocation.problem.coupled_runs`, from several starts, since a run tells nothing of a
 solver that nobody waits for. Where several optima explain the runs, the covariance holds their distances, too.
 
@@ -20,7 +21,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.allocation.problem.coupled_runs import CoupledRuns, Inside, most_likely
+from evenly.allocation.problem.coupled_runs import CoupledRuns, Inside, MostLikely, most_likely, slopes_of
 from evenly.allocation.problem.layout import Layout
 from evenly.errors import InputError
 from evenly.space.parameters import Integer
@@ -33,6 +34,10 @@ Floats = NDArray[np.float64]
 #: Standard deviation of the logarithm of a solver's time before any run is seen: times differ by up to ten times.
 SPREAD = 1.2
 _EXPONENT, _UNSURE = 0.9, 0.15
+#: Standard deviation of a solver's exponent around the one of all.
+_APART = 0.07
+#: A run is one of those that a solver was learned from, if so much of a change of its time were seen in the run's.
+_SEEN = 0.1
 #: A solver is told by the runs if they leave less than this share of what was unsure.
 _TOLD = 0.5
 _STARTS = (-1.5, -0.5, 0.5, 1.5)
@@ -42,6 +47,7 @@ _FEWEST = 2
 class WholeRunCurve:
     """The time of one solver, ``seconds (p / middle)^-exponent`` on p cores, with what is unsure of the exponent.
 
+    The curve is known best on `middle` cores.
     What is unsure of `seconds` is shared with the other solvers, and lies in `WholeRuns.inside`.
     """
 
@@ -122,34 +128,49 @@ def learn_whole_runs(layouts: Layout | Sequence[Layout], runs: CoupledRuns) -> W
     same = {one: np.array([k for k, other in enumerate(each) if other == one]) for one in each}
 
     def predicted(unknowns: Floats) -> Floats:
-        # All solvers take a time of 1 in the middle, times exp(unknowns); the last unknown is the exponent's.
-        exponent = _EXPONENT + unknowns[d]
-        times = {name: np.exp(unknowns[k] - exponent * away[name]) for k, name in enumerate(names)}
+        # All solvers take a time of 1 in the middle, times exp(unknowns); the last unknowns are the exponents'.
+        exponents = _EXPONENT + unknowns[d] + unknowns[d + 1 :]
+        times = {name: np.exp(unknowns[k] - exponents[k] * away[name]) for k, name in enumerate(names)}
         found = np.empty(n)
         for one, rows in same.items():
             found[rows] = one.seconds({name: times[name][rows] for name in names})
         return np.log(found)
 
     # Solvers share cores in proportion to their work in a sensible layout: all take one time in the middle.
-    shift = float(np.mean(measured - predicted(np.zeros(d + 1))))
-    prior = np.array([SPREAD] * d + [_UNSURE])
-    starts = [np.zeros(d + 1), *(s * np.eye(d + 1)[k] for k in range(d) for s in _STARTS)]
+    shift = float(np.mean(measured - predicted(np.zeros(2 * d + 1))))
+    prior = np.array([SPREAD] * d + [_UNSURE] + [_APART] * d)
+    starts = [np.zeros(2 * d + 1), *(s * np.eye(2 * d + 1)[k] for k in range(d) for s in _STARTS)]
     optima = [most_likely(predicted, measured - shift, start, prior) for start in starts]
     best = max(optima, key=lambda one: one.evidence)
-    distinct = {tuple(np.round(one.logs, 1)): one for one in sorted(optima, key=lambda one: one.evidence)}
-    weights = {key: float(np.exp(one.evidence - best.evidence)) for key, one in distinct.items()}
-    total = sum(weights.values())
-    covariance = np.zeros((d + 1, d + 1))
-    for key, one in distinct.items():
-        apart = one.logs - best.logs
-        covariance += weights[key] / total * (np.linalg.inv(one.precision) + np.outer(apart, apart))
+    covariance = _covariance(optima, best)
+    exponents = _EXPONENT + best.logs[d] + best.logs[d + 1 :]
+    # The exponents' errors, from those of the unknowns; then where each curve is known best: there, the error of its
+    # time and that of its exponent are uncorrelated.
+    level, slope = np.eye(d, 2 * d + 1), np.hstack([np.zeros((d, d)), np.ones((d, 1)), np.eye(d)])
+    unsure = np.sqrt(np.diag(slope @ covariance @ slope.T))
+    known_best = np.diag(level @ covariance @ slope.T) / unsure**2
+    there = level - known_best[:, None] * slope
+    covariance = there @ covariance @ there.T
     errors = np.sqrt(np.diag(covariance))
-    curves = {
-        name: WholeRunCurve(
-            float(np.exp(best.logs[k] + shift)), middle[name], float(_EXPONENT + best.logs[d]), float(errors[d]),
-            (int(runs.cores[name].min()), int(runs.cores[name].max())),
-        )
-        for k, name in enumerate(names)
-    }  # fmt: skip
-    inside = Inside(dict.fromkeys(names, 1.0), covariance[:d, :d], float(np.sqrt(best.variance)), n)
+    seen = slopes_of(predicted, best.logs)[:, :d] > _SEEN
+    curves = {}
+    for k, name in enumerate(names):
+        counts = runs.cores[name][seen[:, k]] if seen[:, k].any() else runs.cores[name]
+        seconds = float(np.exp(best.logs[k] + shift - exponents[k] * known_best[k]))
+        curves[name] = WholeRunCurve(
+            seconds, middle[name] * float(np.exp(known_best[k])), float(exponents[k]), float(unsure[k]),
+            (int(counts.min()), int(counts.max())),
+        )  # fmt: skip
+    inside = Inside(dict.fromkeys(names, 1.0), covariance, float(np.sqrt(best.variance)), n)
     return WholeRuns(curves, inside, {name: bool(errors[k] < _TOLD * SPREAD) for k, name in enumerate(names)})
+
+
+def _covariance(optima: Sequence[MostLikely], best: MostLikely) -> Floats:
+    """Return the covariance of the unknowns (d, d), which holds the distances of other optima, by their evidence."""
+    distinct = {tuple(np.round(one.logs, 1)): one for one in sorted(optima, key=lambda one: one.evidence)}
+    weights = np.exp([one.evidence - best.evidence for one in distinct.values()])
+    covariance = np.zeros((len(best.logs), len(best.logs)))
+    for weight, one in zip(weights / weights.sum(), distinct.values(), strict=True):
+        apart = one.logs - best.logs
+        covariance += weight * (np.linalg.inv(one.precision) + np.outer(apart, apart))
+    return covariance
