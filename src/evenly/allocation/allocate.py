@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import warnings
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -130,15 +131,28 @@ def allocate(
         noise = dataclasses.replace(noise, scatter=SCATTER if alone else 0.0)
     chosen = load(_GROUP, balancer, "the balancer")() if isinstance(balancer, str) else balancer
     goal = Objective.of(objective)
-    # Any goal other than the fastest step first chooses a total; the fastest assignment of this total is the answer.
-    budget = problem if goal.is_fastest else problem.with_cores(best_total(problem, chosen, goal, machine))
-    found = chosen.assign(budget)
-    if noise.optimise:
-        found = refine(budget, found, noise)
-    plan = Plan(
-        problem, found, chosen, machine=machine, noise=noise, compare=compare, objective=goal, step_days=step_days
+    made = partial(
+        Plan,
+        problem,
+        balancer=chosen,
+        machine=machine,
+        noise=noise,
+        compare=compare,
+        objective=goal,
+        step_days=step_days,
     )
-    most = goal.max_seconds
+    plan, most, aim = made(_assigned(problem, chosen, goal, machine, noise)), goal.max_seconds, goal
+    while most is not None and plan.seconds > most * (1 + 1e-9):
+        # Totals are chosen by the times of the solvers, and the likely step is longer: the solvers get less time.
+        aim = dataclasses.replace(aim, max_seconds=min(0.999, most / plan.seconds) * (aim.max_seconds or most))
+        try:
+            plan = made(_assigned(problem, chosen, aim, machine, noise))
+        except InfeasibleError as error:
+            raise InfeasibleError(
+                f"a step must keep to max_seconds = {most:g}, but by the coupled runs it likely takes longer on any of "
+                "these cores: raise it, or raise --cores.",
+                constraint=error.constraint,
+            ) from None
     if most is not None and plan.expected_seconds > most >= plan.seconds:
         raise InfeasibleError(
             f"with steps that vary, the mean step takes {plan.expected_seconds:.4g} s, above the {most:g} s allowed: "
@@ -148,6 +162,16 @@ def allocate(
     if plan.extrapolated:
         warnings.warn("; ".join(plan.extrapolated), ExtrapolationWarning, stacklevel=3)
     return plan
+
+
+def _assigned(problem: Problem, balancer: Balancer, goal: Objective, machine: Machine, noise: Noise) -> dict[str, int]:
+    """Return the assignment that is best for a goal.
+
+    Any goal other than the fastest step first chooses a total; the fastest assignment of this total is the answer.
+    """
+    budget = problem if goal.is_fastest else problem.with_cores(best_total(problem, balancer, goal, machine))
+    found = balancer.assign(budget)
+    return refine(budget, found, noise) if noise.optimise else found
 
 
 def _check_regions(solvers: Mapping[str, Any], layout: str | Layout) -> None:

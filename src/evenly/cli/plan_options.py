@@ -18,7 +18,7 @@ from evenly.cli.memory_bounds import MemoryIs, memory_bounds
 from evenly.cli.option_groups import panel
 from evenly.cli.run_input import Learned
 from evenly.cli.step_input import Steps, measured_steps, statistics_of
-from evenly.errors import InputError
+from evenly.errors import InfeasibleError, InputError
 from evenly.runs.units import SECONDS_PER_DAY, YEAR_DAYS
 
 if TYPE_CHECKING:
@@ -152,6 +152,13 @@ class GoalOptions:
         if step_days is None:
             raise InputError("--min-sypd needs to know how many days a step simulates: give --step-days")
         return step_days / YEAR_DAYS * SECONDS_PER_DAY / self.min_sypd
+
+    def refused(self, error: InfeasibleError) -> InfeasibleError:
+        """Return why no plan is fast enough in the words of what was typed."""
+        if self.min_sypd is None or error.constraint != "max_seconds":
+            return error
+        said = str(error).replace("raise it, or raise", f"lower --min-sypd {self.min_sypd:g}, or raise")
+        return InfeasibleError(said, constraint=error.constraint)
 
     def as_typed(self) -> str:
         """Return what was typed of these options."""

@@ -149,6 +149,19 @@ def test_wrong_runs_are_refused(cores: dict[str, list[int]], seconds: list[float
         evenly.allocate(ALONE, 300, coupled=CoupledRuns({k: np.array(v) for k, v in cores.items()}, np.array(seconds)))
 
 
+def test_a_longest_step_is_that_of_the_likely_time() -> None:
+    """The slowest of several unsure solvers takes longer than each likely does: a bound counts that."""
+    known = coupled(1.5, COUNTS)
+    free = evenly.allocate(ALONE, 300, coupled=known)
+    assert free.seconds > free.seconds_of_times
+    bound = 1.2 * free.seconds
+    plan = evenly.allocate(ALONE, 300, objective=evenly.Objective("cores", max_seconds=bound), coupled=known)
+    assert 0.97 * bound < plan.seconds <= bound * (1 + 1e-9)
+    between = (free.seconds + free.seconds_of_times) / 2
+    with pytest.raises(evenly.InfeasibleError, match="by the coupled runs it likely takes longer"):
+        evenly.allocate(ALONE, 300, objective=evenly.Objective("cores", max_seconds=between), coupled=known)
+
+
 @pytest.mark.parametrize("steps", [500.0, 60.0, 1 / 365])
 def test_times_of_other_work_are_refused_with_their_common_factor(steps: float) -> None:
     known = coupled(1.0, COUNTS)

@@ -130,7 +130,10 @@ def allocate(
         "objective": goal.objective(days), "compare": compare, "noise": against.noise(learned, steps),
         "machine": limits.spent(), "step_days": days, "coupled": coupled,
     }  # fmt: skip
-    plan = decide(models, most, **question)
+    try:
+        plan = decide(models, most, **question)
+    except InfeasibleError as error:
+        raise goal.refused(error) from None
     tell_shared_nodes(plan)
     _show(plan, totals, start.script(plan, learned, models, programs), units.show_in, json=json)
     if pictures.plot is not None:
