@@ -175,6 +175,9 @@ def test_answers_are_in_the_units_of_the_field(evenly: Evenly) -> None:
         "480",
     ]
     enough = evenly(*asked[:6], "--min-sypd", "239.9", "--minimise", "cores", "--json").json
+    cheap = evenly(*asked[:6], "--current", "atm=200 ocn=90", "--in", "CHSY", "--minimise", "cost").out
+    assert "core-hours" in cheap
+    assert "the plan saves" not in cheap
     assert "lower --min-sypd 1e+06, or raise --cores" in evenly(*asked[:6], "--min-sypd", "1e6").err
     assert (sum(enough["cores"].values()), enough["simulated_years_per_day"]) == (145, pytest.approx(240, rel=1e-6))
 

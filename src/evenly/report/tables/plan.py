@@ -28,7 +28,7 @@ _SKEWED = 0.95
 _LONGER = 0.005
 #: An interval whose bounds differ by a larger factor than this has no information.
 _TOO_WIDE, _UNKNOWN = 1e4, "any"
-_MEDIAN = "saves: the median, and an interval that allows for errors in the shapes of the curves"
+_MEDIAN = "what is saved: the median, and an interval that allows for errors in the shapes of the curves"
 _ALIKE = "may be as good: the runs don't tell whether a step is slower with these counts"
 
 
@@ -177,15 +177,22 @@ def comparison_table(plan: Plan, *, title: str = "", unit: TimeUnit | None = Non
     how = written(unit, plan.step_days, [seconds for seconds, _ in rows])
     step = f"{'mean ' * plan.minimises_mean}{step_name(plan.step_days)}"
     heading = f"time per {step}" if unit is None else how.heading
-    add_numbers(table, heading, "the plan saves")
-    texts = [how.text(seconds, float(plan.machine.billed(int(plan.problem.used(cores))))) for seconds, cores in rows]
+    # Where core-hours are minimised or shown, they are what the plan saves.
+    in_hours = unit == "CHSY" or plan.objective.minimise == "cost"
+    billed = {n: float(plan.machine.billed(int(plan.problem.used(cores)))) for n, (_, cores) in enumerate(rows)}
+
+    def saved(gain: float, row: int) -> float:
+        return 1 - (1 - gain) * billed[0] / billed[row] if in_hours else gain
+
+    add_numbers(table, heading, "core-hours saved" if in_hours else "the plan saves")
+    texts = [how.text(seconds, billed[n]) for n, (seconds, _) in enumerate(rows)]
     add_row(table, "this plan", _listed(plan.cores), texts[0], "")
-    for (label, other), text in zip(others, texts[1:], strict=False):
-        add_row(
-            table, label + _too_many(plan, other.cores), _listed(other.cores), text, _saving(other.gain, other.interval)
-        )
+    for row, (label, other) in enumerate(others, 1):
+        low_high = None if other.interval is None else (saved(other.interval[0], row), saved(other.interval[1], row))
+        told = _saving(saved(other.gain, row), low_high)
+        add_row(table, label + _too_many(plan, other.cores), _listed(other.cores), texts[row], told)
     if runner_up:
-        gain = 1 - plan.seconds / runner_up.seconds
+        gain = saved(1 - plan.seconds / runner_up.seconds, len(rows) - 1)
         add_row(
             table,
             "runner-up, within noise",
