@@ -269,10 +269,11 @@ class Draws:
         """Return the seconds of a step with these times of the solvers; those of the mean step with `ratios`.
 
         With coupled runs, the median over the errors. A plan makes its solvers equally slow, by their predicted times:
-        the slowest of several unsure ones takes longer.
+        the slowest of several unsure ones takes longer. Curves that were measured inside the same runs, which have one
+        factor, are too sure for that.
         """
         factors = factors or self.factors
-        if self.noise.inside is None or factors is None:
+        if self.noise.inside is None or self.noise.inside.common or factors is None:
             return self._mean(times, ratios)
         return float(np.median(self._means(times, factors, ratios)))
 
