@@ -47,8 +47,7 @@ _COMMANDS = {
     "example": "Copy a shipped example: a folder of measured run times to try things on.",
     "partition": "Cut the cell of a simulation so that all ranks finish together, and predict what a step will take.",
     "rebalance": "Say whether another layout would make a measured run faster, and save it.",
-    "train": "Learn how long time steps take here, for `evenly predict --simulation`: each rank of random cells is "
-    "timed alone.",
+    "train": "Learn how long time steps take here, for `evenly predict --simulation`.",
     "tune": "Find the fastest configuration of a program in few runs; the same command goes on after an interruption.",
     "advise": "Propose the runs that lower a model's error most per core-hour, out of all that may be run.",
     "sensitivity": "Tell which parameters matter: how much errors grow when their values are shuffled, and Sobol "

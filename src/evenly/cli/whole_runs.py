@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from evenly.cli.console import note
 
 if TYPE_CHECKING:
@@ -32,6 +30,8 @@ def whole_runs_of(
     kept : mapping of str to int
         How many times its own cores a component keeps.
     """
+    import numpy as np
+
     from evenly.allocation.problem.coupled_runs import CoupledRuns
 
     found = learned.found
