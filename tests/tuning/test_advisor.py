@@ -90,7 +90,8 @@ def test_nothing_to_learn_from() -> None:
 @pytest.mark.parametrize(
     ("measured_on", "asked_for"),
     [
-        ([16, 32, 64, 128, 256], {48, 80, 96, 112, 160, 192, 224}),  # multiples of 16
+        ([16, 32, 64, 128, 256], {24, 48, 96, 192}),  # between powers of two
+        ([16, 48, 64, 256], {32, 80, 96, 112, 128, 144, 160, 192, 224}),  # multiples of 16
         ([48, 96, 480], {144, 192, 240, 288, 336, 384}),  # whole nodes of 48 cores
         ([3, 7, 40], {4, 6, 8, 12, 16, 24, 32}),
     ],

@@ -60,7 +60,7 @@ def counts_like(measured: Sequence[int], low: int, high: int) -> list[int]:
     """Return counts from `low` to `high` as people ask a batch system for them: 96 cores, not 97.
 
     These are the measured ones, and multiples of their greatest common divisor, which holds whole nodes, at most about
-    four per octave. Of counts without a divisor that a node may have: 1, 2, 3, 4, 6, 8, 12, ….
+    four per octave. Of powers of two, and of counts without a divisor that a node may have: 1, 2, 3, 4, 6, 8, 12, ….
 
     Examples
     --------
@@ -70,7 +70,8 @@ def counts_like(measured: Sequence[int], low: int, high: int) -> list[int]:
     [1, 2, 3, 4, 5, 6, 8, 12, 16]
     """
     step = int(np.gcd.reduce(np.asarray(measured, dtype=np.int64)))
-    found = {*counts_between(low, high, cores_per_node=step if step >= _NODE else None), *map(int, measured)}
+    is_node = step >= _NODE and any(int(count).bit_count() > 1 for count in measured)
+    found = {*counts_between(low, high, cores_per_node=step if is_node else None), *map(int, measured)}
     return sorted(count for count in found if low <= count <= high)
 
 
