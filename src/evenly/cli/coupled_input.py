@@ -23,6 +23,8 @@ __all__ = ["WORK", "check_all_read", "check_coupled", "check_no_whole_runs", "ch
 
 #: Suffixes of tables, of which each usually holds a solver.
 _TABLES = frozenset({".csv", ".tsv", ".xlsx", ".parquet"})
+#: Suffixes of files that may hold times, of which none could be read.
+_OF_TIMES = frozenset({".csv", ".tsv", ".json", ".log", ".out", ".dat"})
 #: Names of what is the whole of a coupled run.
 _WHOLES = frozenset({"total", "tot", "all", "coupled", "whole", "sum"})
 #: Words of a time that no solver alone has.
@@ -75,7 +77,7 @@ def check_coupled(learned: Learned, *, chosen: bool, no_waiting: bool = False) -
     _check_same_work(found)
     if not chosen:
         _check_counts_of_work(learned)
-    _check_waiting(learned)
+    _check_waiting(learned, no_waiting=no_waiting)
     if not (no_waiting or found.placed):  # CESM's times are those of each component
         _check_balance(learned)
 
@@ -124,12 +126,20 @@ def check_one_program(found: Measurements) -> None:
     from evenly.readers.tables.side_by_side import shared_pattern
 
     times = [one.name for one in found.columns if one.role == "time"]
+    asked = any("--time" in one.why for one in found.columns if one.role == "time")
     others = [one.name for one in found.columns if one.role == "quantity" and base_unit(one.unit) == "s"]
     pattern = shared_pattern([*times, *others]) if others else ""
     if len(found.runs) > 1 or len(times) != 1 or not pattern:
         return
     before, after = pattern.split("*")
-    if set(name_key(times[0].removeprefix(before).removesuffix(after)).split("_")) & _WHOLE_RUNS:
+    own = times[0].removeprefix(before).removesuffix(after)
+    if len(others) > 1 and name_key(own) in _WHOLES and not asked:
+        raise InputError(
+            f"whether {', '.join(map(repr, others))} are the times of solvers, and {times[0]!r} that of all, is open: "
+            f"if so, --time {shlex.quote(pattern)} --solver '*' --without {shlex.quote(own)} reads them; if it is the "
+            f"time of one program, say so with --only {shlex.quote(next(iter(found.runs)))}"
+        )
+    if set(name_key(own).split("_")) & _WHOLE_RUNS:
         return
     raise InputError(
         f"whether {times[0]!r} is the time of one solver, and {', '.join(map(repr, others))} of others, is open: if "
@@ -143,7 +153,11 @@ def _check_nobody_missing(found: Measurements, learned: Learned) -> None:
     if learned.left_out:
         return
     read = {path for path, _ in found.sources}
-    lost = [one for one in found.lost if one.path not in read and one.path.suffix.lower() in _TABLES]
+    lost = [one for one in found.lost if one.path not in read and _TABLES & {s.lower() for s in one.path.suffixes}]
+    if strange := [path for path in found.unknown if path.suffix.lower() in _OF_TIMES]:
+        note(
+            f"left out, since in no known format: {', '.join(map(str, strange[:5]))}{' …' if len(strange) > 5 else ''}"
+        )
     if lost:
         raise InputError(
             f"{lost[0].path} was left out ({lost[0].reason}), so that a solver may be missing: correct it, or give the "
@@ -179,17 +193,22 @@ def _check_counts_of_work(learned: Learned) -> None:
             )
 
 
-def _check_waiting(learned: Learned) -> None:
+def _check_waiting(learned: Learned, *, no_waiting: bool) -> None:
     """Refuse times of one table that are the same for all solvers: each contains the waiting for the others."""
     import numpy as np
 
     times = [np.sort(runs.values) for runs in learned.runs.values()]
     sources = {source for runs in learned.runs.values() for source in runs.to_frame()["source"]}
     alike = len(sources) == 1 and len({len(one) for one in times}) == 1 and len(times) > 1 and len(times[0]) >= _FEWEST
-    if alike and all(np.allclose(one, times[0], rtol=1e-6, atol=0) for one in times[1:]) and np.ptp(times[0]) > 0:
+    if (
+        alike
+        and not no_waiting
+        and all(np.allclose(one, times[0], rtol=1e-6, atol=0) for one in times[1:])
+        and np.ptp(times[0]) > 0
+    ):
         raise InputError(
             f"the times of {', '.join(learned.runs)} are the same, as times are that contain the waiting for each "
-            "other: give the time of each without its waiting"
+            "other: give the time of each without its waiting; or, if they are that, say so with --no-waiting"
         )
     waits = {name for runs in learned.runs.values() for name in runs.quantities if "wait" in name.lower()}
     own = {name for runs in learned.runs.values() for name in ("coupling", "solving") if name in runs.quantities}

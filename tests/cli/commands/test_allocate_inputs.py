@@ -113,6 +113,46 @@ def test_the_time_of_one_program_beside_others_is_asked_about_once(evenly: Evenl
     assert evenly(*asked, "--time", "solve_time_s", "--only", "a").code == 0
 
 
+def test_a_total_beside_times_of_solvers_is_asked_about(evenly: Evenly) -> None:
+    rows = [f"{p},{2000 / p},{1000 / p},{2010 / p}" for p in COUNTS]
+    table("a.csv", "cores,fluid_s,solid_s,total_s", rows)
+    asked = ("allocate", "a.csv", "--cores", "300", *LAW)
+    open_ = evenly(*asked)
+    assert (open_.code, "--time '*_s' --solver '*' --without total reads them" in open_.err) == (2, True)
+    found = evenly(*asked, "--time", "*_s", "--solver", "*", "--without", "total", "--json")
+    assert found.json["cores"] == {"fluid": 200, "solid": 100}
+
+
+def test_a_time_of_whole_runs_is_told_by_its_values_too(evenly: Evenly) -> None:
+    """No solver takes longer; a step of 0.1 s stays a parameter."""
+    runs = [(p, q, 2000 / p, 1000 / q) for p in COUNTS for q in COUNTS[:3]]
+    rows = [f"{p},{q},{a},{b},{1.02 * max(a, b)}" for p, q, a, b in runs]
+    table("a.csv", "atm_cores,ocn_cores,atm_s,ocn_s,makespan_s", rows)
+    found = evenly("allocate", "a.csv", "--cores", "300", *LAW)
+    assert (found.code, "left out: 'makespan_s', which may be the time of the whole run" in found.err) == (0, True)
+    rows = [f"{p},{q},{a},{b},{0.1 * (1 + n % 2)}" for n, (p, q, a, b) in enumerate(runs)]
+    table("a.csv", "atm_cores,ocn_cores,atm_s,ocn_s,dt_s", rows)
+    assert "left out: 'dt_s'" not in evenly("allocate", "a.csv", "--cores", "300", *LAW, "--at", "dt_s=0.1").err
+
+
+def test_a_table_in_a_folder_that_cant_be_read_is_refused_packed_too(evenly: Evenly) -> None:
+    Path("runs").mkdir()
+    for name in ("atm", "ocn"):
+        table(f"runs/{name}.csv", "cores,seconds", [f"{p},{2000 / p}" for p in COUNTS])
+    Path("runs/ice.csv.gz").write_bytes(b"\x1f\x8b cut off")
+    refused = evenly("allocate", "runs", "--cores", "300", *LAW)
+    assert (refused.code, "ice.csv.gz was left out" in refused.err) == (2, True)
+    Path("runs/ice.csv.gz").rename("runs/ice.log")
+    assert "left out, since in no known format: runs/ice.log" in evenly("allocate", "runs", "--cores", "300", *LAW).err
+
+
+def test_equal_times_are_taken_where_they_are_said_to_have_no_waiting(evenly: Evenly) -> None:
+    table("a.csv", "solver,cores,seconds", [f"{name},{p},{2000 / p}" for name in ("port", "starboard") for p in COUNTS])
+    refused = evenly("allocate", "a.csv", "--cores", "64", *LAW)
+    assert (refused.code, "--no-waiting" in refused.err) == (2, True)
+    assert evenly("allocate", "a.csv", "--cores", "64", *LAW, "--no-waiting", "--json").json["cores"]["port"] == 32
+
+
 def test_words_for_a_star_are_repeated_runs_only_if_they_say_so(evenly: Evenly) -> None:
     for names in ("try_one_s,try_two_s", "t_a_s,t_b_s"):
         table("a.csv", f"cores,{names}", [f"{p},{2000 / p},{2010 / p}" for p in COUNTS])

@@ -77,7 +77,7 @@ def narrowed(cells: pd.DataFrame, lines: NDArray[np.int64]) -> Narrowed | None:
     if len(solvers) < 2 or len(taken) != len(set(taken)) or len(times) > 1:
         return None
     rest = [column for column in columns if column not in taken]
-    totals = [c for c in rest if (m := measured(c)) is not None and m.certainty > 0]
+    totals = [c for c in rest if ((m := measured(c)) is not None and m.certainty > 0) or _is_whole(cells, c, solvers)]
     shared = [column for column in rest if column not in totals]
     key = next((name for name in _SOLVER_COLUMNS if name not in shared), None)
     if key is None:
@@ -159,6 +159,17 @@ def _part(cells: pd.DataFrame, one: _Solver, first: _Solver, shared: Sequence[st
     part.insert(0, key, one.name)
     ran = (cells[one.cores] != "") | (cells[one.time] != "")
     return part[ran.to_numpy()]
+
+
+def _is_whole(cells: pd.DataFrame, column: str, solvers: Sequence[_Solver]) -> bool:
+    """Tell whether a column, in the unit of the times, may be the time of whole runs: no solver takes longer."""
+    unit = _tokens(column)[-1].strip("[]()").lower()
+    units = {_tokens(one.time)[-1].strip("[]()").lower() for one in solvers}
+    if units != {unit} or unit not in _UNITS:
+        return False
+    times = cells[[one.time for one in solvers]].apply(pd.to_numeric, errors="coerce")
+    whole = pd.to_numeric(cells[column], errors="coerce")
+    return bool((whole.notna() & (whole >= 0.95 * times.max(axis=1)) & (whole <= 2 * times.sum(axis=1))).all())
 
 
 def _told(solvers: Sequence[_Solver], shared: Sequence[str]) -> str:
