@@ -40,5 +40,7 @@ def test_families() -> None:
     assert issubclass(errors.InputError, ValueError)
     assert issubclass(errors.MissingExtraError, ImportError)
     assert not issubclass(errors.InfeasibleError, errors.InputError)
-    kinds = [getattr(errors, name) for name in errors.__all__ if name not in ("check_keys", "did_you_mean", "option_text")]
+    kinds = [
+        getattr(errors, name) for name in errors.__all__ if name not in ("check_keys", "did_you_mean", "option_text")
+    ]
     assert all(issubclass(kind, errors.EvenlyError | errors.EvenlyWarning) for kind in kinds)
