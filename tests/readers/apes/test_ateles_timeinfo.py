@@ -101,6 +101,13 @@ def test_a_broken_file_says_where_and_why(tmp_path: Path, content: str, message:
         AtelesTimeinfoReader().read(write(tmp_path, content))
 
 
+def test_a_file_of_one_broken_byte_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "timeinfo"
+    path.write_bytes(b"\x80")
+    with pytest.raises(ReadError, match="no timings of a run"):
+        AtelesTimeinfoReader().read(path)
+
+
 def test_what_is_not_a_timeinfo(tmp_path: Path) -> None:
     reader = AtelesTimeinfoReader()
     assert not reader.recognises(tmp_path)

@@ -84,6 +84,8 @@ class AtelesTimeinfoReader(Reader):
         self.notes = []
         content = lines(path)
         runs = self._parse(path, content)
+        if not runs:
+            raise ReadError(path, "there are no timings of a run")
         if is_unended(content):
             self.notes.append(UNENDED)
         wanted = self.timer or "simLoop"
