@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from evenly.cli.run_input import Learned
     from evenly.readers import Measurements
 
-__all__ = ["WORK", "check_all_read", "check_coupled", "check_no_whole_runs", "check_one_program", "from_tables"]
+__all__ = [
+    "WORK",
+    "check_all_read",
+    "check_coupled",
+    "check_no_whole_runs",
+    "check_one_program",
+    "check_spelling",
+    "from_tables",
+]
 
 #: Suffixes of tables, of which each usually holds a solver.
 _TABLES = frozenset({".csv", ".tsv", ".xlsx", ".parquet"})
@@ -146,6 +154,18 @@ def check_one_program(found: Measurements) -> None:
         f"so, --time {shlex.quote(pattern)} --solver '*' reads them all; if it is the time of one program, say so with "
         f"--only {shlex.quote(next(iter(found.runs)))}"
     )
+
+
+def check_spelling(solvers: Sequence[str]) -> None:
+    """Ask about names of solvers that differ only in capitals or the marks between words."""
+    by_key: dict[str, list[str]] = {}
+    for name in solvers:
+        by_key.setdefault(name_key(name), []).append(name)
+    if alike := next((names for names in by_key.values() if len(names) > 1), None):
+        raise InputError(
+            f"whether {', '.join(map(repr, alike))} are one solver is open: if so, write its name alike everywhere; if "
+            "not, give them names that differ in more than capitals and marks"
+        )
 
 
 def _check_nobody_missing(found: Measurements, learned: Learned) -> None:

@@ -160,3 +160,25 @@ def test_words_for_a_star_are_repeated_runs_only_if_they_say_so(evenly: Evenly) 
         assert evenly("predict", "a.csv", *LAW, "--at", "cores=64", "--time", pattern).code == 0
     table("a.csv", "cores,t_a_s,t_b_s", [f"{p},{2000 / p},{4010 / p}" for p in COUNTS])
     assert "are solvers or repeated runs is open" in evenly("read", "a.csv", "--time", "t_*_s").err
+
+
+def test_names_that_differ_only_in_capitals_are_asked_about(evenly: Evenly) -> None:
+    works = (("atm", 2000), ("ATM", 2010), ("ocn", 900))
+    table("a.csv", "component,cores,time_s", [f"{name},{p},{work / p}" for p in COUNTS for name, work in works])
+    asked = evenly("allocate", "a.csv", "--cores", "300", *LAW)
+    assert (asked.code, "whether 'atm', 'ATM' are one solver is open" in asked.err) == (2, True)
+
+
+def test_a_machine_is_named_as_in_the_table(evenly: Evenly) -> None:
+    works = (("fluid", 2000), ("solid", 900))
+    rows = [
+        f"{name},{machine},{p},{work * slow / p}"
+        for p in COUNTS for name, work in works for machine, slow in (("new", 1), ("old", 2))
+    ]  # fmt: skip
+    table("a.csv", "component,machine,ranks,time_s", rows)
+    asked = ("allocate", "a.csv", "--cores", "290", *LAW)
+    for name in ("machine", "machine_"):
+        found = evenly(*asked, "--parameters", "ranks,machine", "--at", f"{name}=new")
+        assert found.code == 0, found.err
+        assert found.err.count("one for each of ranks") == 1
+        assert "fluid, solid: cores: one for each of ranks" in found.err

@@ -12,7 +12,13 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import loss, note, out, print_json, silence
-from evenly.cli.coupled_input import check_all_read, check_coupled, check_no_whole_runs, check_one_program
+from evenly.cli.coupled_input import (
+    check_all_read,
+    check_coupled,
+    check_no_whole_runs,
+    check_one_program,
+    check_spelling,
+)
 from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of, step_days_of
 from evenly.cli.memory_bounds import tell_shared_nodes
 from evenly.cli.net_options import NetOptions
@@ -96,6 +102,8 @@ def allocate(
             check_no_whole_runs(path or [], found, fixed)
             if not reading.only:
                 check_one_program(found)
+            check_spelling(solvers)
+            call_as_parameters(fixed, [found.runs[name].space for name in solvers])
         check_names(solvers, layout, limits, compare, found)
         if found is not None:
             check_cores_are(cores_are, [found.runs[name].space for name in solvers])
@@ -217,6 +225,15 @@ def check_cores_are(cores_are: str | None, spaces: list[Space]) -> None:
         find_cores(spaces[0], cores_are)  # says what is wrong
 
 
+def call_as_parameters(fixed: dict[str, Any], spaces: list[Space]) -> None:
+    """Rename values of ``--at`` from columns to parameters: a column `machine` is the parameter `machine_`."""
+    from evenly.readers.tables.quantities import free_name
+
+    known = {name for space in spaces for name in space.names}
+    for name in [name for name in fixed if name not in known and free_name(name) in known]:
+        fixed[free_name(name)] = fixed.pop(name)
+
+
 def own_text(cores_are: str | None, space: Space) -> str | None:
     """Return ``--cores-are`` for a solver that has these parameters; None for others, whose names must tell."""
     from evenly.space.expressions import Expression
@@ -237,6 +254,7 @@ def models_by_cores(
     from evenly.runs.cores import find_cores
 
     models: dict[str, Any] = {}
+    said: dict[str, list[str]] = {}
     check_cores_are(cores_are, [model.space_ for model in learned.models.values()])
     for name, model in learned.models.items():
         runs = learned.runs.get(name)
@@ -245,7 +263,7 @@ def models_by_cores(
         _check_fixed(model.space_, cores, fixed)
         check_one_size(model, cores)
         if cores.said:
-            note(f"{name}: {cores.said}")
+            said.setdefault(cores.said, []).append(name)
         factor = kept.get(name, 1)
         text = cores.text if factor == 1 else f"{cores.text} * {factor}"
         measured = None if runs is None else runs.ok.configurations
@@ -253,6 +271,8 @@ def models_by_cores(
         models[name] = (
             fastest_way(model, text, {**fixed, **decided}, measured) if decided else by_cores(model, text, at=fixed)
         )
+    for text, solvers in said.items():
+        note(f"{', '.join(solvers)}: {text}")
     return models
 
 

@@ -145,10 +145,12 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     assumed = not (options.unit or told or in_cells or program)
     if not in_cells:
         _refuse_another_unit(values, column, unit)
-    guesses = ["pass unit=, --unit, otherwise"] if assumed else []
-    if options.time is None and made is None and not (program or _is_usual(column)):
-        guesses.append("that of a whole run on the wall; pass time=, --time, if it is another")
-    hint = f" (assumed: {'; '.join(guesses)})" if guesses else ""
+    of_a_run = options.time is None and made is None and not (program or _is_usual(column))
+    hint = " (assumed: pass unit=, --unit, otherwise)" if assumed else ""
+    if of_a_run:
+        hint = " (assumed: that of a whole run on the wall; pass time=, --time, if it is another)"
+    if of_a_run and assumed:
+        hint = ", of a whole run on the wall (both assumed: unit=, --unit, and time=, --time, say otherwise)"
     if made is not None:
         note = made.said
     elif in_cells:
