@@ -31,7 +31,7 @@ from evenly.decomposition.costs.locations import find_cost
 from evenly.decomposition.partitioning.neighbours import owners_borders, touching
 
 CELLS = Path(__file__).parent / "meep_cells.py"
-NAMES = ("oled", "cmos", "tandem", "tall", "foil_across", "foil_within", "foil_apart", "backed")
+NAMES = ("oled", "cmos", "tandem", "tall", "foil_across", "foil_within", "foil_apart", "backed", "ring", "ring_around")
 RANKS = (2, 4, 8, 16)
 Array = NDArray[np.float64]
 

@@ -1,6 +1,7 @@
 """The cells that the benchmarks of Meep cut, run in Meep's own Python by `evenly.adapters.meep.timing.ranks`.
 
-The three structures are those of the tests; the tall cell is one third metal. In the cells named foil and in the backed
+The three structures are those of the tests; the tall cell is one third metal, and the rings are cylindrical. In the
+cells named foil and in the backed
 one, metal touches a periodic side, or nearly.
 """
 
@@ -52,6 +53,28 @@ def plane(
         "k_point": mp.Vector3(),
     }
     return mp.Simulation(**{**options, **more})
+
+
+def ring(m: int = 0, resolution: float = 30, **more: Any) -> Any:
+    """Return a cylindrical cell: a ring of a dielectric between PMLs, with fields that go around `m` times."""
+    block = mp.Block(mp.Vector3(1, mp.inf, 0.5), center=mp.Vector3(3), material=mp.Medium(epsilon=12))
+    source = mp.Source(mp.GaussianSource(0.3, fwidth=0.1), component=mp.Er, center=mp.Vector3(3))
+    options = {
+        "cell_size": mp.Vector3(8, 0, 6),
+        "dimensions": mp.CYLINDRICAL,
+        "m": m,
+        "resolution": resolution,
+        "Courant": 0.3,
+        "geometry": [block],
+        "sources": [source],
+        "boundary_layers": [mp.PML(1)],
+    }
+    return mp.Simulation(**{**options, **more})
+
+
+def ring_around(**more: Any) -> Any:
+    """Return the ring with complex fields that go around three times."""
+    return ring(3, **more)
 
 
 def foil_across(**more: Any) -> Any:

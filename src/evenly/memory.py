@@ -69,7 +69,7 @@ def free_bytes() -> float:
 def many_objects() -> Iterator[None]:
     """Pause Python's search for circles of garbage while many objects are made that stay.
 
-    It would look at all of them again and again, which takes a third of the time.
+    It would look at all of them again and again.
 
     Examples
     --------

@@ -7,7 +7,7 @@ import math
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -165,7 +165,7 @@ def _of_meep(program: str, what: What, meep: MeepScript) -> Sources:
         raise InputError(f"--args must be arguments as in a shell, but got {meep.arguments!r}: {error}.") from None
     python = None if meep.python is None else str(meep.python)
 
-    @cache
+    @lru_cache(maxsize=1)  # a cell may be large
     def cell(ranks: int) -> Cell:
         return cell_of_script(path, arguments, ranks, python, simulation=meep.which)
 

@@ -48,6 +48,7 @@ WORK = frozenset({
 _OF_SIMULATED_TIME = frozenset({"SYPD", "SDPD"})
 #: So many equal times can't be chance.
 _FEWEST = 3
+_WITHOUT_WAITING = "give the time of each without its waiting; if they are that, evenly allocate --no-waiting says so"
 #: Timers of one wait differ by less than this share, and times of several runs by so many times more.
 _TIMERS, _VARIED = 0.02, 10
 
@@ -228,7 +229,7 @@ def _check_waiting(learned: Learned, *, no_waiting: bool) -> None:
     ):
         raise InputError(
             f"the times of {', '.join(learned.runs)} are the same, as times are that contain the waiting for each "
-            "other: give the time of each without its waiting; or, if they are that, say so with --no-waiting"
+            f"other: {_WITHOUT_WAITING}"
         )
     waits = {name for runs in learned.runs.values() for name in runs.quantities if "wait" in name.lower()}
     own = {name for runs in learned.runs.values() for name in ("coupling", "solving") if name in runs.quantities}
@@ -255,6 +256,5 @@ def _check_balance(learned: Learned) -> None:
         if apart < _TIMERS and np.ptp(logs[0]) > _VARIED * apart and moved > 0.5:
             raise InputError(
                 f"in {len(one)} runs, {first} and {second} take the same time, to {max(100 * apart, 0.01):.1g} %, "
-                "although their cores differ, as times do that contain the waiting for each other: give the time of "
-                "each without its waiting; or, if they are that, of runs that were balanced, say so with --no-waiting"
+                f"although their cores differ, as times do that contain the waiting for each other: {_WITHOUT_WAITING}"
             )

@@ -97,14 +97,13 @@ def predict_unrun(
             "a deadline or a budget is for the whole job, but the number of its steps isn't known: give it with --steps"
         )
     steps = int(told or STEPS)
+    assumed = [] if question.steps is not None else [_assumed(said, sources.cell(counts[0]))]
     with progress(f"cutting for {len(counts)} numbers of ranks") as show:
         found = forecast(
             sources.cell, counts, machine, model=known, steps=steps, goal=goal, level=level,
             told=lambda done, of: show(done / of),
         )  # fmt: skip
-    if question.steps is None:
-        assumed = _assumed(said, sources.cell(counts[0]))
-        found = dataclasses.replace(found, notes=(assumed, *found.notes))
+    found = dataclasses.replace(found, notes=(*assumed, *found.notes))
     _tell(found, json=json)
     if save is not None:
         save_table(found.curve, save, "the forecast")

@@ -60,9 +60,7 @@ def train(
     seconds = parsing.duration(budget, "--wall-time")
     from evenly.decomposition.costs.locations import find_cost
     from evenly.decomposition.forecasting.locations import rehearsal_file, step_model_file
-    from evenly.decomposition.forecasting.rehearsal import RehearsalStore
     from evenly.decomposition.forecasting.step_model import LEARNER, StepModel
-    from evenly.decomposition.forecasting.training_data import gather
 
     target, store = output or step_model_file(program), rehearsal_file(program)
     opt.check_writable(target, "the step model", folder_is_made=True)
@@ -70,22 +68,8 @@ def train(
         folder.mkdir(parents=True, exist_ok=True)
     found = find_cost(program)
     note(found.note)
-    settings, how = _cells_of_meep(runs, python, workers, real) if program == "meep" else _cells(runs, real, python)
-    begin = time.monotonic()
-    with progress("timing random cells") as show:
-        try:
-            gather(
-                settings, store, found.cost, how=how, workers=workers, seconds=seconds,
-                told=lambda done, of, _wrong: show(max(done / of, min(1.0, (time.monotonic() - begin) / seconds))),
-            )  # fmt: skip
-        except KeyboardInterrupt:
-            err.print(f"interrupted: what was timed is in {store}; the same command goes on from there", style="red")
-            raise typer.Exit(INTERRUPTED) from None
-    with RehearsalStore(store, found.cost) as kept:
-        wanted = {setting.key for setting in settings}
-        rehearsals = [one for one in kept if one.setting.key in wanted]
-    if len(rehearsals) < len(settings):
-        note(f"{len(rehearsals)} of {len(settings)} cells were timed: a longer --wall-time times more")
+    cells = _cells_of_meep(runs, python, workers, real) if program == "meep" else _cells(runs, real, python)
+    rehearsals = _timed(cells, store, found.cost, workers, seconds)
     model = StepModel.learn(rehearsals, found.cost, learner=learner or LEARNER)
     model.save(target)
     errors = {"error": model.half_width(0.5), "error_90": model.half_width(0.9)}
@@ -98,6 +82,30 @@ def train(
             f"{errors['error']:.1%} (median), {errors['error_90']:.1%} (nine of ten)"
         )
     note(f"saved {target}; `evenly predict --simulation` uses it" if output is None else f"saved {target}")
+
+
+def _timed(cells: Cells, store: Path, cost: CostModel, workers: int, seconds: float) -> list[Rehearsal]:
+    """Time the cells that the store doesn't hold yet, as long as there is time; return all that it holds of them."""
+    from evenly.decomposition.forecasting.rehearsal import RehearsalStore
+    from evenly.decomposition.forecasting.training_data import gather
+
+    settings, how = cells
+    begin = time.monotonic()
+    with progress("timing random cells") as show:
+        try:
+            gather(
+                settings, store, cost, how=how, workers=workers, seconds=seconds,
+                told=lambda done, of, _wrong: show(max(done / of, min(1.0, (time.monotonic() - begin) / seconds))),
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            err.print(f"interrupted: what was timed is in {store}; the same command goes on from there", style="red")
+            raise typer.Exit(INTERRUPTED) from None
+    with RehearsalStore(store, cost) as kept:
+        wanted = {setting.key for setting in settings}
+        rehearsals = [one for one in kept if one.setting.key in wanted]
+    if len(rehearsals) < len(settings):
+        note(f"{len(rehearsals)} of {len(settings)} cells were timed: a longer --wall-time times more")
+    return rehearsals
 
 
 def _cells(runs: int, real: int, python: Path | None) -> Cells:

@@ -86,10 +86,10 @@ def stacked_by(
 ) -> Narrowed:
     """Return a table with one row for each of the times in columns that a pattern names, as ``"* cores"``.
 
-    If `solvers`, what stands for the ``*`` is the name of a solver. Else it is a number of cores, nodes, … if the
-    pattern says so, or of what it names before an equals sign, as ``"N=*"``, or of what else it names, as ``"mesh *"``
-    and ``"* K ligands"``, if the times differ by more than those of repeated runs, or letters stand there, as ``A`` and
-    ``B``; else the times are repeated runs.
+    If `solvers`, what stands for the ``*`` is the name of a solver. Else the pattern may say what it counts: cores,
+    nodes, … or what stands before an equals sign, as in ``"N=*"``. It may also name a parameter, as in ``"mesh *"`` and
+    ``"* K ligands"``, if the times differ by more than those of repeated runs, or letters stand there, as ``A`` and
+    ``B``. Otherwise the times are repeated runs.
 
     Parameters
     ----------
