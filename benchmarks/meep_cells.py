@@ -1,8 +1,7 @@
 """The cells that the benchmarks of Meep cut, run in Meep's own Python by `evenly.adapters.meep.timing.ranks`.
 
 The three structures are those of the tests; the tall cell is one third metal, and the rings are cylindrical. In the
-cells named foil and in the backed
-one, metal touches a periodic side, or nearly.
+cells named foil and in the backed one, metal touches a periodic side, or nearly.
 """
 
 from __future__ import annotations
