@@ -19,15 +19,7 @@ if TYPE_CHECKING:
     from evenly.cli.run_input import Learned
     from evenly.readers import Measurements
 
-__all__ = [
-    "WORK",
-    "check_all_read",
-    "check_coupled",
-    "check_no_whole_runs",
-    "check_one_program",
-    "check_spelling",
-    "from_tables",
-]
+__all__ = ["WORK", "check_coupled", "check_inputs", "check_no_whole_runs", "check_one_program", "from_tables"]
 
 #: Suffixes of tables, of which each usually holds a solver.
 _TABLES = frozenset({".csv", ".tsv", ".xlsx", ".parquet"})
@@ -74,7 +66,7 @@ def check_coupled(learned: Learned, *, chosen: bool, no_waiting: bool = False) -
     found = learned.found
     if found is None:
         return
-    check_all_read(found)
+    check_inputs(found, [*learned.models])
     _check_nobody_missing(found, learned)
     if len(learned.models) < 2:
         return
@@ -101,13 +93,15 @@ def from_tables(learned: Learned) -> bool:
     return learned.found is None or all(name == "table" for _, name in learned.found.sources)
 
 
-def check_all_read(found: Measurements) -> None:
-    """Refuse an input of which nothing was read: the cores would be shared without its solver."""
-    for path in found.unread:
+def check_inputs(found: Measurements, solvers: Sequence[str]) -> None:
+    """Refuse an input of which nothing was read, and names of solvers that may be one."""
+    if found.unread:
+        path = found.unread[0]
         raise InputError(
             f"nothing was read from {path} ({why_unread(path, found)}), so that a solver would be missing: correct it; "
             "or, if it holds no solver's times, leave it out"
         )
+    _check_spelling(solvers)
 
 
 def check_no_whole_runs(paths: Sequence[Path], found: Measurements, fixed: Collection[str]) -> None:
@@ -157,7 +151,7 @@ def check_one_program(found: Measurements) -> None:
     )
 
 
-def check_spelling(solvers: Sequence[str]) -> None:
+def _check_spelling(solvers: Sequence[str]) -> None:
     """Ask about names of solvers that differ only in capitals or the marks between words."""
     by_key: dict[str, list[str]] = {}
     for name in solvers:

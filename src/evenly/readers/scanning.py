@@ -245,11 +245,10 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
 
 def _unread(roots: Iterable[Path], read: Iterable[Path]) -> tuple[Path, ...]:
     """Return the given paths that are none of those that were read, nor hold one, nor lie in one."""
-    real = [path.resolve() for path in read]
+    real = {path.resolve() for path in read}
+    around = real | {folder for path in real for folder in path.parents}
     found = ((root, root.resolve()) for root in roots)
-    return tuple(
-        root for root, its in found if not any(path.is_relative_to(its) or its.is_relative_to(path) for path in real)
-    )
+    return tuple(root for root, its in found if its not in around and real.isdisjoint(its.parents))
 
 
 def _same_in_all(files: Sequence[Mapping[str, int]]) -> dict[str, int]:

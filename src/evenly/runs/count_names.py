@@ -19,7 +19,7 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
         "totalthreads", "threadstotal", "allthreads",
     ),
     "nodes": ("nodes", "nnodes", "nnode", "numnodes", "nodecount", "numberofnodes", "allocnodes", "hosts",
-              "nodos", "numerodenodos", "nos", "numerodenos", "nodi", "knoten", "anzahlknoten", "noeuds",
+              "nodos", "numerodenodos", "numerodenos", "nodi", "knoten", "anzahlknoten", "noeuds",
               "nombredenoeuds"),
     "ranks": (
         "mpi", "ranks", "nranks", "numranks", "mpiranks", "numberofranks", "np", "nproc", "nprocs", "procs", "numprocs",
@@ -49,7 +49,7 @@ _KIND_OF = {name: kind for kind, names in COUNT_KINDS.items() for name in names}
 
 #: What each of them has: ``nodes (128 cores each)``, ``nodes [2x64 cores]``, ``nodes of 48 cores``.
 _WHAT_EACH_HAS = re.compile(
-    r"(?:[(\[,@x×*]|\b(?:of|with|à|avec|zu|mit|de|con|da)\b)\s*(?P<n>\d+)"
+    r"(?:[(\[,@×*]|(?<=[\s\d])x(?=\s)|\b(?:of|with|à|avec|zu|mit|de|con|da)\b)\s*(?P<n>\d+)"
     r"(?:\s*(?:sockets?|cpus?)?\s*[x×*]\s*(?P<m>\d+))?[\s-]*"
     r"(?P<what>[^\W\d_]+)[^()\[\]]*[)\]]?\s*$",
     re.IGNORECASE,
@@ -118,7 +118,7 @@ def kind_of(name: str) -> str:
         or _KIND_OF.get(bare)
         or (
             "per rank"
-            if re.fullmatch(r"(open)?mp.*threads|(threads|cores|cpus).*(rank|task|proc|process)", plain)
+            if re.fullmatch(r"(open)?mp.*threads|(threads|cores|cpus).*(ranks?|tasks?|procs?|process(es)?)", plain)
             else ""
         )
     )

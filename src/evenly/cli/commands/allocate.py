@@ -13,11 +13,10 @@ from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import loss, note, out, print_json, silence
 from evenly.cli.coupled_input import (
-    check_all_read,
     check_coupled,
+    check_inputs,
     check_no_whole_runs,
     check_one_program,
-    check_spelling,
 )
 from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of, step_days_of
 from evenly.cli.memory_bounds import tell_shared_nodes
@@ -98,11 +97,10 @@ def allocate(
 
     def accept(solvers: list[str], found: Measurements | None) -> None:
         if found is not None:
-            check_all_read(found)
+            check_inputs(found, solvers)
             check_no_whole_runs(path or [], found, fixed)
             if not reading.only:
                 check_one_program(found)
-            check_spelling(solvers)
             call_as_parameters(fixed, [found.runs[name].space for name in solvers])
         check_names(solvers, layout, limits, compare, found)
         if found is not None:
@@ -122,7 +120,7 @@ def allocate(
         return
     learned = learn(
         path, reading, learning, lambda runs, known: _asked(runs, known, most, cores_are, fixed) | arguments,
-        accept=accept, others=[*opt.typed(search), *opt.typed(net), *["--no-waiting"][: against.no_waiting]],
+        accept=accept, others=[*opt.typed(search), *opt.typed(net), *(["--no-waiting"] if against.no_waiting else [])],
     )  # fmt: skip
     check_coupled(learned, chosen=bool(reading.parameters), no_waiting=against.no_waiting)
     check_parameters(fixed, learned)

@@ -80,7 +80,9 @@ def _records(text: str) -> list[Mapping[str, Any]]:
             found = [{**{name: v for name, v in shared.items() if name not in one}, **one} for one in lists[0]]
         elif lists and len({len(value) for value in lists}) == 1:
             columns = {name: value for name, value in found.items() if isinstance(value, list)}
-            shared = {name: value for name, value in found.items() if not isinstance(value, list | Mapping)}
+            shared = {name: value for name, value in found.items() if name not in columns}
+            if not time_candidates(columns) or time_candidates(path[-1] for path, _ in _paths(shared)):
+                return []  # lists of something else, in the record of one run
             found = [shared | dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
     if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
         return []

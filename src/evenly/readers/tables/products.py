@@ -30,7 +30,9 @@ _PROCESSES = frozenset({
     "process", "processes", "proc", "procs", "processor", "processors", "rank", "ranks", "mpi", "layout", "topology",
     "decomposition", "decomp", "partitioning", "pgrid", "procgrid",
 })  # fmt: skip
-_OTHERS = frozenset({"block", "blocks", "tile", "tiles", "thread", "threads", "chunk", "chunks"})
+_OTHERS = frozenset({
+    "block", "blocks", "tile", "tiles", "thread", "threads", "chunk", "chunks", "omp", "mp", "smt", "hybrid",
+})  # fmt: skip
 _BETWEEN = re.compile(r"\s*[×*]\s*|\s+[xX]\s+")
 
 

@@ -211,6 +211,8 @@ def shared_pattern(columns: Sequence[str]) -> str:
     >>> shared_pattern(["atm", "ocn"]), shared_pattern(["atm_s"])
     ('', '')
     """
+    if any("*" in name for name in columns):
+        return ""
     words = [re.findall(r"[\s_\-./]*[^\s_\-./]+", name) for name in columns]
     most = min(map(len, words), default=1) - 1
     if len(words) < 2 or most < 1:
@@ -274,9 +276,7 @@ def _statistics_of(cells: pd.DataFrame, columns: Sequence[str]) -> list[str]:
         if column in columns:
             continue
         values = _times(cells[[column]])[column].to_numpy(dtype=np.float64)[spread]
-        places = max(
-            len(re.split("[.,]", str(cell))[-1]) if re.search("[.,]", str(cell)) else 0 for cell in cells[column]
-        )
+        places = int(np.nan_to_num(cells[column].str.extract(_DECIMALS)[0].str.len().max()))
         half = 0.5001 * 10.0**-places if places else 0.0  # whole numbers may be anything
         for statistic, options in _COMPUTED:
             expected = getattr(runs, statistic)(axis=1, **options).to_numpy(dtype=np.float64)[spread]

@@ -31,6 +31,7 @@ from evenly.readers.tables.unit_row import with_unit_column
 from evenly.readers.tables.wide import narrowed
 from evenly.runs.runs import Runs
 from evenly.runs.units import base_unit
+from evenly.space.expressions import Expression
 
 __all__ = ["TableReader"]
 
@@ -139,6 +140,7 @@ class TableReader(Reader):
         cells, rows, units, told = plain.frame, plain.lines, dict(plain.units), plain.notes
         options = _renamed(self._options, units, cells)
         known = {options.time, options.solver, options.status, *options.quantities, *options.categories}
+        known |= {*options.parameters, *(Expression(options.where).names if options.where else ())}
         cells, sizes = with_sizes(cells, {name for name in known if name})
         told, why_time = (*told, *sizes), ""
         free = not (options.time or options.solver or options.parameters or options.quantities)

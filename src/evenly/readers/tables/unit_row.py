@@ -101,9 +101,11 @@ def with_counts(cells: pd.DataFrame, asked: Collection[str]) -> tuple[pd.DataFra
     changed: dict[str, list[str]] = {}
     notes = []
     for name, column in ((str(name), column) for name, column in cells.items()):
-        if not any(_WITH_WORD.fullmatch(cell) for cell in column[:2]):  # most columns of long tables
+        others = NO_TIME | _SERIAL
+        first = next((cell for cell in column if cell.lower() not in others), "")
+        if _WITH_WORD.fullmatch(first) is None:  # most columns of long tables
             continue
-        found = [_WITH_WORD.fullmatch(cell) for cell in column if cell.lower() not in _SERIAL]
+        found = [_WITH_WORD.fullmatch(cell) for cell in column if cell.lower() not in others]
         kinds = {_kind_of_cell(match[2]) if match else "" for match in found}
         if len(kinds) != 1 or "" in kinds:
             continue

@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.readers.tables.columns import ALIASES, measured, time_candidates
+from evenly.readers.tables.number_texts import has_decimal_commas, number
 from evenly.runs.count_names import kind_of
 
 __all__ = ["Narrowed", "narrowed", "with_cores"]
@@ -167,8 +168,9 @@ def _is_whole(cells: pd.DataFrame, column: str, solvers: Sequence[_Solver]) -> b
     units = {_tokens(one.time)[-1].strip("[]()").lower() for one in solvers}
     if units != {unit} or unit not in _UNITS:
         return False
-    times = cells[[one.time for one in solvers]].apply(pd.to_numeric, errors="coerce")
-    whole = pd.to_numeric(cells[column], errors="coerce")
+    grouping = "." if has_decimal_commas(cells) else ","
+    read = cells[[column, *(one.time for one in solvers)]].map(lambda cell: number(cell, grouping))
+    whole, times = read[column], read.drop(columns=column)
     return bool((whole.notna() & (whole >= 0.95 * times.max(axis=1)) & (whole <= 2 * times.sum(axis=1))).all())
 
 
