@@ -182,24 +182,28 @@ class Plan(Shown):
         return {name: max(0.0, 1.0 - busy[name] / self.seconds_of_times) for name in self.cores}
 
     @cached_property
+    def _patterns(self) -> Mapping[str, NDArray[np.float64]]:
+        """Times of steps over what the models tell of them, by solver."""
+        return patterns(self.noise, self.problem.names)
+
+    @cached_property
     def jitter(self) -> Jitter | None:
         """Cost of step-to-step variation on this assignment; None where no times per step were given."""
         if not self.noise.samples:
             return None
-        return jitter_of(self.problem, self.cores, patterns(self.noise, self.problem.names))
+        return jitter_of(self.problem, self.cores, self._patterns)
 
     @cached_property
     def expected_seconds(self) -> float:
         """Expected mean seconds of a step, including the waiting by jitter where times per step were given."""
-        varying = None if self.jitter is None else patterns(self.noise, self.problem.names)
-        return self._draws.likely(self.times, varying)
+        return self._draws.likely(self.times, None if self.jitter is None else self._patterns)
 
     @cached_property
     def expected_interval(self) -> tuple[float, float] | None:
         """Interval of `expected_seconds` at `noise.level`; None where no solver's uncertainty is known."""
         if self.jitter is None:
             return self.interval
-        return self._draws.expected(patterns(self.noise, self.problem.names))
+        return self._draws.expected(self._patterns)
 
     # ---- uncertainty and comparisons ---------------------------------------------------------------------------
 
@@ -258,7 +262,7 @@ class Plan(Shown):
             others["proportional"] = ProportionalBalancer().assign(self.problem.with_cores(cores))
         if self.compare.current:
             others["current"] = self.compare.current
-        ratios = patterns(self.noise, self.problem.names) if self.minimises_mean else None
+        ratios = self._patterns if self.minimises_mean else None
         return {name: self._draws.compare(cores, ratios) for name, cores in others.items()}
 
     # ---- other numbers of cores --------------------------------------------------------------------------------

@@ -152,7 +152,7 @@ def parsed(texts: Iterable[str]) -> Iterator[Any]:
 
 
 def batches(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Yield many items at once, but so few that all that is made of them stays in the processor's cache.
+    """Yield many items at once, but not all, so that what is made of them takes little memory.
 
     Examples
     --------

@@ -197,7 +197,7 @@ class CompareOptions:
         str | None, _compare("--coupled-time", help="The column with the time in the table of --coupled.")
     ] = None
     no_waiting: Annotated[
-        bool, _compare("--no-waiting", help="The times don't contain the waiting for other solvers, though they agree.")
+        bool, _compare("--no-waiting", help="The times don't contain waiting for other solvers, even if two are alike.")
     ] = False
     level: opt.Level = 0.9
 

@@ -60,7 +60,8 @@ def counts_like(measured: Sequence[int], low: int, high: int) -> list[int]:
     """Return counts from `low` to `high` as people ask a batch system for them: 96 cores, not 97.
 
     These are the measured ones, and multiples of their greatest common divisor, which holds whole nodes, at most about
-    four per octave. Of powers of two, and of counts without a divisor that a node may have: 1, 2, 3, 4, 6, 8, 12, ….
+    four per octave. If these are powers of two, or have no divisor that a node may have, the others are 1, 2, 3, 4, 6,
+    8, 12, ….
 
     Examples
     --------

@@ -83,7 +83,7 @@ def main(folder: Path) -> int:
     task = Task(
         tuple(told["command"]), told["mark"], told["ranks"], place, told["environment"], told["timeout_s"], folder
     )
-    # By name, a launcher would be looked for among the plug-ins of all packages, which takes longer than all else here.
+    # By name, a launcher would be looked for among the plug-ins of all packages, which takes long.
     launcher: Launcher = Local() if task.ranks is None else MPI()
     found: dict[str, Any]
     try:

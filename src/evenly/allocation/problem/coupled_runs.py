@@ -36,11 +36,11 @@ Floats = NDArray[np.float64]
 
 #: Standard deviations of the logarithm of a solver's factor, before any coupled run is seen, and how likely each is.
 PRIORS = {0.05: 0.4, 0.15: 0.45, 0.4: 0.15}
-#: Share of their squares that all solvers have in common.
+#: Share of their squares that all solvers have in common; chosen.
 SHARED = 0.5
 #: That of a whole run's time over what the curves make: 15 runs scatter by 7.6 % (``benchmarks/coupled_runs.py``).
 SCATTER = 0.07
-#: The same where all solvers have one factor, since their curves were measured inside the same runs.
+#: The same where all solvers have one factor, since their curves were measured inside the same runs; chosen.
 COMMON_SCATTER = 0.03
 #: So many runs does the first guess of the scatter weigh.
 _WEIGHT = 4.0

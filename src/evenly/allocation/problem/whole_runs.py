@@ -34,7 +34,8 @@ Floats = NDArray[np.float64]
 #: Standard deviation of the logarithm of a solver's time before any run is seen: times differ by up to ten times.
 SPREAD = 1.2
 _EXPONENT, _UNSURE = 0.9, 0.15
-#: Standard deviation of a solver's exponent around the one of all.
+#: Standard deviation of a solver's exponent around the one of all; chosen (``benchmarks/whole_layouts.py`` tells how
+#: many layouts lie inside the intervals then).
 _APART = 0.07
 #: A run is one of those that a solver was learned from, if so much of a change of its time were seen in the run's.
 _SEEN = 0.1
@@ -45,27 +46,29 @@ _FEWEST = 2
 
 
 class WholeRunCurve:
-    """The time of one solver, ``seconds (p / middle)^-exponent`` on p cores, with what is unsure of the exponent.
+    """The time of one solver, ``seconds (p / known_at)^-exponent`` on p cores, with what is unsure of the exponent.
 
-    The curve is known best on `middle` cores.
+    The curve is known best on `known_at` cores.
     What is unsure of `seconds` is shared with the other solvers, and lies in `WholeRuns.inside`.
     """
 
-    def __init__(self, seconds: float, middle: float, exponent: float, unsure: float, range_: tuple[int, int]) -> None:
-        self.seconds, self.middle, self.exponent, self.unsure = seconds, middle, exponent, unsure
+    def __init__(
+        self, seconds: float, known_at: float, exponent: float, unsure: float, range_: tuple[int, int]
+    ) -> None:
+        self.seconds, self.known_at, self.exponent, self.unsure = seconds, known_at, exponent, unsure
         self.space_ = Space(cores=Integer(*range_, scale="log"))
         self.feature_names_in_ = np.array(["cores"], dtype=object)
 
     def __repr__(self) -> str:
-        return f"{self.seconds:.4g} s · (cores / {self.middle:.4g})^-{self.exponent:.3g}"
+        return f"{self.seconds:.4g} s · (cores / {self.known_at:.4g})^-{self.exponent:.3g}"
 
     def predict(self, X: pd.DataFrame) -> Floats:
         """Return the seconds (n,) for the column ``cores``."""
-        return np.asarray(self.seconds * (np.asarray(X["cores"], dtype=np.float64) / self.middle) ** -self.exponent)
+        return np.asarray(self.seconds * (np.asarray(X["cores"], dtype=np.float64) / self.known_at) ** -self.exponent)
 
     def interval(self, X: pd.DataFrame, level: float = 0.9) -> tuple[Floats, Floats]:
         """Return the interval that the exponent's standard error makes."""
-        away = np.abs(np.log(np.asarray(X["cores"], dtype=np.float64) / self.middle))
+        away = np.abs(np.log(np.asarray(X["cores"], dtype=np.float64) / self.known_at))
         width = np.exp(NormalDist().inv_cdf(0.5 + level / 2) * self.unsure * away)
         return self.predict(X) / width, self.predict(X) * width
 

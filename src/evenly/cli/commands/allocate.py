@@ -25,7 +25,7 @@ from evenly.cli.plan_options import CompareOptions, GoalOptions, LimitOptions, S
 from evenly.cli.run_input import Learned, check_parameters, known_values, learn
 from evenly.cli.search_options import SearchOptions
 from evenly.cli.step_input import check_steps, steps_in
-from evenly.cli.whole_runs import whole_runs_of
+from evenly.cli.timing_files import whole_runs_of
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.runs.units import YEAR_DAYS
 

@@ -267,7 +267,7 @@ def _plan(learned: Learned, counts: Counts, layout: str | None, fixed: dict[str,
     from evenly.cli.commands.allocate import models_by_cores
     from evenly.cli.coupled_input import check_coupled, from_tables
     from evenly.cli.layout_input import kept_beside_own, layout_of, step_days_of, threads_of
-    from evenly.cli.whole_runs import whole_runs_of
+    from evenly.cli.timing_files import whole_runs_of
 
     check_coupled(learned, chosen=False)
     totals = parsing.counts(counts.cores or "", "--cores")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["train"]
 
-#: Range of the grid points of Meep's random cells: larger ones take a minute to begin.
+#: Range of the grid points of Meep's random cells: larger ones take long to begin.
 POINTS_OF_MEEP = (3e4, 1e6)
 
 

@@ -47,7 +47,7 @@ BEYOND = 2 / 3
 #: Bytes of a leaf's chunks that a core's own caches still hold at the next step.
 CACHE = 3e6
 #: Bytes of a leaf's chunks above which the last cache no longer holds all; at three times as many, all come from
-#: memory. Caches differ from machine to machine: these values are those of processors with 2 MB for each core.
+#: memory. Caches differ from machine to machine: both were chosen for a processor with 2 MB for each core.
 LAST_CACHE = 40e6
 #: Numbers that each stepped component holds for each point, and how many of them its loops read and write in a step.
 #: Each component has loops of its own, so both components of H are read for each one of D.
