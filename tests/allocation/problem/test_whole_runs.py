@@ -89,3 +89,16 @@ def test_what_cannot_be_learned_from_is_refused() -> None:
         learn_whole_runs(parse_layout("max(rof, atm)"), planted({name: np.array([8, 16]) for name in WORK}))
     with pytest.raises(InputError, match="one layout each"):
         learn_whole_runs([LAYOUT], planted({name: np.array([8, 16]) for name in WORK}))
+
+
+def test_a_solver_that_no_run_waited_for_is_said_to_be_unknown() -> None:
+    """All runs are as long as the atmosphere takes: the ocean's times lie anywhere below."""
+    cores = {"atm": np.array([16, 32, 48, 64, 96, 128]), "ocn": np.array([64, 64, 96, 128, 160, 240])}
+    noise = np.array([1.01, 0.99, 1.0, 1.01, 0.99, 1.0])
+    found = learn_whole_runs(parse_layout("max(atm, ocn)"), CoupledRuns(cores, 400 / cores["atm"] ** 0.95 * noise))
+    assert found.told == {"atm": True, "ocn": False}
+    low, high = found.inside.interval("ocn", 1.645)
+    assert high / low > 4
+    truth = 150 / 128**0.95
+    time = float(found.curves["ocn"].predict(pd.DataFrame({"cores": [128]}))[0])
+    assert time * low < truth < time * high

@@ -30,7 +30,7 @@ from evenly.errors import InputError
 if TYPE_CHECKING:
     from evenly.allocation.problem.curves import SolverCurve
 
-__all__ = ["SCATTER", "CoupledRuns", "Inside", "MostLikely", "learn_inside", "most_likely", "slopes_of"]
+__all__ = ["SCATTER", "CoupledRuns", "Inside", "MostLikely", "learn_inside", "most_likely"]
 
 Floats = NDArray[np.float64]
 
@@ -182,7 +182,7 @@ def _check_same_work(layout: Layout, apart: Floats) -> None:
     )
 
 
-def slopes_of(predicted: Callable[[Floats], Floats], logs: Floats) -> Floats:
+def _slopes_of(predicted: Callable[[Floats], Floats], logs: Floats) -> Floats:
     """Return how the predicted logarithms (n_runs,) change with the unknowns (d,), shape (n_runs, d)."""
     here = predicted(logs)
     return np.column_stack([(predicted(logs + nudge) - here) / _NUDGE for nudge in _NUDGE * np.eye(len(logs))])
@@ -208,7 +208,7 @@ def most_likely(
     """
     logs, variance, n, d = start, scatter**2, len(measured), len(start)
     for _ in range(_STEPS):
-        rest, slopes = measured - predicted(logs), slopes_of(predicted, logs)
+        rest, slopes = measured - predicted(logs), _slopes_of(predicted, logs)
         precision = np.eye(d) / prior**2 + slopes.T @ slopes / variance
         # Half a step: the longest of several times has a kink.
         logs = logs + np.linalg.solve(precision, slopes.T @ rest / variance - logs / prior**2) / 2

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.allocation.problem.coupled_runs import CoupledRuns, Inside, MostLikely, most_likely, slopes_of
+from evenly.allocation.problem.coupled_runs import CoupledRuns, Inside, MostLikely, most_likely
 from evenly.allocation.problem.layout import Layout
 from evenly.errors import InputError
 from evenly.space.parameters import Integer
@@ -38,7 +38,11 @@ _EXPONENT, _UNSURE = 0.9, 0.15
 #: many layouts lie inside the intervals then).
 _APART = 0.07
 #: A run is one of those that a solver was learned from, if so much of a change of its time were seen in the run's.
-_SEEN = 0.1
+_SEEN = 0.2
+#: Such a change, as a logarithm: more than errors of a run make.
+_FASTER = 0.1
+#: Median and standard deviation of a half-normal distribution, whose scale is 1.
+_HALF_MEDIAN, _HALF_DEVIATION = 0.674, 0.603
 #: A solver is told by the runs if they leave less than this share of what was unsure.
 _TOLD = 0.5
 _STARTS = (-1.5, -0.5, 0.5, 1.5)
@@ -155,17 +159,23 @@ def learn_whole_runs(layouts: Layout | Sequence[Layout], runs: CoupledRuns) -> W
     there = level - known_best[:, None] * slope
     covariance = there @ covariance @ there.T
     errors = np.sqrt(np.diag(covariance))
-    seen = slopes_of(predicted, best.logs)[:, :d] > _SEEN
+    # A run waited for a solver if it would be shorter were the solver faster by more than errors make.
+    faster = [predicted(best.logs) - predicted(best.logs - _FASTER * row) for row in np.eye(2 * d + 1)[:d]]
+    seen = np.column_stack(faster) > _SEEN * _FASTER
+    # Of a solver that no run waited for, only a bound is known: below it, its time is half of a normal distribution.
+    below = np.where(seen.any(axis=0), 0.0, SPREAD)
+    covariance += np.diag((_HALF_DEVIATION * below) ** 2)
     curves = {}
     for k, name in enumerate(names):
         counts = runs.cores[name][seen[:, k]] if seen[:, k].any() else runs.cores[name]
-        seconds = float(np.exp(best.logs[k] + shift - exponents[k] * known_best[k]))
+        seconds = float(np.exp(best.logs[k] + shift - exponents[k] * known_best[k] - _HALF_MEDIAN * below[k]))
         curves[name] = WholeRunCurve(
             seconds, middle[name] * float(np.exp(known_best[k])), float(exponents[k]), float(unsure[k]),
             (int(counts.min()), int(counts.max())),
         )  # fmt: skip
     inside = Inside(dict.fromkeys(names, 1.0), covariance, float(np.sqrt(best.variance)), n)
-    return WholeRuns(curves, inside, {name: bool(errors[k] < _TOLD * SPREAD) for k, name in enumerate(names)})
+    told = {name: bool(seen[:, k].sum() >= _FEWEST and errors[k] < _TOLD * SPREAD) for k, name in enumerate(names)}
+    return WholeRuns(curves, inside, told)
 
 
 def _covariance(optima: Sequence[MostLikely], best: MostLikely) -> Floats:
