@@ -149,8 +149,8 @@ def allocate(
             plan = made(_assigned(problem, chosen, aim, machine, noise))
         except InfeasibleError as error:
             raise InfeasibleError(
-                f"a step must keep to max_seconds = {most:g}, but by the coupled runs it likely takes longer on any of "
-                "these cores: raise it, or raise --cores.",
+                f"a step must keep to max_seconds = {most:g}, but by the coupled runs, the plans that are best for the "
+                "solvers' times likely take longer: raise it, or raise --cores.",
                 constraint=error.constraint,
             ) from None
     if most is not None and plan.expected_seconds > most >= plan.seconds:

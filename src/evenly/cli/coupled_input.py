@@ -24,7 +24,9 @@ __all__ = ["WORK", "check_coupled", "check_inputs", "check_no_whole_runs", "chec
 #: Suffixes of tables, of which each usually holds a solver.
 _TABLES = frozenset({".csv", ".tsv", ".xlsx", ".parquet"})
 #: Suffixes of files that may hold times, of which none could be read.
-_OF_TIMES = frozenset({".csv", ".tsv", ".json", ".log", ".out", ".dat"})
+_OF_TIMES = frozenset({
+    ".csv", ".tsv", ".json", ".log", ".out", ".dat", ".nc", ".zip", ".zst", ".xz", ".bz2", ".gz", ".7z", ".tgz",
+})  # fmt: skip
 #: Names of what is the whole of a coupled run.
 _WHOLES = frozenset({"total", "tot", "all", "coupled", "whole", "sum"})
 #: Words of a time that no solver alone has.

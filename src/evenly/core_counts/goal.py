@@ -67,13 +67,17 @@ def counts_like(measured: Sequence[int], low: int, high: int) -> list[int]:
     --------
     >>> counts_like([24, 72, 144], 24, 240)
     [24, 48, 72, 96, 120, 144, 168, 192, 240]
+    >>> counts_like([24, 72, 144], 1, 130)
+    [24, 48, 72, 96, 120]
     >>> counts_like([1, 5, 16], 1, 16)
     [1, 2, 3, 4, 5, 6, 8, 12, 16]
     """
     step = int(np.gcd.reduce(np.asarray(measured, dtype=np.int64)))
     is_node = step >= _NODE and any(int(count).bit_count() > 1 for count in measured)
     found = {*counts_between(low, high, cores_per_node=step if is_node else None), *map(int, measured)}
-    return sorted(count for count in found if low <= count <= high)
+    inside = sorted(count for count in found if low <= count <= high)
+    whole = [count for count in inside if not is_node or count % step == 0]
+    return whole or inside
 
 
 @dataclass(frozen=True)

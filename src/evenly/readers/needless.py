@@ -112,7 +112,9 @@ def _counts_of_counts(table: pd.DataFrame) -> dict[str, str]:
         for name in table.columns
         if kind_of(str(name)) == kind and table[name].dtype != object and table[name].nunique() > 1
     ]
-    found: dict[str, str] = {}
+    # Of cores and all threads, of which two may share a core, the cores stay.
+    counts.sort(key=lambda name: (WORKERS.index(kind_of(str(name))), "thread" in str(name).lower()))
+    found: dict[str, str] = _threads_of_all(table, counts)
     for number, name in enumerate(counts):
         for other in counts[:number]:
             with np.errstate(divide="ignore", invalid="ignore"):  # a count of GPUs may be 0
@@ -126,6 +128,18 @@ def _counts_of_counts(table: pd.DataFrame) -> dict[str, str]:
             continue
         if why := _quotient(table, str(name)) or (_full_nodes(table, str(name)) if kind == "nodes" else ""):
             found[str(name)] = why
+    return found
+
+
+def _threads_of_all(table: pd.DataFrame, counts: Sequence[str]) -> dict[str, str]:
+    """Return the threads that are a fixed multiple of the cores, or of the nodes: those of all ranks together."""
+    varied = _varied_numbers(table)
+    found: dict[str, str] = {}
+    for name in (name for name in varied if kind_of(name) == "per rank"):
+        for other in (str(count) for count in counts if kind_of(str(count)) in ("cores", "nodes")):
+            ratios = np.unique(varied[name] / np.maximum(varied[other], 1e-300))
+            if len(ratios) == 1 and ratios[0] > 1 and table[name].nunique() >= _FEWEST:
+                found[name] = f"{other} * {ratios[0]:.6g}"
     return found
 
 

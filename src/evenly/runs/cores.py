@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.errors import InputError, did_you_mean
+from evenly.errors import InputError, did_you_mean, option_text
 from evenly.runs.count_names import COUNT_KINDS, cores_of_each, factor_of, kind_of
 from evenly.space.expressions import Expression, quoted
 from evenly.space.parameters import Categorical, Parameter
@@ -42,6 +42,8 @@ _AXIS = re.compile(
 )
 #: What stands for the cores of a node in a proposal.
 _PER_NODE = 48
+#: So many values of threads that grow as the ranks do are no chance.
+_FEWEST_TIED = 3
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,7 @@ def find_cores(space: Space, cores_are: str | None = None, *, measured: pd.DataF
     numbers = [name for name in names if not isinstance(space.parameters[name], Categorical)]
     by_kind: dict[str, list[str]] = {kind: [n for n in numbers if kind_of(n) == kind] for kind in COUNT_KINDS}
     cores, ranks, nodes = by_kind["cores"], by_kind["ranks"], by_kind["nodes"]
+    _refuse_tied_threads(measured, ranks, by_kind["per rank"])
     if len(cores) == 1 and all(_is_one(space.parameters[n]) or _of_all(measured, cores[0], n) for n in nodes):
         return Cores(quoted(cores[0]), _said(cores[0]) if _may_share(cores[0]) else "")
     multiply = [n for kind in ("nodes", "per node", "gpus") for n in by_kind[kind] if _varies(space.parameters[n])]
@@ -129,6 +132,20 @@ def find_cores(space: Space, cores_are: str | None = None, *, measured: pd.DataF
     if not numbers:
         raise InputError(f"no parameter is a number that may tell the cores: there are {', '.join(names)}")
     raise InputError(_question(numbers, by_kind, measured))
+
+
+def _refuse_tied_threads(measured: pd.DataFrame | None, ranks: Sequence[str], threads: Sequence[str]) -> None:
+    """Ask whose threads are counted where they grow as the ranks do in all runs: those of each rank, or of all."""
+    if measured is None or len(ranks) != 1 or len(threads) != 1 or measured[threads[0]].nunique() < _FEWEST_TIED:
+        return
+    ratios = (measured[threads[0]] / measured[ranks[0]]).round(9).unique()
+    if len(ratios) == 1:
+        both, own = quoted(ranks[0]), quoted(threads[0])
+        raise InputError(
+            f"{threads[0]} is {ratios[0]:g} * {ranks[0]} in all runs, so whether it counts the threads of all ranks or "
+            f"of each is open: of all, learn without it, {option_text('--parameters', ranks[0])}; of each, say so by "
+            f"{option_text('--cores-are', f'{both} * {own}')}"
+        )
 
 
 def _may_share(name: str) -> bool:

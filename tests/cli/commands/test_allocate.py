@@ -180,7 +180,7 @@ def test_what_is_in_no_component_of_cesm_is_part_of_the_answer(evenly: Evenly) -
     assert with_it["interval_seconds"][0] > without["seconds"]
     Path("cesm_timing.1").write_text(hybrid(1, total=630 / 0.9))
     told = evenly("allocate", ".", "--cores", "160", *LAW)
-    assert "since TOT Run Time of 4 runs has what is in no component" in " ".join(told.out.split())
+    assert "as TOT Run Time of 4 runs tells: it has what is in no component" in " ".join(told.out.split())
     other = evenly("allocate", ".", "--cores", "160", *LAW, "--layout", "max(lnd + ice + atm + cpl, ocn)")
     assert "isn't in the times: TOT Run Time is longer" in other.err
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from evenly.errors import ReadError
+from evenly.errors import InputError, ReadError
 from evenly.readers.scanning import scan
 from evenly.readers.tables.side_by_side import shared_pattern
+from evenly.runs.cores import find_cores
 from evenly.runs.count_names import cores_of_each, kind_of
 
 
@@ -80,3 +81,40 @@ def test_many_named_files_are_looked_for_once(tmp_path: Path) -> None:
     found = scan([*paths, tmp_path])
     assert [path.name for path in found.unread] == ["lost.log"]
     assert sum(len(runs.configurations) for runs in found.runs.values()) == 40
+
+
+@pytest.mark.parametrize(("other", "ratio"), [("cores", 2), ("nodes", 48)])
+def test_threads_that_go_with_the_cores_or_nodes_are_those_of_all(tmp_path: Path, other: str, ratio: int) -> None:
+    rows = f"{other},threads,time_s\n" + "".join(f"{n},{ratio * n},{900 / n}\n" for n in (1, 2, 4, 8, 16))
+    found = scan(table(tmp_path, "a.csv", rows))
+    assert found.runs[""].parameters == [other]
+    assert any(f"threads is {other} * {ratio} in all runs, so it is left out" in note for note in found.notes)
+
+
+def test_threads_that_go_with_the_ranks_are_asked_about(tmp_path: Path) -> None:
+    rows = "ranks,threads,time_s\n" + "".join(f"{n},{2 * n},{900 / n}\n" for n in (1, 2, 4, 8, 16))
+    runs = scan(table(tmp_path, "a.csv", rows)).runs[""]
+    with pytest.raises(InputError, match=r"of all, learn without it, --parameters ranks; of each"):
+        find_cores(runs.space, measured=runs.configurations)
+    assert find_cores(runs.space, "ranks * threads", measured=runs.configurations).text == "ranks * threads"
+
+
+def test_cores_stay_beside_all_threads(tmp_path: Path) -> None:
+    rows = "total threads,cores,time_s\n" + "".join(f"{2 * n},{n},{900 / n}\n" for n in (1, 2, 4, 8, 16))
+    assert scan(table(tmp_path, "a.csv", rows)).runs[""].parameters == ["cores"]
+
+
+@pytest.mark.parametrize("label", ["v{}", "seed-{}", "release-{}", "issue-{}", "attempt-{}", "fp{}"])
+def test_what_is_numbered_has_no_size(tmp_path: Path, label: str) -> None:
+    rows = "what,time_s\n" + "".join(f"{label.format(n)},{9 + n}\n" for n in (1, 4, 16, 64))
+    assert not any("is read as" in note for note in scan(table(tmp_path, "a.csv", rows)).notes)
+
+
+def test_labels_of_layouts_and_times_without_cores_are_no_parameters(tmp_path: Path) -> None:
+    rows = "pelayout,atm_cores,ocn_cores,atm_s,ocn_s,cpl_s,dt_s\n"
+    for name, n, cpl, dt in (("XS", 8, 3.31, 60), ("S", 16, 1.92, 60), ("M", 32, 1.17, 30), ("L", 64, 0.71, 60)):
+        rows += f"{name},{n},{n // 2},{800 / n},{300 / n},{cpl},{dt}\n"
+    found = scan(table(tmp_path, "a.csv", rows))
+    assert set(found.runs["atm"].parameters) == {"cores", "dt_s"}
+    assert any("left out: 'pelayout', whose labels name the cores" in note for note in found.notes)
+    assert any("left out: 'cpl_s', which may be the time" in note for note in found.notes)

@@ -168,8 +168,8 @@ def _parts(learned: Learned, asked: pd.DataFrame, given: str | None) -> list[_Pa
 def _solver_column(solvers: list[str], models: dict[str, Model], asked: pd.DataFrame, given: str | None) -> str | None:
     from evenly.readers.tables.columns import SOLVER_NAMES
 
-    if given is not None:
-        return parsing.one_of(given, map(str, asked.columns), "--solver")
+    if given not in (None, "*"):  # a * stands for names of columns of the measurements
+        return parsing.one_of(str(given), map(str, asked.columns), "--solver")
     parameters = {name for model in models.values() for name in model.space_.names}
     free = [name for name in asked.columns if name not in parameters]
     named = [

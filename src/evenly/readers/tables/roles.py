@@ -99,10 +99,11 @@ _OUTCOMES = frozenset({
     "rendimento", "desempenho", "hızlanma", "verim", "co2", "carbon", "faster", "accel", "acceleration",
     "edp", "walltimeratio", "slowdown", "overhead", "gc", "amdahl", "qps", "tps", "iops",
     "charged", "charge", "su", "sus", "ipc", "cpi", "relative", "normalized", "normalised", "normed",
+    "scalability", "skalierbarkeit", "aceleração", "eficiência", "accelerazione", "razão",
     "plaquette", "acceptance", "mfu", "hfu", "genauigkeit", "ticks", "procticks", "perf", "performance",
 })  # fmt: skip
 _OUTCOME_NAMES = frozenset({
-    "scaling", "strong_scaling", "weak_scaling", "parallel_scaling",
+    "vs_serial", "vs_base", "vs_baseline", "scaling", "strong_scaling", "weak_scaling", "parallel_scaling",
     "ideal", "linear", "ideal_speedup", "linear_speedup", "ideal_time", "linear_time", "ideal_scaling",
     "linear_scaling",
     "top_1", "top_5", "top1", "top5", "power_w", "heures_cœur", "heures_coeur", "temps_cpu", "cpu_zeit",

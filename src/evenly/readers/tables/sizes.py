@@ -23,6 +23,12 @@ __all__ = ["with_sizes"]
 _NUMBER = re.compile(r"(\d+(?:[kKMG](?![A-Za-z]))?)")
 #: Sizes differ by so much, in so many rows, and nearly all of them; numbers of jobs do not.
 _REACH, _FEWEST, _NEARLY_ALL = 4.0, 3, 0.9
+#: Words of what is numbered, and has no size.
+_NUMBERED = frozenset({
+    "v", "version", "ver", "release", "rel", "rev", "revision", "r", "tag", "build", "commit", "branch", "seed",
+    "random", "issue", "pr", "ticket", "attempt", "try", "trial", "rep", "repeat", "team", "group", "user", "host",
+    "node", "day", "date", "fp", "float", "int", "bit", "precision",
+})  # fmt: skip
 
 
 def with_sizes(cells: pd.DataFrame, skipped: Collection[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -48,6 +54,7 @@ def with_sizes(cells: pd.DataFrame, skipped: Collection[str]) -> tuple[pd.DataFr
     for name in map(str, cells.columns):
         texts = cells[name].tolist()
         is_open = name not in skipped and (not _is_identifier(name) or words_of(name) & {*TITLES, "file", "log"})
+        is_open = is_open and not words_of(name) & _NUMBERED
         sizes, counted = _sizes_in(texts) if is_open else (None, "")
         others = [c for c in map(str, cells.columns) if c not in (name, *skipped) and measured(c) is None]
         if sizes is None or _is_told(sizes, cells[others]):
@@ -82,6 +89,8 @@ def _sizes_in(texts: list[str]) -> tuple[NDArray[np.float64] | None, str]:
         return None, ""
     (place,) = varied
     around = ["".join(parts[0][:place]), "".join(parts[0][place + 1 :])]
+    if set(re.findall(r"[a-z]+", " ".join(around).lower())) & _NUMBERED:
+        return None, ""
     power = re.match(r"\^([23])$", around[1])
     if not (power or re.search(r"[^\W\d_]", "".join(around))) or re.search(r"[\d.,][.,]?$|[<>]", around[0]):
         return None, ""

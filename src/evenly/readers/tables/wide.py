@@ -23,7 +23,10 @@ __all__ = ["Narrowed", "narrowed", "with_cores"]
 _CORES = frozenset({"cores", "ncores", "ranks", "nranks", "np", "nproc", "nprocs", "procs", "tasks", "ntasks", "pes"})
 _UNITS = frozenset({"s", "sec", "secs", "ms", "us", "h", "hours"})
 _SEPARATOR = re.compile(r"[\s_\-./]+(?![^\[(]*[\])])")
-_TOTAL = "left out: {}, which may be the time of the whole run (evenly allocate learns from it with --coupled)"
+_TOTAL = (
+    "left out: {}, which may be the time of the whole run (evenly allocate learns from it with --coupled), or of a "
+    "part without cores of its own"
+)
 _SOLVER_COLUMNS = ("solver", "participant", "domain")
 
 
@@ -79,14 +82,19 @@ def narrowed(cells: pd.DataFrame, lines: NDArray[np.int64]) -> Narrowed | None:
         return None
     rest = [column for column in columns if column not in taken]
     totals = [c for c in rest if ((m := measured(c)) is not None and m.certainty > 0) or _is_whole(cells, c, solvers)]
-    shared = [column for column in rest if column not in totals]
+    names = [column for column in rest if column not in totals and _names_rows(cells, column, solvers)]
+    shared = [column for column in rest if column not in (*totals, *names)]
     key = next((name for name in _SOLVER_COLUMNS if name not in shared), None)
     if key is None:
         return None
     parts = [_part(cells, one, solvers[0], shared, key) for one in solvers]
     whole = pd.concat(parts).fillna("")
     order = whole.index.to_numpy(dtype=np.int64)
-    notes = (_told(solvers, shared), *([_TOTAL.format(", ".join(map(repr, totals)))] if totals else []))
+    notes = (
+        _told(solvers, shared),
+        *([_TOTAL.format(", ".join(map(repr, totals)))] if totals else []),
+        *([f"left out: {', '.join(map(repr, names))}, whose labels name the cores of all solvers"] if names else []),
+    )
     return Narrowed(whole.reset_index(drop=True), lines[order], key, times.pop(), notes)
 
 
@@ -162,8 +170,20 @@ def _part(cells: pd.DataFrame, one: _Solver, first: _Solver, shared: Sequence[st
     return part[ran.to_numpy()]
 
 
+def _names_rows(cells: pd.DataFrame, column: str, solvers: Sequence[_Solver]) -> bool:
+    """Tell whether labels, as XS, S and M, go with the cores of all solvers one by one."""
+    if pd.to_numeric(cells[column], errors="coerce").notna().any() or column.strip().lower() in ALIASES:
+        return False
+    counts = [one.cores for one in solvers]
+    runs = cells[[column, *counts]].drop_duplicates()
+    return len(runs) > 2 and len(runs) == runs[column].nunique() == len(runs[counts].drop_duplicates())
+
+
 def _is_whole(cells: pd.DataFrame, column: str, solvers: Sequence[_Solver]) -> bool:
-    """Tell whether a column, in the unit of the times, may be the time of whole runs: no solver takes longer."""
+    """Tell whether a column, in the unit of the times, may be the time of whole runs, or of what has no cores.
+
+    No solver takes longer than a whole run. What else is measured differs in nearly all rows.
+    """
     unit = _tokens(column)[-1].strip("[]()").lower()
     units = {_tokens(one.time)[-1].strip("[]()").lower() for one in solvers}
     if units != {unit} or unit not in _UNITS:
@@ -171,7 +191,10 @@ def _is_whole(cells: pd.DataFrame, column: str, solvers: Sequence[_Solver]) -> b
     grouping = "." if has_decimal_commas(cells) else ","
     read = cells[[column, *(one.time for one in solvers)]].map(lambda cell: number(cell, grouping))
     whole, times = read[column], read.drop(columns=column)
-    return bool((whole.notna() & (whole >= 0.95 * times.max(axis=1)) & (whole <= 2 * times.sum(axis=1))).all())
+    if not whole.notna().all():
+        return False
+    measured_too = whole.nunique() > max(2, 0.7 * len(whole)) and bool((whole != whole.round()).any())
+    return measured_too or bool(((whole >= 0.95 * times.max(axis=1)) & (whole <= 2 * times.sum(axis=1))).all())
 
 
 def _told(solvers: Sequence[_Solver], shared: Sequence[str]) -> str:

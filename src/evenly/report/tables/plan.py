@@ -97,8 +97,9 @@ def _inside(plan: Plan) -> str:
     if inside.common:
         factor, (low, high) = next(iter(inside.factors.values())), inside.interval(next(iter(inside.factors)), z)
         return (
-            f"times are {factor:.3f} times those of the components ({low:.3f} … {high:.3f}), since TOT Run Time of "
-            f"{inside.runs} run{'s' * (inside.runs != 1)} has what is in no component, such as the exchange of data"
+            f"times are {factor:.3f} times those of the components ({low:.3f} … {high:.3f}), as TOT Run Time of "
+            f"{inside.runs} run{'s' * (inside.runs != 1)} tells"
+            + (": it has what is in no component, such as the exchange of data" if factor > 1 else "")
         )
     if set(inside.factors.values()) == {1.0}:  # the curves themselves are those of the runs
         return (
