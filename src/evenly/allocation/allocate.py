@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from evenly.allocation.assigning import assign
 from evenly.allocation.plan import Plan
 from evenly.allocation.problem.base import Balancer, Problem, check_names
 from evenly.allocation.problem.coupled_runs import SCATTER, CoupledRuns, learn_inside
@@ -25,7 +26,6 @@ from evenly.allocation.problem.layout import Layout, parse_layout
 from evenly.allocation.problem.limits import Limits, possible_counts
 from evenly.allocation.problem.noise import Compare, Noise
 from evenly.allocation.problem.objective import Objective
-from evenly.allocation.problem.step_jitter import refine
 from evenly.allocation.problem.whole_runs import WholeRunCurve
 from evenly.allocation.scaling import best_total
 from evenly.arguments import explained
@@ -148,11 +148,14 @@ def allocate(
         try:
             plan = made(_assigned(problem, chosen, aim, machine, noise))
         except InfeasibleError as error:
-            raise InfeasibleError(
-                f"a step must keep to max_seconds = {most:g}, but by the coupled runs, the plans that are best for the "
-                "solvers' times likely take longer: raise it, or raise --cores.",
-                constraint=error.constraint,
-            ) from None
+            fastest = dataclasses.replace(goal, minimise="time", within=None, max_seconds=None)
+            plan = made(_assigned(problem, chosen, fastest, machine, noise))
+            if plan.seconds > most * (1 + 1e-9):
+                raise InfeasibleError(
+                    f"a step must keep to max_seconds = {most:g}, but by the coupled runs, the fastest likely takes "
+                    f"{plan.seconds:.6g} s on {plan.used} cores: raise it, or raise --cores.",
+                    constraint=error.constraint,
+                ) from None
     if most is not None and plan.expected_seconds > most >= plan.seconds:
         raise InfeasibleError(
             f"with steps that vary, the mean step takes {plan.expected_seconds:.4g} s, above the {most:g} s allowed: "
@@ -170,8 +173,7 @@ def _assigned(problem: Problem, balancer: Balancer, goal: Objective, machine: Ma
     Any goal other than the fastest step first chooses a total; the fastest assignment of this total is the answer.
     """
     budget = problem if goal.is_fastest else problem.with_cores(best_total(problem, balancer, goal, machine))
-    found = balancer.assign(budget)
-    return refine(budget, found, noise) if noise.optimise else found
+    return assign(budget, balancer, noise)
 
 
 def _check_regions(solvers: Mapping[str, Any], layout: str | Layout) -> None:

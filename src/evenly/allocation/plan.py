@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.allocation.alternatives import Alternatives
+from evenly.allocation.assigning import assign
 from evenly.allocation.balancers.optimal import OptimalBalancer
 from evenly.allocation.balancers.proportional import ProportionalBalancer
 from evenly.allocation.idle_cores import why_idle
@@ -218,12 +219,12 @@ class Plan(Shown):
         """The fastest assignment of the same total; it may differ from `cores` under another goal or balancer."""
         if self.objective.is_fastest and isinstance(self.balancer, OptimalBalancer) and not self.noise.optimise:
             return self.cores
-        return OptimalBalancer().assign(self._own)
+        return assign(self._own, OptimalBalancer(), dataclasses.replace(self.noise, optimise=False))
 
     @cached_property
     def is_fastest(self) -> bool:
         """Whether no assignment of the same total is faster."""
-        return bool(self.seconds_of_times <= self.problem.seconds(self.fastest) * (1 + 1e-12))
+        return bool(self.seconds <= self._draws.likely(self.problem.times(self.fastest)) * (1 + 1e-12))
 
     @property
     def minimises_mean(self) -> bool:
@@ -311,7 +312,7 @@ class Plan(Shown):
                 f"this plan knows totals up to {self.problem.cores} cores, but {cores} were asked: allocate again",
                 constraint="cores",
             )
-        return self._like(self.balancer.assign(self.problem.with_cores(cores)), total=int(cores))
+        return self._like(assign(self.problem.with_cores(cores), self.balancer, self.noise), total=int(cores))
 
     def _like(self, cores: Mapping[str, int], **others: Any) -> Plan:
         """Return a plan with other cores for the same problem, machine, noise and comparison."""

@@ -85,8 +85,10 @@ def law(random: np.random.Generator, work: float) -> Callable[[Any], Any]:
     return lambda n: scale / np.asarray(n, dtype=float) ** exponent + 0.01 * work**0.6 * rest
 
 
-def planted(seed: int, mean: float) -> tuple[float, float, bool]:
-    """Return how far the plan's step is off, the width of its interval (logarithms), and whether this holds the truth.
+def planted(seed: int, mean: float) -> tuple[float, float, bool, float]:
+    """Return how far the plan's step is off, its interval's width, whether it holds the truth, and the plan's loss.
+
+    The first two are logarithms. The loss is how much longer the plan's step truly takes than the best one.
 
     Two solvers are measured alone on five counts each, with 3 % of noise. Inside coupled runs, of which four are
     known, each takes another factor, exp(mean) in the middle.
@@ -110,17 +112,19 @@ def planted(seed: int, mean: float) -> tuple[float, float, bool]:
     truth = float(step(plan.cores["fluid"], plan.cores["solid"]))
     assert plan.interval is not None
     low, high = plan.interval
-    return np.log(plan.seconds / truth), np.log(high / low), low <= truth <= high
+    splits = np.arange(1, 256)
+    loss = truth / float(np.min(step(splits, 256 - splits))) - 1
+    return np.log(plan.seconds / truth), np.log(high / low), low <= truth <= high, loss
 
 
 @pytest.mark.filterwarnings("ignore::evenly.errors.ExtrapolationWarning")
 @pytest.mark.parametrize("mean", [0.0, 0.12])
-def test_the_predicted_step_leans_to_no_side(mean: float) -> None:
-    """A plan makes its solvers equally slow by their predicted times, and the slowest of unsure ones takes longer."""
-    off, width, held = np.array([planted(seed, mean) for seed in range(30)]).T
-    # The errors scatter by 5 %, so that their mean is unsure by 1 %.
-    assert abs(off.mean()) < 0.02
-    assert 0.3 < np.mean(off < 0) < 0.7
+def test_the_plan_is_near_the_best_one_and_its_time_is_right(mean: float) -> None:
+    """The likely step is minimised, not that of predicted times: this lost 2.3 and 2.7 % to the best plan."""
+    off, width, held, loss = np.array([planted(seed, mean) for seed in range(30)]).T
+    # The errors scatter by 3 %. The plan is the best by what was learned, so its time is rather too short.
+    assert -0.03 < off.mean() < 0.01
+    assert loss.mean() < 0.018
     assert held.mean() > 0.9
     assert width.mean() < 0.36
 
@@ -158,8 +162,20 @@ def test_a_longest_step_is_that_of_the_likely_time() -> None:
     plan = evenly.allocate(ALONE, 300, objective=evenly.Objective("cores", max_seconds=bound), coupled=known)
     assert 0.97 * bound < plan.seconds <= bound * (1 + 1e-9)
     between = (free.seconds + free.seconds_of_times) / 2
-    with pytest.raises(evenly.InfeasibleError, match="by the coupled runs, the plans that are best"):
+    with pytest.raises(evenly.InfeasibleError, match=f"by the coupled runs, the fastest likely takes {free.seconds:.6g}"):
         evenly.allocate(ALONE, 300, objective=evenly.Objective("cores", max_seconds=between), coupled=known)
+
+
+@pytest.mark.parametrize("share", [1.0, 1.001])
+def test_a_step_as_long_as_the_fastest_is_allowed(share: float) -> None:
+    """Totals are chosen by the solvers' times: where none of these seems fast enough, the fastest plan may yet be."""
+    known = coupled(1.5, COUNTS)
+    free = evenly.allocate(ALONE, 300, coupled=known)
+    bound = share * free.seconds
+    plan = evenly.allocate(ALONE, 300, objective=evenly.Objective("cores", max_seconds=bound), coupled=known)
+    assert plan.seconds <= bound * (1 + 1e-9)
+    assert free.is_fastest
+    assert free.runner_up is None or free.runner_up.seconds >= free.seconds
 
 
 @pytest.mark.parametrize("steps", [500.0, 60.0, 1 / 365])

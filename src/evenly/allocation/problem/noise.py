@@ -191,6 +191,11 @@ class Draws:
             return None
         return {name: _factors(self._normal[name], width) * self._inside[name] for name, width in widths.items()}
 
+    @property
+    def unsure_together(self) -> bool:
+        """Whether `likely` is a median over the errors of several solvers."""
+        return self.noise.inside is not None and not self.noise.inside.common
+
     @cached_property
     def _normal(self) -> dict[str, Floats]:
         """Standard normal draws (n_draws,) of the error of each solver's model at the plan's cores."""
@@ -272,10 +277,9 @@ class Draws:
         the slowest of several unsure ones takes longer. Curves that were measured inside the same runs, which have one
         factor, are too sure for that.
         """
-        factors = factors or self.factors
-        if self.noise.inside is None or self.noise.inside.common or factors is None:
+        if not self.unsure_together:
             return self._mean(times, ratios)
-        return float(np.median(self._means(times, factors, ratios)))
+        return float(np.median(self._means(times, factors or self.factors or {}, ratios)))
 
     def compare(self, cores: Mapping[str, int], ratios: Mapping[str, Floats] | None = None) -> Comparison:
         """Return the comparison of this assignment with another one.

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.allocation.problem.base import Problem
-from evenly.allocation.problem.limits import index_at_most
 from evenly.allocation.problem.noise import Noise
 from evenly.errors import InputError
 
-__all__ = ["Jitter", "patterns", "refine"]
+__all__ = ["Jitter", "jitter_of", "patterns"]
 
 Floats = NDArray[np.float64]
 
@@ -69,41 +68,6 @@ def jitter_of(problem: Problem, cores: Mapping[str, int], ratios: Mapping[str, F
     steps = np.atleast_1d(problem.layout.seconds({name: times[name] * ratios[name] for name in times}))
     means = problem.layout.seconds({name: times[name] * float(ratios[name].mean()) for name in times})
     return Jitter(float(np.mean(steps)), float(means))
-
-
-def refine(problem: Problem, cores: Mapping[str, int], noise: Noise) -> dict[str, int]:
-    """Return an assignment with a shorter expected time of a step, found by local search from `cores`.
-
-    A move changes the count of one solver, or the counts of two solvers in opposite directions. The search starts with
-    large moves and halves their size when none improves the time. At the end, no move to a neighbouring count improves
-    the time.
-    """
-    ratios = patterns(noise, problem.names)
-    best = dict(cores)
-    best_seconds = jitter_of(problem, best, ratios).expected_seconds
-    stride = max(len(problem.curves[name].counts) for name in problem.names) // 4 + 1
-    while stride:
-        moved = False
-        for trial in _moves(problem, best, stride):
-            seconds = jitter_of(problem, trial, ratios).expected_seconds
-            if seconds < best_seconds * (1 - 1e-12):
-                best, best_seconds, moved = trial, seconds, True
-                break
-        stride = stride if moved else stride // 2
-    return best
-
-
-def _moves(problem: Problem, cores: dict[str, int], stride: int) -> list[dict[str, int]]:
-    shifted = {name: {s: _shift(problem, name, cores[name], s * stride) for s in (-1, 1)} for name in cores}
-    singles = [{name: count} for name in cores for count in shifted[name].values()]
-    pairs = [{one: shifted[one][1], other: shifted[other][-1]} for one in cores for other in cores if one != other]
-    trials = [{**cores, **change} for change in singles + pairs]
-    return [trial for trial in trials if trial != cores and problem.used(trial) <= problem.cores]
-
-
-def _shift(problem: Problem, name: str, count: int, places: int) -> int:
-    counts = problem.curves[name].counts
-    return int(counts[min(max(index_at_most(counts, count) + places, 0), len(counts) - 1)])
 
 
 def _drawn(values: Floats, n: int, random: np.random.Generator) -> Floats:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 __all__ = ["aligned_in_text", "tables_in_text", "without_borders"]
 
 _RULE = re.compile(r"\s*\|?[\s:|+=-]*[-=]{2,}[\s:|+=-]*\|?\s*")
+#: A rule without gaps, below the names.
+_LINE = re.compile(r"-{3,}|={3,}")
 #: A rule above, below and within a table of reStructuredText without bars.
 _COLUMNS = re.compile(r"={2,}(\s+={2,})+\s*")
 #: A title of at most so many lines, with the border, stands above a table.
@@ -89,6 +91,9 @@ def aligned_in_text(lines: Sequence[str]) -> list[range]:
     [range(2, 5)]
     """
     widths = [len(re.split(r"\s{2,}|\t", line.strip())) for line in lines]
+    for number, line in enumerate(lines[1:], start=1):
+        if _LINE.fullmatch(line.strip()):  # below the names
+            widths[number] = widths[number - 1]
     found: list[range] = []
     for number, width in enumerate(widths):
         if width < 2 or (found and number < found[-1].stop):

@@ -201,7 +201,9 @@ def _is_header_of(comment: str, first: str) -> bool:
     cells = _cells(first, delimiter)
     names = _cells(comment, delimiter)
     numeric = sum(cell[:1].isdigit() or _is_number(cell) or is_share(cell) for cell in cells)
-    return len(names) == len(cells) > 1 and 2 * numeric > len(cells) and not any(map(_is_number, names))
+    # Between blanks alone, any remark of so many words looks like names.
+    fewest = 0 if delimiter in _DELIMITERS else len(cells) / 2
+    return len(names) == len(cells) > 1 and numeric > fewest and not any(map(_is_number, names))
 
 
 def _without_title(rows: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
@@ -231,7 +233,8 @@ def _find_delimiter(sample: Sequence[str]) -> str:
     scores: dict[str, tuple[bool, bool, int]] = {}
     for delimiter in _DELIMITERS:
         counts = [len(_cells(line, delimiter)) for line in sample]
-        if counts[0] > 1:
+        # A comma in a name of the header parts no cells.
+        if counts[0] > 1 and 2 * sum(count > 1 for count in counts[1:]) >= len(counts) - 1:
             scores[delimiter] = (
                 all(abs(c - counts[0]) <= 1 for c in counts), 2 * counts.count(counts[0]) > len(counts), counts[0]
             )  # fmt: skip
