@@ -274,3 +274,42 @@ def test_the_condition_that_leaves_nines_out_works(tmp_path: Path, nines: str) -
     assert len(_read(tmp_path, text, where=condition).runs[""]) == 3
     failed = _read(tmp_path, text.replace(f"{nines};ok", f"{nines};failed")).runs[""]
     assert failed.to_frame()["status"].tolist() == ["ok", "ok", "failed", "ok"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# threads,time (s),speedup\n1,392.65,-\n2,225.06,1.74\n4,120.1,3.27\n",
+        "# case,mesh,runtime\nc1,coarse,00:10:20\nc2,medium,00:20:11\nc3,fine,00:40:59\n",
+        "nodes, as asked for   wall time, mean (s)\n1   90.1\n2   46.2\n4   25.3\n",
+    ],
+)
+def test_a_header_behind_a_mark_or_with_commas_names_the_columns(tmp_path: Path, text: str) -> None:
+    """Rows of words, or without all numbers, made it a remark; a comma in it parted no cells of the rows."""
+    path = tmp_path / "runs.txt"
+    path.write_text(text)
+    (runs,) = scan(path).runs.values()
+    assert len(runs) == 3
+    assert runs.values.min() > 20
+
+
+def test_a_rule_without_gaps_stands_below_names(tmp_path: Path) -> None:
+    path = tmp_path / "README.md"
+    path.write_text(
+        "Results\n\nCores   Wall time (s)\n---------------------\n1       903.1\n2       451.0\n4       230.2\n"
+    )
+    assert scan(path).runs[""].values.tolist() == [903.1, 451.0, 230.2]
+
+
+def test_columns_of_durations_are_those_that_may_be_the_time(tmp_path: Path) -> None:
+    text = "tier,MPI,OpenMP\n2,24 min 38 s,7 min 5 s\n4,13 min 1 s,4 min 17 s\n8,7 min 16 s,2 min 48 s\n"
+    with pytest.raises(
+        ReadError, match=r"'MPI' and 'OpenMP' may each be the time.*one of the columns 'MPI', 'OpenMP',"
+    ):
+        _read(tmp_path, text)
+
+
+def test_numbers_with_crosses_are_speed_ups_if_they_look_measured(tmp_path: Path) -> None:
+    rows = "8,90,1.00x,1x\n16,46,1.96x,2x\n32,25,3.60x,4x\n64,14,6.43x,8x\n"
+    runs = _read(tmp_path, f"cores,time_s,versus one node,refined\n{rows}").runs[""]
+    assert runs.parameters == ["cores", "refined"]

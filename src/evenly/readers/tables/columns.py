@@ -56,7 +56,7 @@ NO_TIME = frozenset(
 
 _TIME_NAMES = frozenset({
     "zeit", "laufzeit", "rechenzeit", "gesamtzeit", "wandzeit", "wanduhrzeit", "dauer", "время", "czas", "tijd",
-    "temps", "durée", "tiempo", "tempo",
+    "temps", "durée", "tiempo", "tempo", "duração", "duración", "durata", "looptijd",
     "seconds", "time", "times", "wtime", "runtime", "run_time", "realtime", "walltime", "wall_time", "wall",
     "wallclock",
     "wallclock_time",

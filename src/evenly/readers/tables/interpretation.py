@@ -19,6 +19,7 @@ from evenly.readers.tables import columns as words
 from evenly.readers.tables.blocks import refuse_second_table
 from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
 from evenly.readers.tables.identifiers import identifies
+from evenly.readers.tables.number_texts import are_speed_ups
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.quantities import find_quantities, free_name, measured_in
 from evenly.readers.tables.refusals import (
@@ -404,6 +405,8 @@ class Interpretation:
                 return "outcome", "a statistic, and evenly computes its own"
             if why := is_outcome(column, numbers) or follows_response(column, numbers, seconds, counts):
                 return "outcome", why
+            if are_speed_ups([*filter(None, self.values.texts(column))]):
+                return "outcome", "its values are speed-ups"
         elif (is_result(column) or is_memory(column)) and 2 * sum(
             map(bool, map(_NUMBER.match, self.values.texts(column)))
         ) >= len(self.cells):

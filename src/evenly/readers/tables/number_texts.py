@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 
-__all__ = ["Decimal", "has_decimal_commas", "has_decimal_points", "has_suffix", "is_share", "number", "numbers"]
+__all__ = [
+    "Decimal",
+    "are_speed_ups",
+    "has_decimal_commas",
+    "has_decimal_points",
+    "has_suffix",
+    "is_share",
+    "number",
+    "numbers",
+]
 
 Decimal = Literal["auto", ".", ","]
 
@@ -190,6 +199,18 @@ def is_share(cell: str) -> bool:
     (True, True, False)
     """
     return _SHARE.fullmatch(cell) is not None
+
+
+def are_speed_ups(cells: Sequence[str]) -> bool:
+    """Tell whether cells are measured numbers with a cross behind each: people choose 2x, 0.5x and 1.25x.
+
+    Examples
+    --------
+    >>> are_speed_ups(["1.00x", "1.93x"]), are_speed_ups(["1x", "1.25x", "2x"])
+    (True, False)
+    """
+    crossed = bool(cells) and all(is_share(cell) and cell[-1] != "%" for cell in cells)
+    return crossed and any(not (20 * float(cell[:-1])).is_integer() for cell in cells)
 
 
 def _floats(cells: list[str]) -> NDArray[np.float64]:

@@ -316,8 +316,9 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
             why = f"the time from {span.start!r} to {span.end!r}"
             said = f"the time is that from {span.start!r} to {span.end!r}{f' ({span.said})' if span.said else ''}"
             return column, why, _Made((span.start, span.end), said)
+        found = durations
     named = [name for name in map(str, values.cells.columns) if not is_unnamed(name)]
-    shown = ", ".join(map(repr, [name for name in named if not kind_of(name)] or named))
+    shown = ", ".join(map(repr, found or [name for name in named if not kind_of(name)] or named))
     why = (
         f"{' and '.join(map(repr, found))} may each be the time" if found else "no column's name says that it is a time"
     )
