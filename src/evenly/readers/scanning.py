@@ -24,6 +24,7 @@ from evenly.readers.folder_walk import Walk
 from evenly.readers.merging import Part, merge
 from evenly.readers.needless import without_needless
 from evenly.readers.precice.coupling import find_coupling
+from evenly.readers.precice.exchanges import other_scheme
 from evenly.readers.precice.window_steps import (
     WindowSteps,
     holds_steps,
@@ -61,6 +62,8 @@ class Measurements:
         How many steps each participant makes in a time window, where that is known.
     iterations : float or None
         How many iterations a time window of preCICE has by its logs; None where these don't tell.
+    other_scheme : str
+        What to ask where runs of preCICE took as long as with another scheme than that of the configuration.
     substeps : mapping of str to float
         How many steps each participant makes for one of the slowest, if not one, in all runs.
     placed : tuple of Placed
@@ -81,6 +84,7 @@ class Measurements:
     coupling: Any = None
     window_steps: Mapping[str, float] = field(default_factory=dict)
     iterations: float | None = None
+    other_scheme: str = ""
     substeps: Mapping[str, float] = field(default_factory=dict)
     placed: tuple[Placed, ...] = ()
     unknown: tuple[Path, ...] = ()
@@ -202,6 +206,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     logged, logs, damaged = read_logs(collector.walk.unknown) if steps else ([], [], [])
     if coupling is not None:
         window = steps_per_window(coupling, steps, logged, cut=collector.cut, written=strays.windows)
+    doubt = "" if coupling is None else other_scheme(coupling, steps, window.counts)
     strays.used.extend(logs)
     strays.skipped.extend(damaged)
     skipped = (*collector.skipped, *merged, *strays.skipped)
@@ -224,6 +229,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         coupling=coupling,
         window_steps=window.counts,
         iterations=iterations_in_window(steps, logged),
+        other_scheme=doubt,
         substeps=substeps(steps),
         placed=tuple(collector.placed),
         unknown=tuple(p for p in collector.walk.unknown if p not in strays.used),
@@ -237,6 +243,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
             *strays.notes,
             *(() if coupling is None else coupling.notes),
             *([window.note] if window.note else []),
+            *([doubt] if doubt else []),
             *agreed(collector.placed)[1],
         ),
         columns=tuple(columns),

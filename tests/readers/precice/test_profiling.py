@@ -498,3 +498,14 @@ def test_a_damaged_name_in_a_database_is_no_traceback(samples: Path, tmp_path: P
     content[4009:4010] = b"\x80"  # in the list of its tables
     (tmp_path / "p.db").write_bytes(content)
     assert not PreciceProfilingReader().recognises(tmp_path / "p.db")
+
+
+def test_rank_files_of_two_runs_are_not_one_run(copy: Path) -> None:
+    """Files that an earlier run had left gave the slowest rank of another split, without a word."""
+    path = next(file for file in sorted(copy.iterdir()) if file.name.split("-")[1:2] == ["1"])
+    head, rest = path.read_text().split("\n", 1)
+    told = json.loads(head)
+    told["unix_us"] = str(int(told["unix_us"]) - 25 * 3_600_000_000)
+    path.write_text(f"{json.dumps(told)}\n{rest}")
+    with pytest.raises(ReadError, match=r"must be of one run, but rank 0 began 25 h after rank 1: remove the files"):
+        PreciceProfilingReader().read(copy)

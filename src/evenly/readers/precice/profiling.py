@@ -34,6 +34,8 @@ MissingRanks = Literal["refuse", "ignore"]
 _TICK_S = 1e-6
 #: Names under which versions of preCICE record that a participant waits for its partner.
 _WAITING = frozenset({"waitAndReceiveData", "receiveConvergence", "m2n.receiveData"})
+#: Ranks begin together, but the clocks of nodes may differ by minutes.
+_TOGETHER_US = 900e6
 #: A version that records this records all waiting.
 _ALL_WAITING = "waitAndReceiveData"
 
@@ -142,10 +144,19 @@ class PreciceProfilingReader(StepReader):
             raise ReadError(
                 path,
                 f"{solver} ran on {size} ranks, but {len(missing)} of them can't be read (rank {some}): "
-                "give the folder with all rank files, or missing_ranks='ignore' to use those that are there",
+                "give the folder with all rank files, or missing_ranks='ignore' (-O missing_ranks=ignore) to use those "
+                "that are there",
             )
         steps = [ranks[rank][1] for rank in sorted(ranks)]
-        start = min(start_us for start_us, _ in ranks.values())
+        starts = [start_us for start_us, _ in ranks.values()]
+        start, later = min(starts), max(starts) - min(starts)
+        if later > _TOGETHER_US:
+            first, last = (min(rank for rank in ranks if ranks[rank][0] == at) for at in (start, max(starts)))
+            raise ReadError(
+                path,
+                f"the ranks of {solver} must be of one run, but rank {last} began {later / 3.6e9:.3g} h "
+                f"after rank {first}: remove the files of the earlier run, or give each run a folder of its own",
+            )
         when = datetime.fromtimestamp(start / 1e6, tz=UTC).isoformat(timespec="milliseconds")
         return Execution(solver, size, identity(solver, size, steps), when, str(path), _TICK_S, steps)
 

@@ -1,10 +1,11 @@
 """How many steps each participant makes in a time window: iterations of implicit schemes, and substeps.
 
 preCICE records steps, not windows. A participant may make several steps in a window (subcycling), and an implicit
-scheme repeats a window until it converges. The number of windows is that in the logs of iterations that preCICE writes
-beside the results, else that of the configuration. Logs of other runs show themselves where they have more iterations
-than the runs have steps; a configuration that was changed, or runs that ended early, where there are more windows than
-steps.
+scheme repeats a window until it converges. At the end of a window, or of an iteration, a participant waits for data: so
+where no scheme is implicit, the runs themselves tell the steps in a window. Else the number of windows is that in the
+logs of iterations that preCICE writes beside the results, or that of the configuration. Logs of other runs show
+themselves where they have more iterations than the runs have steps; a configuration that was changed, or runs that
+ended early, where there are more windows than steps.
 
 Runs may differ in length, so the steps of participants are compared within each run: of those whose files lie in one
 folder. Where that isn't known, medians are compared.
@@ -12,7 +13,6 @@ folder. Where that isn't known, medians are compared.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,8 +21,9 @@ import numpy as np
 
 from evenly.errors import ReadError
 from evenly.readers.precice.config import read_iterations
+from evenly.readers.precice.exchanges import steps_between_exchanges
+from evenly.readers.precice.paired_runs import Steps, folders_of, steps_made, together, unpaired_runs
 from evenly.readers.precice.schemes import Coupling
-from evenly.readers.precice.unpaired_runs import unpaired_runs
 from evenly.readers.registry import Skipped
 from evenly.runs.runs import Runs
 
@@ -42,9 +43,6 @@ _STEP_FORMATS = frozenset({"precice-profiling", "precice-events-json", "precice-
 
 #: What preCICE itself does is told from this share of the solver's work on.
 _OWN = 0.05
-
-#: The file of each run of a participant, where it is known, and the steps that it made.
-Steps = list[tuple[Path | None, float]]
 
 #: Counts of steps that differ by less are equal: the last steps of a killed run are missing, some steps are averaged.
 _SAME = 0.02
@@ -139,26 +137,30 @@ def steps_per_window(
     >>> dict(steps_per_window(coupling, {"Fluid": steps(60), "Solid": steps(240)}).counts)
     {'Fluid': 3.0, 'Solid': 12.0}
     """
-    made = {name: _made(runs[name]) for name in coupling.participants if name in runs}
+    if not coupling.implicit:
+        counts, note = steps_between_exchanges(coupling, runs, set(cut), written)
+        if counts:
+            return WindowSteps(counts, note)
+    made = {name: steps_made(runs[name]) for name in coupling.participants if name in runs}
     made = {name: of_runs for name, of_runs in made.items() if len(of_runs)}
     if len(made) < len(coupling.participants):  # tables and summaries don't tell steps
         return WindowSteps(
             {}, "each participant is taken to make one step in a time window: not all files hold each step"
         )
-    together, ended = _together(made), {path.resolve() for path in cut}
-    apart = unpaired_runs({name: [path for path, _ in of_runs] for name, of_runs in made.items()}, together)
-    if not together:
+    runs_of, ended = together(made), {path.resolve() for path in cut}
+    apart = unpaired_runs({name: [path for path, _ in of_runs] for name, of_runs in made.items()}, runs_of)
+    if not runs_of:
         window = _of_medians(coupling, made, logs, None if ended else coupling.windows)
         return replace(window, note="; ".join(filter(None, (apart, window.note))))
-    alone = len(together) == 1
-    folders = _folders(together)
-    beside = {f: [log for log in logs if alone or folders[f] in log.path.resolve().parents] for f in together}
-    whole = {f for f in together if not any(f == path or f in path.parents for path in ended)}
-    telling = {f for f in together if beside[f]} or whole or set(together)
-    configured = {f: coupling.windows if written is None else _written(f, written) for f in together}
+    alone = len(runs_of) == 1
+    folders = folders_of(runs_of)
+    beside = {f: [log for log in logs if alone or folders[f] in log.path.resolve().parents] for f in runs_of}
+    whole = {f for f in runs_of if not any(f == path or f in path.parents for path in ended)}
+    telling = {f for f in runs_of if beside[f]} or whole or set(runs_of)
+    configured = {f: coupling.windows if written is None else _written(f, written) for f in runs_of}
     found = {
         f: _of_run(coupling, of_run, _logged(beside[f]), configured[f] if f in whole else None)
-        for f, of_run in together.items()
+        for f, of_run in runs_of.items()
         if f in telling
     }
     used = any(beside.values())
@@ -178,7 +180,7 @@ def iterations_in_window(runs: Mapping[str, Runs], logs: Sequence[Log]) -> float
         What preCICE logged.
     """
     logged = _logged(logs)
-    made = [max(steps for _, steps in of_runs) for one in runs.values() if (of_runs := _made(one))]
+    made = [max(steps for _, steps in of_runs) for one in runs.values() if (of_runs := steps_made(one))]
     if logged is None or not made or logged.iterations > min(made) * (1 + _SAME):
         return None
     return _rounded(logged.iterations / logged.windows)
@@ -194,8 +196,8 @@ def substeps(runs: Mapping[str, Runs]) -> dict[str, float]:
     runs : mapping of str to Runs
         Of participants whose files hold each step: their steps.
     """
-    made = {name: steps for name, one in runs.items() if (steps := _made(one))}
-    shares = [{name: _share(of_run, name) for name in of_run} for of_run in _together(made).values()]
+    made = {name: steps for name, one in runs.items() if (steps := steps_made(one))}
+    shares = [{name: _share(of_run, name) for name in of_run} for of_run in together(made).values()]
     if len(made) < 2 or not shares or any(_differ(share[name] for share in shares) for name in made):
         return {}
     found = {name: _rounded(shares[0][name]) for name in made}
@@ -235,27 +237,6 @@ def _written(run: Path, written: Mapping[Path, int | None]) -> int | None:
         return own.pop() if len(own) == 1 else None
     above = [path for path in files if path.parent in run.parents]
     return files[max(above, key=lambda path: len(path.parts))] if above else None
-
-
-def _together(made: Mapping[str, Steps]) -> dict[Path, dict[str, float]]:
-    """Return the steps of each participant in each run. A run's files lie in the smallest folder with one of each."""
-    entries = ((name, path, steps) for name, of_runs in made.items() for path, steps in of_runs)
-    left = [(name, path.resolve(), steps) for name, path, steps in entries if path is not None]
-    found: dict[Path, dict[str, float]] = {}
-    folders = {folder for _, path, _ in left for folder in (path, *path.parents)}
-    for folder in sorted(folders, key=lambda one: len(one.parts), reverse=True):
-        inside = [entry for entry in left if folder == entry[1] or folder in entry[1].parents]
-        if len(inside) == len({name for name, *_ in inside}) == len(made):
-            found[folder] = {name: steps for name, _, steps in inside}
-            left = [entry for entry in left if entry not in inside]
-    return dict(sorted(found.items()))
-
-
-def _folders(runs: Iterable[Path]) -> dict[Path, Path]:
-    """Return the folder of each run, in which its logs lie: of a file, or of preCICE's folder, the one around it."""
-    around = {run: run.parent if run.is_file() or run.name == "precice-profiling" else run for run in runs}
-    shared = Counter(around.values())
-    return {run: folder if shared[folder] == 1 else run for run, folder in around.items()}
 
 
 def _of_medians(coupling: Coupling, made: Mapping[str, Steps], logs: Sequence[Log], written: int | None) -> WindowSteps:
@@ -397,16 +378,6 @@ def _unknown(coupling: Coupling) -> str:
         if scheme.implicit and len(scheme.participants) < len(coupling.participants):
             return f"how often {scheme} iterates in a time window isn't known: the layout counts one iteration"
     return ""
-
-
-def _made(runs: Runs) -> Steps:
-    """Return the file and the steps of each run of which several steps are known; readers drop the first step.
-
-    Two runs may have begun with the same steps, so files tell them apart, too.
-    """
-    last = runs.to_frame().groupby(["run", "source"], dropna=False)["repetition"].max().reset_index()
-    rows = last[["source", "repetition"]].itertuples(index=False)
-    return [(Path(source) if isinstance(source, str) and source else None, float(n) + 1) for source, n in rows if n > 0]
 
 
 def _is_whole(count: float) -> bool:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from evenly.readers.precice.paired_runs import unpaired_runs
 from evenly.readers.precice.schemes import Coupling, Scheme
-from evenly.readers.precice.unpaired_runs import unpaired_runs
 from evenly.readers.precice.window_steps import steps_per_window
 from evenly.runs.runs import Runs
 
