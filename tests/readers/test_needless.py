@@ -184,3 +184,21 @@ def test_of_ranks_threads_and_all_threads_the_last_go() -> None:
     assert named == ["ranks", "threads"]
     assert "(--cores-are 'ranks * threads')" in notes
     assert kept({"ranks": [1, 2, 4], "total threads": [8, 16, 32]})[0] == ["total threads"]
+
+
+@pytest.mark.parametrize("workers", ["cores", "total cores", "nodes"])
+def test_threads_that_are_a_part_of_the_cores_go(tmp_path: Path, workers: str) -> None:
+    """One rank on each 16 cores had more threads on more cores: both were asked for, and 16 cores got 32 threads."""
+    path = tmp_path / "t.csv"
+    path.write_text(f"{workers},threads,time_s\n16,1,52.8\n32,2,28.0\n64,4,16.2\n256,16,7.4\n512,32,5.9\n")
+    found = scan(path)
+    assert found.runs[""].parameters == [workers]
+    assert any(f"threads is {workers} / 16 in all runs, so it is left out" in note for note in found.notes)
+
+
+def test_nodes_that_gpus_need_go(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("GPUs,nodes,time_s\n1,1,54.0\n2,1,28.8\n4,1,16.2\n8,2,9.8\n32,8,5.8\n")
+    found = scan(path)
+    assert found.runs[""].parameters == ["GPUs"]
+    assert any("nodes is GPUs / 4, rounded up in all runs" in note for note in found.notes)

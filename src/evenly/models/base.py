@@ -28,7 +28,7 @@ from evenly.models.arrays import as_features, one_column
 from evenly.models.uncertainty.between_levels import spread_between
 from evenly.models.uncertainty.floors import floors_at
 from evenly.runs.node_filling import beyond_filling
-from evenly.runs.weak_scaling import distance_from_line
+from evenly.runs.weak_scaling import distance_from_bands, distance_from_line
 from evenly.showing import Shown
 from evenly.space.configurations import as_table
 from evenly.space.parameters import Categorical
@@ -396,7 +396,8 @@ class Model(Shown, Estimator, ABC):
 
         Outside the range of a parameter, or, for a model that `evenly.fit` learned from runs with labels, outside the
         range in which the runs with this label lie: eight cores of a serial variant, say. Where a size grew with
-        the ranks in all runs (weak scaling), other sizes for these ranks lie outside, too. So do nodes that are
+        the ranks in all runs (weak scaling), other sizes for these ranks lie outside, too; with
+        several such series, sizes far from all. So do nodes that are
         emptier, or fuller, than those of any run, and configurations of which every run was stopped at its limit.
 
         Examples
@@ -426,8 +427,10 @@ class Model(Shown, Estimator, ABC):
         return ""
 
     def _off_the_line(self, table: pd.DataFrame) -> Floats:
-        """Return the logarithms (n,) of how far configurations are from the line on which all runs lie."""
-        return distance_from_line(getattr(self, "training_", {}).get("weak_scaling", {}), table)
+        """Return the logarithms (n,) of how far configurations are from the line, or band, on which all runs lie."""
+        training = getattr(self, "training_", {})
+        off = distance_from_line(training.get("weak_scaling", {}), table)
+        return off + distance_from_bands(training.get("bands", {}), table)
 
     def _asked(self, X: Configurations) -> pd.DataFrame:
         if not hasattr(self, "space_"):

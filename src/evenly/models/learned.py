@@ -20,7 +20,7 @@ from evenly.models.uncertainty.floors import floors_of
 from evenly.models.uncertainty.single_runs import SingleRuns
 from evenly.runs.node_filling import filling
 from evenly.runs.runs import Runs, Statistic
-from evenly.runs.weak_scaling import weak_scaling
+from evenly.runs.weak_scaling import bands, weak_scaling
 from evenly.space.parameters import Categorical
 from evenly.space.space import Space
 
@@ -117,6 +117,7 @@ def summarise(learned: Learned) -> None:
         "between": _between(learned),
         "floors": floors_of(table, runs.parameters, runs.response),
         "weak_scaling": weak_scaling(good.configurations),
+        "bands": bands(good.configurations),
         "filling": filling(good.configurations),
     }
     model.training_ |= {name: value for name, value in found.items() if value}

@@ -132,14 +132,14 @@ def _counts_of_counts(table: pd.DataFrame) -> dict[str, str]:
 
 
 def _threads_of_all(table: pd.DataFrame, counts: Sequence[str]) -> dict[str, str]:
-    """Return the threads that are a fixed multiple of the cores, or of the nodes: those of all ranks together."""
+    """Return the threads that are a fixed multiple, or part, of the cores or nodes: of all ranks, or of one of each."""
     varied = _varied_numbers(table)
     found: dict[str, str] = {}
     for name in (name for name in varied if kind_of(name) == "per rank"):
         for other in (str(count) for count in counts if kind_of(str(count)) in ("cores", "nodes")):
             ratios = np.unique(varied[name] / np.maximum(varied[other], 1e-300))
-            if len(ratios) == 1 and ratios[0] > 1 and table[name].nunique() >= _FEWEST:
-                found[name] = f"{other} * {ratios[0]:.6g}"
+            if len(ratios) == 1 and ratios[0] != 1 and table[name].nunique() >= _FEWEST:
+                found[name] = f"{other} * {ratios[0]:.6g}" if ratios[0] > 1 else f"{other} / {1 / ratios[0]:.6g}"
     return found
 
 
@@ -160,10 +160,10 @@ def _quotient(table: pd.DataFrame, count: str) -> str:
 
 
 def _full_nodes(table: pd.DataFrame, nodes: str) -> str:
-    """Return how many nodes are needed for the ranks and threads, if no run used more than it needed; else ""."""
+    """Return how many nodes the ranks and threads, or GPUs, need if no run used more than it needed; else ""."""
     kinds = {str(name): kind_of(str(name)) for name in table.columns if table[name].dtype != object}
     threads = [name for name, kind in kinds.items() if kind == "per rank"]
-    for worker in (name for kind in ("cores", "ranks") for name, its in kinds.items() if its == kind):
+    for worker in (name for kind in ("cores", "ranks", "gpus") for name, its in kinds.items() if its == kind):
         for names in ([worker], [worker, *threads]) if kinds[worker] == "ranks" else ([worker],):
             made, count = table[names].prod(axis=1).to_numpy(dtype=np.float64), table[nodes].to_numpy(dtype=np.float64)
             with np.errstate(divide="ignore"):
@@ -171,7 +171,8 @@ def _full_nodes(table: pd.DataFrame, nodes: str) -> str:
             # Several nodes must be full, or a node's size is a guess.
             full = np.unique(count[made == least * count])
             if least < below and len(full) > 1:
-                return f"{' * '.join(names)} / {least:.6g}, rounded up"
+                rounded = ", rounded up" if (made != least * count).any() else ""
+                return f"{' * '.join(names)} / {least:.6g}{rounded}"
     return ""
 
 

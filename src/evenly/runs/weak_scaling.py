@@ -1,7 +1,8 @@
 """Weak scaling: sizes of the problem that were always enlarged together with the ranks, or with each other.
 
 Such runs tell nothing about more ranks for the same problem, nor about a larger problem on the same ranks. Ranks and
-threads that fill a node in all runs tell nothing about more cores.
+threads that fill a node in all runs tell nothing about more cores. Several series of such runs tell a band: what lies
+far from it, as the largest problem on the fewest ranks, isn't known well.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from numpy.typing import NDArray
 
 from evenly.runs.count_names import kind_of
 
-__all__ = ["WORKERS", "distance_from_line", "factors_of", "is_per_worker", "weak_scaling"]
+__all__ = [
+    "WORKERS", "bands", "distance_from_bands", "distance_from_line", "factors_of", "is_per_worker", "weak_scaling",
+]  # fmt: skip
 
 #: Kinds of parameters that say how many work together, the one that is kept first; the others are sizes of the problem.
 WORKERS = ("cores", "ranks", "nodes", "gpus")
@@ -26,6 +29,13 @@ _ROUNDED = 0.1
 _FIRST = 1000
 #: Products of so many counts are looked at, which are written so.
 _MOST_COUNTS, _TIMES = 4, " * "
+
+#: Fewest pairs of workers and sizes that tell a band.
+_FEWEST_PAIRS = 5
+#: Of the rectangle around all runs, in logarithms, a band covers at most this: half of it is a missing corner.
+_BAND = 0.45
+#: What lies off a band by a factor is known to this power of it: across the band, the runs tell how sizes count.
+_ACROSS = 0.5
 
 _PER_WORKER = re.compile(
     r"per[\W_]*(core|cpu|rank|proc|process|processor|task|pe|node|gpu|thread)s?\W*$", re.IGNORECASE
@@ -165,6 +175,86 @@ def distance_from_line(lines: Lines, table: pd.DataFrame) -> NDArray[np.float64]
                 distance = np.log1p(np.abs(there - asked[:, 1]) / np.maximum(np.abs(asked[:, 1]), np.abs(there)))
             found += np.where(distance > np.log1p(_ROUNDED), distance, 0.0)
     return found
+
+
+def bands(configurations: pd.DataFrame) -> dict[str, dict[str, dict[str, list[list[float]]]]]:
+    """Return the convex hulls, in logarithms, of the first count of workers and sizes, where these are narrow bands.
+
+    Several series of weak scaling make such a band. A hull is told by its lower and upper corners.
+
+    Examples
+    --------
+    >>> both = pd.DataFrame({"ranks": [1, 1, 8, 8, 64, 64], "cells": [10, 20, 80, 160, 640, 1280]})
+    >>> bands(both)["ranks"]["cells"]["upper"]
+    [[1.0, 20.0], [64.0, 1280.0]]
+    >>> bands(pd.DataFrame({"ranks": [1, 8, 64, 1, 8, 64], "cells": [10, 10, 10, 640, 640, 640]}))
+    {}
+    """
+    numeric = [str(n) for n in configurations if pd.api.types.is_numeric_dtype(configurations[n].dtype)]
+    counting = [name for kind in WORKERS for name in numeric if kind_of(name) == kind]
+    workers = next((name for name in counting if configurations[name].nunique() > 2), None)
+    found: dict[str, dict[str, list[list[float]]]] = {}
+    for size in (name for name in numeric if workers is not None and not kind_of(name)):
+        pairs = np.unique(configurations[[workers, size]].to_numpy(dtype=np.float64), axis=0)
+        if len(pairs) < _FEWEST_PAIRS or not (pairs > 0).all() or not (np.ptp(pairs, axis=0) > 0).all():
+            continue
+        logs = np.log(pairs)
+        lower, upper = _chain(logs, 1.0), _chain(logs, -1.0)
+        area = _below(upper) - _below(lower)
+        if 0 < area <= _BAND * np.prod(np.ptp(logs, axis=0)):
+            found[size] = {"lower": np.exp(lower).round(9).tolist(), "upper": np.exp(upper).round(9).tolist()}
+    return {str(workers): found} if found else {}
+
+
+def distance_from_bands(
+    found: Mapping[str, Mapping[str, Mapping[str, Sequence[Sequence[float]]]]], table: pd.DataFrame
+) -> NDArray[np.float64]:
+    """Return how far configurations (n,) are from `bands`, as logarithms of a factor; 0 within them.
+
+    It is the distance in sizes or in workers, whichever is longer: a grid of twice the resolution is eight times as
+    large.
+
+    Examples
+    --------
+    >>> found = bands(pd.DataFrame({"ranks": [1, 1, 8, 8, 64, 64], "cells": [10, 20, 80, 160, 640, 1280]}))
+    >>> asked = pd.DataFrame({"ranks": [8, 1, 1, 512], "cells": [100, 20, 80, 10240]})
+    >>> np.exp(distance_from_bands(found, asked)).round(3)
+    array([1., 1., 2., 1.])
+    """
+    away = np.zeros(len(table))
+    for workers, sizes in found.items():
+        for size, hull in sizes.items():
+            asked = np.log(np.maximum(table[[workers, size]].to_numpy(dtype=np.float64), 1e-300))
+            corners = np.log(np.array([*hull["lower"], *hull["upper"]]))
+            off = np.maximum(_off(corners, asked), _off(corners[:, ::-1], asked[:, ::-1]))
+            away += np.where(off > np.log1p(_ROUNDED), _ACROSS * off, 0.0)
+    return away
+
+
+def _off(corners: NDArray[np.float64], asked: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how far points (n, 2) are below or above the convex hull of corners (m, 2); 0 within, and beside it."""
+    low, high = (_on_line(_chain(corners, sign), asked[:, 0]) for sign in (1.0, -1.0))
+    off = np.maximum(np.maximum(low - asked[:, 1], asked[:, 1] - high), 0.0)
+    ends = corners[:, 0].min() - 1e-9, corners[:, 0].max() + 1e-9
+    return np.where((asked[:, 0] >= ends[0]) & (asked[:, 0] <= ends[1]), off, 0.0)
+
+
+def _below(corners: NDArray[np.float64]) -> float:
+    """Return the area below straight lines between corners (m, 2)."""
+    x, y = corners.T
+    return float(np.sum(np.diff(x) * (y[1:] + y[:-1]) / 2))
+
+
+def _chain(points: NDArray[np.float64], sign: float) -> NDArray[np.float64]:
+    """Return the corners (m, 2) of the lower side of the convex hull of points (n, 2); of the upper for sign -1."""
+    corners: list[NDArray[np.float64]] = []
+    for x in np.unique(points[:, 0]):
+        here = points[points[:, 0] == x, 1]
+        new = np.array([x, here.min() if sign > 0 else here.max()])
+        while len(corners) > 1 and sign * np.linalg.det([corners[-1] - corners[-2], new - corners[-2]]) <= 1e-12:
+            corners.pop()
+        corners.append(new)
+    return np.array(corners)
 
 
 def _on_line(xy: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
