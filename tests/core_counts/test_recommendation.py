@@ -337,3 +337,13 @@ def test_the_table_says_what_efficiency_is_against() -> None:
     captions = [str(recommendation_table(evenly.recommend(model, counts)).caption) for counts in ([1, 4], [16, 64])]
     assert "against the first row" in captions[0]
     assert "against the fewest measured cores" in captions[1]  # 16 cores are used to 25 %
+
+
+def test_runs_that_follow_no_law_are_said_to() -> None:
+    """As long on 48 cores as on one, and a tenth between: 4 cores were recommended, and no line said how unsure."""
+    odd = pd.DataFrame({"cores": [1, 12, 24, 48], "seconds": [3.5, 0.345, 0.346, 3.5]})
+    found = evenly.recommend(evenly.fit(odd, parameters=["cores"]), range(1, 49))
+    assert found.notes[0].startswith("the runs follow none of the laws closely, so the times are unsure: the run with")
+    even = pd.DataFrame({"cores": [1, 12, 24, 48], "seconds": [3.5, 0.345, 0.2, 0.13]})
+    found = evenly.recommend(evenly.fit(even, parameters=["cores"]), range(1, 49))
+    assert not any("none of the laws" in note for note in found.notes)

@@ -11,7 +11,7 @@ import pytest
 from evenly.errors import InputError
 from evenly.readers.jobs.job_files import read_jobs
 from evenly.readers.jobs.jobs import Jobs
-from evenly.report.tables.time_limits import advice_text
+from evenly.report.tables.time_limits import advice_text, limits_table
 from evenly.time_limits.history import History
 from evenly.time_limits.next_job import next_limit
 from evenly.time_limits.replay import proposed, replay
@@ -205,3 +205,25 @@ def test_jobs_that_all_failed_are_no_unknown_ones() -> None:
         next_limit(jobs, user="ada", name="b")
     with pytest.raises(InputError, match="no job that ended has the name 'c': there are a; without --name, all"):
         next_limit(jobs, user="ada", name="c")
+
+
+def few_jobs(seed: int) -> Jobs:
+    """150 jobs of four programs, of which each scatters in its own way."""
+    rng = np.random.default_rng(seed)
+    usual, spread = np.exp(rng.uniform(6, 10, 4)), rng.uniform(0.03, 0.6, 4)
+    program, submit = rng.integers(0, 4, 150), np.cumsum(rng.exponential(4000, 150))
+    asked = np.ceil(4 * usual * (1 + 3 * spread) / 3600)[program] * 3600
+    took = np.minimum(usual[program] * np.exp(spread[program] * rng.standard_normal(150)), asked)
+    return Jobs.of({
+        "user": "ada", "name": [f"p{one}" for one in program], "state": "COMPLETED", "submit": submit,
+        "elapsed_s": took, "end": submit + took, "limit_s": asked, "cores": 4.0,
+    })  # fmt: skip
+
+
+def test_few_jobs_are_killed_little_more_than_asked_and_it_is_said() -> None:
+    """The price of a kill began too low: more than a tenth of the first jobs were killed where 5 % may be."""
+    found = [replay(few_jobs(seed), kill=0.05) for seed in range(12)]
+    killed = [{one.name: one.killed for one in one.outcomes}["evenly, least unused time"] for one in found]
+    assert np.mean(killed) < 0.075
+    worst = found[int(np.argmax(killed))]
+    assert "in so few, it killed more than the 5 % that may be" in str(limits_table(worst).caption)

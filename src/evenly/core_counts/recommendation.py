@@ -244,7 +244,9 @@ def recommend(
         choice = goal.choose(curve, "cores", currency=machine.currency, level=level)
         rows = [*(n for n in curve["cores"] if n not in finer), choice.count]
         curve = curve[curve["cores"].isin(rows)].reset_index(drop=True)
-    said = [one for one in (doubt, what.said) if one]
+    missed = model.training_.get("missed", "")
+    missed = f"the runs follow none of the laws closely, so the times are unsure: {missed}" if missed else ""
+    said = [one for one in (missed, doubt, what.said) if one]
     if steps is None and (goal.deadline_s or goal.core_hours or goal.money):
         said.append("the job is one run or step as measured: say how many it has with --steps (steps=)")
     if limit is not None and count != 1:

@@ -28,6 +28,8 @@ __all__ = ["Learned", "summarise"]
 
 #: Of parameters with more labels, the ranges of their runs aren't kept.
 _MOST_LABELS = 100
+#: A model that is so far off one of the few runs that it learned from doesn't fit them; of many, noise may do that.
+_MISSED, _FEW = 1.5, 50
 
 
 @dataclass(frozen=True)
@@ -119,8 +121,23 @@ def summarise(learned: Learned) -> None:
         "weak_scaling": weak_scaling(good.configurations),
         "bands": bands(good.configurations),
         "filling": filling(good.configurations),
+        "missed": _missed(learned),
     }
     model.training_ |= {name: value for name, value in found.items() if value}
+
+
+def _missed(learned: Learned) -> str:
+    """Return which of few runs the model misses most, where it does by much; else ""."""
+    model, runs, table = learned.model, learned.runs, learned.evidence
+    if runs.response != "seconds" or learned.parts or len(table) > _FEW:
+        return ""
+    predicted = model._predict(model.space_.frame(table[learned.runs.parameters]))
+    apart = np.nan_to_num(np.log(learned.values / predicted))
+    worst = int(np.argmax(np.abs(apart)))
+    if np.exp(abs(apart[worst])) < _MISSED:
+        return ""
+    told = ", ".join(f"{name} = {table[name].iloc[worst]}" for name in runs.parameters)
+    return f"the run with {told} took {np.exp(apart[worst]):.2g} times as long as the model says"
 
 
 def _between(learned: Learned) -> dict[str, Any]:

@@ -36,7 +36,10 @@ class Stored:
         """
         assert is_dataclass(cls)  # noqa: S101 - for the type checker
         kinds = get_type_hints(cls)
-        missing = {field.name for field in fields(cls) if field.name not in state and field.default is not MISSING}
+        optional = {
+            field.name for field in fields(cls) if field.default is not MISSING or field.default_factory is not MISSING
+        }
+        missing = optional - set(state)
         names = [field.name for field in fields(cls) if field.name not in missing]
         return cls(**{name: _restored(kinds[name], state[name]) for name in names})
 

@@ -10,7 +10,7 @@ import pytest
 
 import evenly
 from evenly.models.base import Model
-from evenly.models.uncertainty.single_runs import quantile
+from evenly.models.uncertainty.single_runs import SingleRuns, quantile
 
 CORES = np.array([4, 8, 16, 32, 64])
 
@@ -112,3 +112,24 @@ def test_quantiles_count_stopped_runs_by_the_product_limit() -> None:
         assert quantile(values, stopped, share - 1e-6) == value
     assert quantile(values, stopped, shares[0] + 1e-6) == 3.0
     assert quantile(values[:4], stopped[:4], 0.9) == np.inf
+
+
+def test_the_scatter_of_one_program_isnt_charged_to_another() -> None:
+    """A program of steady times got the limit of another that scatters, and so four times its cores for a deadline."""
+    rng = np.random.default_rng(4)
+    rows = [
+        (name, cores, 3600 * (0.4 + 400 / cores) * np.exp(rng.normal(0, spread)))
+        for name, spread, each in (("steady", 0.1, 17), ("wild", 0.6, 40))
+        for cores in (64, 128, 256)
+        for _ in range(each)
+    ]
+    table = pd.DataFrame(rows, columns=["name", "cores", "seconds"])
+    model = evenly.fit(evenly.Runs.from_frame(table, ["name", "cores"]), effort="quick")
+    asked = {"name": ["steady", "wild"], "cores": [128, 128]}
+    steady, wild = model.upper(asked, 0.95) / (3600 * (0.4 + 400 / 128))
+    assert 1.12 < steady < 1.5
+    assert wild > 2
+    single = SingleRuns.from_state(model.training_["single_runs"])
+    assert sorted(single.labels["name"]) == ["steady", "wild"]
+    old = {key: value for key, value in single.to_state().items() if key not in ("labels", "label_scatter")}
+    assert SingleRuns.from_state(old).labels == {}

@@ -7,14 +7,15 @@ such values. A single run scatters more widely. A time limit must be enough for 
   of n runs [Vovk et al., Algorithmic Learning in a Random World, 2005]. Runs that were stopped at a limit took longer
   than that; they count by the product-limit estimate [Kaplan and Meier, Nonparametric estimation from incomplete
   observations, 1958].
-* Of all others, the model's own bound is widened by the scatter of all repeated runs around their configuration's
-  value. Both add up in quadrature, as the deviations of independent errors do.
+* Of all others, the model's own bound is widened by the scatter of all repeated runs with the same labels, as of the
+  same program, around their configuration's value; of all repeated runs, if those are few. Both add up in quadrature,
+  as the deviations of independent errors do.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Any
 
@@ -33,6 +34,8 @@ SCATTERS = 1.1
 
 #: With so many runs of a configuration, their own scatter is known.
 ENOUGH = 10
+#: With so many repeated runs with the same labels, their own scatter is known.
+_OFTEN = 30
 #: The probabilities whose quantiles are kept; others are answered by the next higher one.
 _LEVELS = np.array([0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 0.995, 0.998, 0.999])
 #: The scatter of so many configurations is kept, of those with the most runs.
@@ -53,6 +56,10 @@ class SingleRuns(Stored):
         The same of the ratio of a run to its configuration's value, over all that ran more than once.
     repetitions : float
         How often a configuration ran: the harmonic mean.
+    labels : dict of str to list (n_labels,)
+        The values of all labels that ran often, such as the names of programs.
+    label_scatter : array (n_labels, n_levels)
+        The same as `log_scatter`, over the runs with these labels.
     spread, freedom : float
         The standard deviation of log run times around their configuration's value, and its degrees of freedom.
 
@@ -71,6 +78,8 @@ class SingleRuns(Stored):
     repetitions: float
     spread: float
     freedom: float
+    labels: dict[str, list[Any]] = field(default_factory=dict)
+    label_scatter: Floats = field(default_factory=lambda: np.empty((0, len(_LEVELS))))
 
     @classmethod
     def of(cls, runs: Runs, statistic: Statistic) -> SingleRuns | None:
@@ -87,7 +96,8 @@ class SingleRuns(Stored):
         often = sizes[groups] > 1
         # A value learned from m runs follows each of them by 1/m, so the runs' ratios to it are too small.
         ratios = np.log(times / center)[often] * np.sqrt(sizes / np.maximum(sizes - 1, 1))[groups][often]
-        scatter = np.array([quantile(ratios, stopped[often], level) for level in _LEVELS])
+        scatter = _scatter(ratios, stopped[often])
+        labels, of_labels = _of_labels(table[often], ratios, stopped[often])
         kept = [group for group in np.argsort(-sizes, kind="stable")[:_MOST] if sizes[group] >= ENOUGH]
         order = np.argsort(groups, kind="stable")
         starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -97,13 +107,16 @@ class SingleRuns(Stored):
             own = [quantile(np.log(times / center)[members], stopped[members], level) for level in _LEVELS]
             # Where the own runs are too few for a level, all runs' scatter says more of the tail than their largest.
             few = (len(members) + 1) * _LEVELS > len(members)
-            wider = scatter * math.sqrt(1 + 1 / len(members))
+            alike = _row_of(labels, table.iloc[members[:1]])[0]
+            wider = (scatter if alike < 0 else of_labels[alike]) * math.sqrt(1 + 1 / len(members))
             limits[row] = math.log(center[members[0]]) + np.where(few, np.maximum(own, wider), own)
         first = [int(order[starts[group]]) for group in kept]
         return cls(
             configurations={name: table[name].iloc[first].tolist() for name in runs.parameters},
             log_limits=limits,
             log_scatter=scatter,
+            labels=labels,
+            label_scatter=of_labels,
             repetitions=float(len(sizes) / np.sum(1 / sizes)),
             spread=float(np.sqrt(np.mean(ratios**2))),
             freedom=float(len(times) - len(sizes)),
@@ -134,8 +147,11 @@ class SingleRuns(Stored):
             Infinite where so many runs were stopped at a limit that it isn't known. Never below `predicted`.
         """
         level = min(int(np.searchsorted(_LEVELS, probability - 1e-9)), len(_LEVELS) - 1)
-        own = self._own(table)
-        scatter = max(self.log_scatter[level], 0.0) * math.sqrt(1 - 1 / self.repetitions)
+        own, alike = _row_of(self.configurations, table), _row_of(self.labels, table)
+        wide = np.full(len(table), self.log_scatter[level])
+        if len(self.label_scatter):
+            wide = np.where(alike < 0, wide, self.label_scatter[alike, level])
+        scatter = np.maximum(wide, 0.0) * math.sqrt(1 - 1 / self.repetitions)
         found: Floats = predicted * np.exp(np.hypot(np.log(above / predicted), scatter))
         if probability > _LEVELS[-1]:
             return np.where(own >= 0, np.maximum(found, self._limits(own, level)), found)
@@ -145,11 +161,30 @@ class SingleRuns(Stored):
         limits: Floats = np.exp(self.log_limits[own, level]) if len(self.log_limits) else np.zeros(len(own))
         return limits
 
-    def _own(self, table: pd.DataFrame) -> np.ndarray:
-        """Return the row of `configurations` that each row of a table equals, -1 where there is none, shape (n,)."""
-        names = list(self.configurations)
-        known = {row: number for number, row in enumerate(zip(*self.configurations.values(), strict=True))}
-        return np.array([known.get(row, -1) for row in zip(*(table[name].tolist() for name in names), strict=True)])
+
+def _scatter(ratios: Floats, stopped: Flags) -> Floats:
+    """Return what logarithms of ratios (n,) stay below with each probability of `_LEVELS`."""
+    return np.array([quantile(ratios, stopped, level) for level in _LEVELS])
+
+
+def _of_labels(table: pd.DataFrame, ratios: Floats, stopped: Flags) -> tuple[dict[str, list[Any]], Floats]:
+    """Return the labels of repeated runs (n, n_parameters) that ran often, and the scatter of the runs with them."""
+    names = [str(name) for name in table if not pd.api.types.is_numeric_dtype(table[name].dtype)]
+    if not names:
+        return {}, np.empty((0, len(_LEVELS)))
+    groups = group_ids(table, names).to_numpy()
+    kept = [group for group in np.unique(groups) if (groups == group).sum() >= _OFTEN]
+    found = [_scatter(ratios[groups == group], stopped[groups == group]) for group in kept]
+    first = [int(np.flatnonzero(groups == group)[0]) for group in kept]
+    return {name: table[name].iloc[first].tolist() for name in names}, np.array(found).reshape(-1, len(_LEVELS))
+
+
+def _row_of(known: dict[str, list[Any]], table: pd.DataFrame) -> np.ndarray:
+    """Return which of the known rows each row of a table equals, -1 where there is none, shape (n,)."""
+    numbers = {row: number for number, row in enumerate(zip(*known.values(), strict=True))}
+    if not numbers:
+        return np.full(len(table), -1)
+    return np.array([numbers.get(row, -1) for row in zip(*(table[name].tolist() for name in known), strict=True)])
 
 
 def quantile(values: Floats, stopped: Flags, probability: float) -> float:

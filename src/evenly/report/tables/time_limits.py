@@ -15,6 +15,9 @@ from evenly.time_limits.replay import Replay
 
 __all__ = ["advice_as_dict", "advice_text", "limits_table", "replay_as_dict"]
 
+#: More killed jobs than asked for are said from this factor on.
+_MORE = 1.25
+
 
 def limits_table(replay: Replay) -> Table:
     """Return what each way of choosing time limits would have cost."""
@@ -24,9 +27,16 @@ def limits_table(replay: Replay) -> Table:
         f"; {replay.stopped} more were stopped at their limit, which lost {lost} as asked" if replay.stopped else ""
     )
     first = f"; {replay.unjudged} had no earlier job to learn from" if replay.unjudged else ""
+    own = max(one.killed for one in replay.outcomes if one.name.startswith("evenly"))
+    more = (
+        f"; evenly learns with each job: in so few, it killed more than the {percent(replay.kill)} that may be"
+        if own > _MORE * replay.kill
+        else ""
+    )
     table = new_table(
         f"{replay.judged} jobs replayed, each limit from earlier jobs only",
-        f"factors are chosen in hindsight, to kill as many jobs as evenly{stopped}{first}",
+        "factors are chosen in hindsight, to kill as many jobs as the row of evenly that killed more"
+        f"{more}{stopped}{first}",
     )
     add_texts(table, "time limit")
     add_numbers(table, "killed", f"unused {hours}", f"lost {hours}", "limit/time")
