@@ -218,3 +218,20 @@ def test_a_lonely_log_is_told_which_others_lack(tmp_path: Path) -> None:
         write(tmp_path / name / f"timeinfo_{name}_{10 * cores + ord(name)}", timeinfo(cores))
     with pytest.raises(InputError, match="no one log of b, c belongs to this one of a"):
         sort_into_case([tmp_path / name for name in "abc"], tmp_path / "case")
+
+
+def test_logs_of_iterations_come_along(loose: Path, tmp_path: Path) -> None:
+    """Without them, the time windows of an implicit scheme were those of the configuration."""
+    for number in range(3):
+        for solver in ("inner", "outer"):
+            folder = loose / f"run{number}" / solver
+            folder.mkdir(parents=True)
+            (loose / f"timeinfo_{solver}_{number}").rename(folder / f"timeinfo_{solver}")
+            write(folder / f"precice-{solver}-iterations.log", f"TimeWindow Iterations\n1 {number + 2}\n")
+    sort_into_case(loose, tmp_path / "case")
+    case = files(tmp_path / "case")
+    logs = {name for name in case if name.endswith("-iterations.log")}
+    assert len(logs) == 6
+    assert case["170_110/precice-outer-iterations.log"].endswith("1 3\n")
+    again = sort_into_case(loose, tmp_path / "case")
+    assert again.placements == ()

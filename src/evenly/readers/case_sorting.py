@@ -21,6 +21,7 @@ from typing import Any, Literal, get_args
 from evenly.errors import InputError, ReadError
 from evenly.readers.files import head, plain_suffix
 from evenly.readers.precice.coupling import configurations_beside, find_coupling
+from evenly.readers.precice.window_steps import ITERATIONS
 from evenly.readers.registry import Skipped, listing
 from evenly.readers.scanning import scan
 
@@ -191,7 +192,9 @@ def _candidates(paths: Sequence[Path], case: Path) -> list[Path]:
 
 def _describe(path: Path, runs: Mapping[str, Any], format: str) -> _Log | Skipped:  # noqa: A002
     if len(runs) != 1:
-        return Skipped(path, f"it holds several solvers ({', '.join(runs)}), so it can't lie beside another log")
+        return Skipped(
+            path, f"it holds several solvers ({', '.join(runs)}): evenly reads its folder as it is, unsorted"
+        )
     name, found = next(iter(runs.items()))
     if found.parameters != ["cores"]:
         return Skipped(path, f"a log of one run tells its cores, but this has {', '.join(found.parameters)}")
@@ -342,6 +345,7 @@ def _place(
         while True:
             folder = case / (base if number == 1 else f"{base}_{number}")
             pairs = [Placement(measurement[solver].path, folder / names[solver]) for solver in order]
+            pairs += [Placement(log, folder / log.name) for log in _iterations(measurement)]
             if folder not in taken and not folder.exists():
                 placements.extend(pairs)
                 break
@@ -350,6 +354,12 @@ def _place(
             number += 1
         taken.add(folder)
     return placements
+
+
+def _iterations(measurement: _Measurement) -> list[Path]:
+    """Return the logs of iterations that preCICE wrote beside a run's files, one of each name."""
+    beside = (path for log in measurement.values() for path in sorted(log.path.parent.glob(ITERATIONS)))
+    return list({path.name: path for path in beside}.values())
 
 
 def _same(pair: Placement) -> bool:

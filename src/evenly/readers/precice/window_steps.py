@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatch
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,7 @@ from evenly.readers.registry import Skipped
 from evenly.runs.runs import Runs
 
 __all__ = [
+    "ITERATIONS",
     "Log",
     "WindowSteps",
     "holds_steps",
@@ -38,6 +40,8 @@ __all__ = [
     "substeps",
 ]
 
+#: The names of the logs in which preCICE counts iterations.
+ITERATIONS = "precice-*-iterations.log"
 #: Formats whose files hold each step that a participant made.
 _STEP_FORMATS = frozenset({"precice-profiling", "precice-events-json", "precice-events-csv"})
 
@@ -90,7 +94,7 @@ def read_logs(files: Iterable[Path]) -> tuple[list[Log], list[Path], list[Skippe
     """Return what logs ``precice-NAME-iterations.log`` tell, the logs among `files`, and the damaged ones."""
     found, used, damaged = [], [], []
     for path in files:
-        if not (path.name.startswith("precice-") and path.name.endswith("-iterations.log")):
+        if not fnmatch(path.name, ITERATIONS):
             continue
         used.append(path)
         try:
