@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +79,19 @@ def test_a_slider_of_another_parameter_moves_the_curve(opened: Opened, tmp_path:
     assert tab.locator("svg .axis").first.text_content() == "grid size"
     tab.locator("[data-along]").select_option(label="kind")
     assert tab.locator("svg text", has_text="b <&").count() == 1
+
+
+def test_bounds_are_written_so_exactly_that_the_value_lies_between(opened: Opened, tmp_path: Path) -> None:
+    """1.47 core-hours stood beside 1.5 … 1.5."""
+    rows = [(p, 5300 / p * (1 + 1e-3 * (p % 3))) for p in (1, 2, 4, 8, 16, 32, 64)]
+    runs = evenly.Runs.from_frame(pd.DataFrame(rows, columns=["cores", "seconds"]), ["cores"])
+    tab = opened(evenly.page(runs, evenly.fit(runs, method="power-law"), next_runs=0).save(tmp_path / "page.html"))
+    slider, answer = tab.locator("input[type=range]"), tab.locator("[data-answer]")
+    for place in (0, 3, 5):
+        slider.fill(str(place))
+        text = answer.locator("dd").last.text_content() or ""
+        value, low, high = (float(one) for one in re.findall(r"[\d.e-]+", text))
+        assert low < value < high, text
 
 
 def test_keys_move_a_slider(opened: Opened, tmp_path: Path) -> None:

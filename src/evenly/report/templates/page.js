@@ -35,7 +35,12 @@ for (const box of document.querySelectorAll("[data-explorer]")) {
   const curve = data.parameters[along].values.map((_, i) => data.value[place(first.map((one, j) => (j === along ? i : one)))]);
   const home = (PREFIXES[data.unit] || []).find((unit) => unit[1] === data.written) ||
     (start < 0.2 * prefix(curve)[0] ? prefix([start]) : prefix(curve));
-  const span = (low, high, unit) => `${digits(low / unit[0], 3)} … ${digits(high / unit[0], 3)} ${unit[1]}`;
+  // With as few digits as keep the value between its bounds.
+  const between = (low, value, high, fewest) => {
+    let n = fewest;
+    while (n < 6 && !(low.toPrecision(n) - value < 0 && high.toPrecision(n) - value > 0)) n += 1;
+    return `${digits(low, n)} … ${digits(high, n)}`;
+  };
 
   function tell() {
     const at = where(), here = place(at);
@@ -48,10 +53,10 @@ for (const box of document.querySelectorAll("[data-explorer]")) {
     });
     const unit = unitOf([value]);
     const rows = [["predicted", `${digits(value / unit[0], 4)} ${unit[1]}`],
-      [`${Math.round(data.level * 1000) / 10} % interval`, span(lower, upper, unit)]];
+      [`${Math.round(data.level * 1000) / 10} % interval`, `${between(lower / unit[0], value / unit[0], upper / unit[0], 3)} ${unit[1]}`]];
     if (data.cores) {
       const hours = data.cores[here] / 3600;
-      rows.push(["core-hours", `${digits(value * hours, 3)} (${digits(lower * hours, 2)} … ${digits(upper * hours, 2)})`]);
+      rows.push(["core-hours", `${digits(value * hours, 3)} (${between(lower * hours, value * hours, upper * hours, 2)})`]);
       if (data.price) rows.push(["cost", `${digits(value * hours * data.price, 3)} ${data.currency}`]);
     }
     answer.replaceChildren(...rows.map(([name, text]) => {
