@@ -272,3 +272,7 @@ def test_logs_tell_iterations_without_a_configuration() -> None:
     assert iterations_in_window(each(a=(62, 248)), logs) == 3.1
     assert iterations_in_window(each(a=(40, 40)), logs) is None  # the logs of other runs
     assert iterations_in_window(each(a=(62, 62)), []) is None
+
+
+def test_runs_of_other_participants_than_the_configuration_says_have_no_steps() -> None:
+    assert steps_per_window(one(), {"Other": runs_of(20), "Third": runs_of(20)}) == WindowSteps({})

@@ -147,6 +147,8 @@ def steps_per_window(
             return WindowSteps(counts, note)
     made = {name: steps_made(runs[name]) for name in coupling.participants if name in runs}
     made = {name: of_runs for name, of_runs in made.items() if len(of_runs)}
+    if not runs.keys() & set(coupling.participants):  # runs of others: their layout is asked for
+        return WindowSteps({})
     if len(made) < len(coupling.participants):  # tables and summaries don't tell steps
         return WindowSteps(
             {}, "each participant is taken to make one step in a time window: not all files hold each step"

@@ -187,7 +187,7 @@ def _problem(path: Path, result: Any, report: dict[str, Any], simulation: int) -
     text = str(report.get("error", "")) if result.returncode == FAILED else said
     if text.startswith("SystemExit"):
         # For example, a message of the script about its own arguments.
-        text = f"{said}\n{text}"
+        text = f"{said}\n{text}\nArguments of the script are given with --args, as in --args '40 --size 3'."
     last = "\n".join(text.strip().splitlines()[-_LINES:])
     hint = " (the simulations before it make no steps, and measure nothing)" if simulation > 1 else ""
     whose = f"the first time step of simulation {simulation}{hint}" if simulation > 1 else "its first time step"
