@@ -141,7 +141,7 @@ def test_errors_are_the_scripts_own(folder: Path) -> None:
 
 def test_arguments_that_a_script_needs_are_told(folder: Path) -> None:
     text = "import argparse\np = argparse.ArgumentParser()\np.add_argument('n')\np.parse_args()\n"
-    with pytest.raises(RunFailed, match="are required: n(.|\n)*given with --args"):
+    with pytest.raises(RunFailed, match=r"are required: n(.|\n)*given with --args"):
         cell_of_script(_script(folder, text))
 
 
