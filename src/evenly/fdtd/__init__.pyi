@@ -5,6 +5,7 @@ from evenly.fdtd.cell.boundaries import Metal as Metal
 from evenly.fdtd.cell.boundaries import Periodic as Periodic
 from evenly.fdtd.cell.box import Box as Box
 from evenly.fdtd.cell.grid import Grid as Grid
+from evenly.fdtd.cell.mirrors import Mirror as Mirror
 from evenly.fdtd.cell.partition import BinaryPartition as BinaryPartition
 from evenly.fdtd.counting.counts import Counts as Counts
 from evenly.fdtd.counting.counts import count as count

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -26,15 +27,18 @@ from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.cutting import ChunkBox, split_for_threads
 from evenly.fdtd.cell.extents import check_inside
 from evenly.fdtd.cell.grid import COMPONENTS, Grid, vector
+from evenly.fdtd.cell.mirrors import Mirror, check_planes
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.media.custom import as_material
 from evenly.fdtd.media.geometry import GeometricObject, Material
 from evenly.fdtd.media.materials import vacuum
 from evenly.fdtd.media.stability import safe_courant
 from evenly.fdtd.media.structure import Structure
+from evenly.fdtd.media.symmetry import check_structure
 from evenly.fdtd.ranks.calls import collective
 from evenly.fdtd.ranks.parallel import current
 from evenly.fdtd.sources.source import Source
+from evenly.fdtd.sources.symmetry import check_sources
 from evenly.fdtd.stepping.timing import Clock, PhaseTimer
 from evenly.memory import check_room
 
@@ -145,6 +149,8 @@ class Fields:
     sources : sequence of Source
     boundaries : sequence of PML, Absorber, Periodic, Bloch, Metal
         Sides that none names are metal walls.
+    symmetries : sequence of Mirror
+        Those of structure and sources. Only one side of each plane is stored and stepped.
     layout : BinaryPartition or nested lists, optional
         How the cell is cut; into equal volumes, one for each rank, when left out.
     options : Options
@@ -169,6 +175,7 @@ class Fields:
         material: Material = vacuum,
         sources: Sequence[Source] = (),
         boundaries: Iterable[Boundary] = (),
+        symmetries: Iterable[Mirror] = (),
         layout: BinaryPartition | Sequence[Any] | None = None,
         options: Options | None = None,
         communicator: Communicator | None = None,
@@ -184,12 +191,12 @@ class Fields:
             usual, materials = Grid(vector(cell, "cell"), resolution), [getattr(o, "material", None) for o in geometry]
             materials.append(as_material(material, "the background"))
             self.grid = replace(usual, courant=safe_courant(usual, materials))
-        self.layers: Layers = resolve(boundaries, self.grid)
+        self.layers: Layers = resolve(boundaries, self.grid, symmetries)
         self.structure = Structure(self.grid, geometry, material, subpixel=self.options.subpixel, layers=self.layers)
         if layout is None:
-            layout = BinaryPartition.equal(self.grid, self.communicator.size)
+            layout = BinaryPartition.equal(self.grid, self.communicator.size, self.layers.kept)
         self.layout = layout if isinstance(layout, BinaryPartition) else BinaryPartition(layout)
-        self.layout.validate(self.grid)
+        self.layout.boxes(self.grid, self.layers.kept)
         self.is_linear = not any(table.any() for p in self.structure.palettes for table in (p.chi2, p.chi3))
         # Complex fields, which a Bloch phase makes, have two parts.
         self.parts = 2 if self.layers.complex_fields else 1
@@ -223,6 +230,7 @@ class Fields:
     def boxes_on(self, ranks: int) -> list[ChunkBox]:
         """Return the chunks that the cell would have on so many ranks."""
         chunks = self.layout.chunks(self.grid, self.layers, ranks)
+        check_planes(self.grid, self.layers.kinds, self.layers.mirrors, [chunk.box for chunk in chunks])
         return split_for_threads(chunks, self.options.threads) if self.options.threads > 1 else chunks
 
     # -- stepping -------------------------------------------------------------------------------------------------
@@ -235,8 +243,9 @@ class Fields:
 
         precision, fused = np.dtype(self.options.precision), self.options.fused
         points = sum(at.box.volume for at in self.chunk_boxes if at.owner == self.communicator.rank)
+        shape = " x ".join(map(str, self.layers.kept.shape))
         check_room(
-            f"the fields of a grid of {' x '.join(map(str, self.grid.shape))} points ({points:,} of them on this rank)",
+            f"the fields of a grid of {shape} points ({points:,} of them on this rank)",
             6.0 * points * self.parts * precision.itemsize,
             "lower the resolution, make the cell smaller, or use more ranks on more nodes",
         )
@@ -245,6 +254,9 @@ class Fields:
             for n, at in enumerate(self.chunk_boxes)
             if at.owner == self.communicator.rank
         ]
+        for chunk in chunks:
+            check_structure(self.structure, chunk.box)
+            check_sources(self.sources, self.grid, self.layers, chunk.box)
         for source in self.sources:
             amplitudes = Amplitudes(source.pulse, source.component[0], self.grid.dt)
             for chunk in chunks:
@@ -306,11 +318,12 @@ class Fields:
             raise InputError(f"A component must be one of {', '.join(COMPONENTS)}, but got {component!r}.")
         box = box or self.grid.box
         self.stepper.settle()
-        pieces = [
-            (box & c.box, [c.view(component, part, box & c.box).copy() for part in range(self.parts)])
-            for c in self.chunks
-            if not (box & c.box).empty
-        ]
+        pieces = []
+        for image, chunk in itertools.product(self.layers.images(component), self.chunks):
+            seen = box & image.turned(chunk.box & image.kept)
+            if not seen.empty:
+                views = [chunk.view(component, part, image.turned(seen)) for part in range(self.parts)]
+                pieces.append((seen, [image.factor * image.flipped(view) for view in views]))
         result = np.zeros(box.shape, np.complex128 if self.parts == 2 else self.options.precision)
         for there, parts in (piece for rank in self.communicator.allgather(pieces) for piece in rank):
             result[there.slices(box.lo)] = parts[0] if len(parts) == 1 else parts[0] + 1j * parts[1]

@@ -56,6 +56,8 @@ class Simulation(Fields):
     sources : sequence of Source
     boundaries : sequence of PML, Absorber, Periodic, Bloch, Metal
         Sides that none names are metal walls.
+    symmetries : sequence of Mirror
+        Those of structure and sources. Only one side of each plane is stored and stepped.
     layout : BinaryPartition or nested lists, optional
         How the cell is cut; into equal volumes, one for each rank, when left out.
     options : Options

@@ -232,12 +232,12 @@ def counts(
     simulation, monitors = found.simulation, list(found.monitors.values())
     rows = chunk_counts(simulation, ranks=ranks, monitors=monitors)
     memory = simulation.estimated_bytes(ranks=ranks, monitors=monitors)
-    points = simulation.grid.box.volume
+    points = simulation.layers.kept.volume
     total = {kind: sum(row.get(kind, 0) for row in rows) for kind in tables.KINDS}
     if json:
         print_json({"name": found.name, "points": points, "kinds": total, "chunks": rows, "bytes_per_rank": memory})
         return
-    shape = " × ".join(map(str, simulation.grid.shape))
+    shape = " × ".join(map(str, simulation.layers.kept.shape))
     out.print(f"{found.name}: {shape} = {points} points in {len(rows)} chunks", soft_wrap=True)
     out.print(tables.chunk_table(rows))
     out.print(tables.kinds_table(total, points))
@@ -277,7 +277,7 @@ def layout(
     found = _described(program, what, ranks, None)
     partition = found.simulation.layout
     if save is not None:
-        saved = partition.for_cell(found.simulation.grid, ranks).save(save)
+        saved = partition.for_cell(found.simulation.grid, ranks, whole=found.simulation.layers.kept).save(save)
         note(f"saved {saved}: run on it by `{run_on(program, what, saved, ranks)}`")
     if plot is not None:
         across, place = _slice(at)

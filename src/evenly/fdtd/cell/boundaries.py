@@ -21,7 +21,7 @@ import cmath
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -32,6 +32,7 @@ from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import AXES, Box
 from evenly.fdtd.cell.grid import OFFSETS, Grid, Vector, axis_index, vector
+from evenly.fdtd.cell.mirrors import Image, Mirror, Signs, checked, images, kept_box
 
 __all__ = ["PML", "Absorber", "Bloch", "Boundary", "Coefficients", "Layers", "Metal", "Periodic", "Phases", "resolve"]
 
@@ -199,6 +200,8 @@ class Layers:
         Bloch vector in 2π/a.
     made : dict of (axis, side) to PML or Absorber
         The layer at each side that has one.
+    mirrors : three of 0, 1, -1
+        Phase of the mirror symmetry across each axis; 0 where there is none.
     """
 
     grid: Grid
@@ -207,6 +210,16 @@ class Layers:
     absorber: Points
     bloch: Vector = (0.0, 0.0, 0.0)
     made: dict[tuple[int, Side], PML | Absorber] = field(default_factory=dict, compare=False)
+    mirrors: Signs = (0, 0, 0)
+
+    @cached_property
+    def kept(self) -> Box:
+        """The points that are stored and stepped: the whole cell, or one side of each plane of symmetry."""
+        return kept_box(self.grid, self.kinds, self.mirrors)
+
+    def images(self, component: str, average: int | None = None) -> list[Image]:
+        """Return where the kept points of a component are seen in the cell; see `evenly.fdtd.cell.mirrors.images`."""
+        return images(component, self.grid, self.kinds, self.mirrors, average=average)
 
     @property
     def complex_fields(self) -> bool:
@@ -287,7 +300,7 @@ class Layers:
         return depth, rise, largest * rise
 
 
-def resolve(boundaries: Iterable[Boundary], grid: Grid) -> Layers:
+def resolve(boundaries: Iterable[Boundary], grid: Grid, mirrors: Iterable[Mirror] = ()) -> Layers:
     """Return the boundary conditions of all sides of the cell.
 
     Parameters
@@ -296,12 +309,14 @@ def resolve(boundaries: Iterable[Boundary], grid: Grid) -> Layers:
         In any order. Axes without walls given (`Periodic`, `Bloch`, `Metal`) get metal walls.
     grid : Grid
         The cell.
+    mirrors : iterable of Mirror
+        Symmetries of the fields.
 
     Raises
     ------
     InputError
-        If a side is given twice, a layer lies along a thin axis or is thinner than a point, or two layers together
-        are thicker than the cell.
+        If a side is given twice, a layer lies along a thin axis or is thinner than a point, two layers together are
+        thicker than the cell, or the sides don't have one of the symmetries.
 
     Examples
     --------
@@ -316,7 +331,31 @@ def resolve(boundaries: Iterable[Boundary], grid: Grid) -> Layers:
     kinds, bloch = _walls([b for b in given if isinstance(b, (Periodic, Bloch, Metal))], grid)
     made = _placed([b for b in given if isinstance(b, (PML, Absorber))], grid)
     pml, absorber = (_points(made, kind, grid) for kind in (PML, Absorber))
-    return Layers(grid, kinds, pml, absorber, bloch, made)
+    layers = Layers(grid, kinds, pml, absorber, bloch, made, checked(mirrors, grid))
+    _check_mirrors(layers)
+    return layers
+
+
+def _check_mirrors(layers: Layers) -> None:
+    for axis in (a for a in range(3) if layers.mirrors[a]):
+        letter, phase = AXES[axis], layers.phases[axis]
+        low, high = (layers.made.get((axis, side)) for side in SIDES)
+        if (low and replace(low, axis=None, side=None)) != (high and replace(high, axis=None, side=None)):
+            raise InputError(
+                f"The sides along {letter} have layers {low or 'none'} and {high or 'none'}, so {letter} = 0 is "
+                f"no plane of symmetry: give both sides the same layer, or leave out the mirror across {letter}."
+            )
+        if phase is not None and phase.imag != 0:
+            raise InputError(
+                f"With Bloch's k = {layers.bloch[axis]:g} along {letter}, waves along +{letter} and -{letter} differ, "
+                f"so {letter} = 0 is no plane of symmetry: leave out the mirror across {letter}, or choose k such that "
+                "the phase over the cell is 1 or -1."
+            )
+        if layers.pml[axis][1] + layers.absorber[axis][1] >= layers.grid.shape[axis] // 2:
+            raise InputError(
+                f"The layers along {letter} reach the plane of symmetry {letter} = 0: make them thinner or the cell "
+                "larger."
+            )
 
 
 def _walls(given: Sequence[Periodic | Bloch | Metal], grid: Grid) -> tuple[tuple[str, str, str], Vector]:

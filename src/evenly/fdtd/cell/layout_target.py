@@ -115,13 +115,20 @@ class LayoutTarget:
         x, y, z = (old + step for old, step in zip(self.center, by, strict=True))
         return replace(self, center=(x, y, z))
 
-    def check(self, grid: Grid) -> None:
+    def check(self, grid: Grid, center: Vector = (0.0, 0.0, 0.0)) -> None:
         """Check that a grid is that of this cell. With another resolution, sizes may differ by one grid spacing.
+
+        Parameters
+        ----------
+        grid : Grid
+            The points that are cut: with mirror symmetries, those on one side of the planes.
+        center : three floats
+            Their middle, in the coordinates of cuts.
 
         Raises
         ------
         InputError
-            If the size or the thin axes differ, or the layout's origin is not the middle of the cell.
+            If the size or the thin axes differ, or the cell's middle is elsewhere.
         """
         slack = (1 + 1e-9) * max(1 / self.resolution, grid.dx) if self.resolution != grid.resolution else grid.dx / 2
         same = all((a > 0) == (b > 0) and abs(a - b) <= slack for a, b in zip(self.size, grid.size, strict=True))
@@ -131,11 +138,12 @@ class LayoutTarget:
                 f"{self._layout} was made for {self}, but this cell is {here}: cut this one (`evenly partition`), or "
                 "run what the layout was made for."
             )
-        if max(map(abs, self.center)) > max(1 / self.resolution, grid.dx):
-            middle = ", ".join(f"{at:g}" for at in self.center)
+        if max(abs(a - b) for a, b in zip(self.center, center, strict=True)) > max(1 / self.resolution, grid.dx):
+            there, here = ("(" + ", ".join(f"{at:g}" for at in middle) + ")" for middle in (self.center, center))
+            here = f"at {here}" if any(center) else "the origin"
             raise InputError(
-                f"{self._layout} was made for a cell whose middle is at ({middle}), but here it is the origin: cut "
-                "this cell (`evenly partition`)."
+                f"{self._layout} was made for a cell whose middle is at {there}, but here it is {here}: cut this cell "
+                "(`evenly partition`)."
             )
 
     @property

@@ -32,6 +32,7 @@ from evenly.fdtd.cell.box import AXES, Box
 from evenly.fdtd.cell.cutting import ChunkBox, HasLayers, equal_parts, layer_pieces
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.cell.layout_target import LayoutTarget
+from evenly.fdtd.cell.mirrors import reduced
 from evenly.fdtd.cell.tree import Token, below, dump, nest, parse, read
 from evenly.memory import check_file
 from evenly.writing import replacing
@@ -173,17 +174,18 @@ class BinaryPartition:
         """
         return nest(self._tokens())
 
-    def for_cell(self, grid: Grid, ranks: int | None = None) -> BinaryPartition:
+    def for_cell(self, grid: Grid, ranks: int | None = None, *, whole: Box | None = None) -> BinaryPartition:
         """Return the same partition with a record of the cell and the number of ranks that it was made for.
 
-        Without `ranks`, the number follows from the owners.
+        Without `ranks`, the number follows from the owners. `whole` is as in `boxes`.
 
         Examples
         --------
         >>> print(BinaryPartition([("x", 0.0), 0, 1]).for_cell(Grid((4.0, 2.0, 0.0), 10)).made_for)
         a cell of 4 × 2 × 0 (40 × 20 × 1 points, resolution 10) on 2 ranks
         """
-        return BinaryPartition(self, LayoutTarget.of(grid, self.ranks if ranks is None else ranks))
+        grid, center = reduced(grid, grid.box if whole is None else whole)
+        return BinaryPartition(self, LayoutTarget.of(grid, self.ranks if ranks is None else ranks, center=center))
 
     @property
     def ranks(self) -> int:
@@ -259,12 +261,20 @@ class BinaryPartition:
             raise ReadError(path, str(error)) from error
 
     @classmethod
-    def equal(cls, grid: Grid, n: int) -> BinaryPartition:
+    def equal(cls, grid: Grid, n: int, box: Box | None = None) -> BinaryPartition:
         """Return a partition into `n` chunks of equal volume (to a layer of points), owned by 0 … n-1 depth first.
 
         The cell is cut across its longest axis into as many slabs as `n`'s largest prime factor. Each slab is then cut
         by the next factor across its own longest axis, and so on. Where there are fewer points than the factor
         needs, the box is halved instead, and the chunks are shared between the halves in proportion.
+
+        Parameters
+        ----------
+        grid : Grid
+            The cell.
+        n : int
+        box : Box, optional
+            The points to cut, if they aren't the whole cell (see `Layers.kept`).
 
         Raises
         ------
@@ -277,18 +287,26 @@ class BinaryPartition:
         BinaryPartition([('x', 0.0), [('x', -1.0), 0, 1], [('x', 1.0), 2, 3]])
         """
         n = _count(n, "n", "chunks")
-        if n > grid.box.volume:
+        box = grid.box if box is None else box
+        if n > box.volume:
             raise InputError(
-                f"`n` must be at most the number of grid points of the cell ({grid.box.volume}), but got {n}: "
+                f"`n` must be at most the number of grid points of the cell ({box.volume}), but got {n}: "
                 "use fewer chunks or a higher resolution."
             )
-        return cls(equal_parts(grid, grid.box, n, itertools.count()))
+        return cls(equal_parts(grid, box, n, itertools.count()))
 
-    def boxes(self, grid: Grid) -> list[Box]:
+    def boxes(self, grid: Grid, whole: Box | None = None) -> list[Box]:
         """Return the grid points of each chunk, depth first (in the order of `owners`).
 
         A cut lies between the two grid points whose nodes are nearest to its position. Points with index
         ``floor((position + size/2) resolution + 1/2)`` or higher are on its upper side.
+
+        Parameters
+        ----------
+        grid : Grid
+            The cell.
+        whole : Box, optional
+            The points that are cut, if they aren't the whole cell (see `Layers.kept`).
 
         Raises
         ------
@@ -296,13 +314,14 @@ class BinaryPartition:
             If the partition was made for another cell. Also if a cut is outside its parent, leaves no point on one
             side, or is across a thin axis; the message then names the node and the rule.
         """
-        return [box for box, _ in self._leaf_boxes(grid)]
+        return [box for box, _ in self._leaf_boxes(grid, whole)]
 
-    def _leaf_boxes(self, grid: Grid) -> list[tuple[Box, int]]:
+    def _leaf_boxes(self, grid: Grid, whole: Box | None) -> list[tuple[Box, int]]:
         """Return the grid points and the owner of each chunk, depth first."""
+        whole = grid.box if whole is None else whole
         if self.made_for is not None:
-            self.made_for.check(grid)
-        found, stack = [], [("root", self, grid.box)]
+            self.made_for.check(*reduced(grid, whole))
+        found, stack = [], [("root", self, whole)]
         while stack:
             where, node, box = stack.pop()
             if node.left is None or node.right is None:
@@ -337,7 +356,7 @@ class BinaryPartition:
             The cell.
         layers : optional
             Any object with `pml` and `absorber`: the thickness in points of the low and high layer along x, y, z, as
-            in the result of `evenly.fdtd.cell.boundaries.resolve`.
+            in the result of `evenly.fdtd.cell.boundaries.resolve`. If it has `kept`, only those points are cut.
         ranks : int
             Number of ranks; owners are taken modulo this number.
 
@@ -360,9 +379,10 @@ class BinaryPartition:
         [(5, 0, 0, True), (15, 0, 0, False), (15, 1, 1, False), (5, 1, 1, True)]
         """
         ranks = _count(ranks, "ranks", "ranks")
+        whole: Box | None = getattr(layers, "kept", None)
         return [
             piece
-            for number, (box, owner) in enumerate(self._leaf_boxes(grid))
+            for number, (box, owner) in enumerate(self._leaf_boxes(grid, whole))
             for piece in layer_pieces(box, grid, layers, owner=owner % ranks, leaf=number)
         ]
 

@@ -25,6 +25,7 @@ from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.cutting import ChunkBox
 from evenly.fdtd.counting.counts import Counts, Patch, count
 from evenly.fdtd.media.materials import Pole
+from evenly.fdtd.monitors.monitor import kept_boxes
 
 if TYPE_CHECKING:
     from evenly.fdtd.cell.boundaries import Layers
@@ -94,9 +95,9 @@ def tallies(sim: Fields, *, ranks: int | None = None, monitors: Iterable[Fourier
 def fourier_patches(sim: Fields, monitors: Iterable[FourierMonitor] = ()) -> list[Patch]:
     """Return the component, box and number of frequencies of each Fourier transform of the monitors."""
     return [
-        (region.component, region.box, len(monitor.frequencies))
+        (region.component, box, len(monitor.frequencies))
         for monitor in [*sim.monitors, *monitors]
-        for region in monitor.regions(sim.grid)
+        for region, box in kept_boxes(sim, monitor.regions(sim.grid))
     ]
 
 

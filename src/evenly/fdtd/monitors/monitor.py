@@ -2,6 +2,7 @@
 
 A monitor is a set of regions. Each region is one field component on one global box. Every rank transforms the part of a
 region that its chunks own. Methods that return results sum or gather them over the ranks, so all ranks must call them.
+In a cell with mirror symmetries, kept points are transformed, and results are read off their images as well.
 Saved data are indexed by global grid index and can be loaded with any layout and any number of ranks.
 
 To subtract the incident field, make a normalisation run: save the monitor of a run without the object, and load it
@@ -14,19 +15,24 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from evenly.errors import InputError
+from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.grid import Grid
+from evenly.fdtd.cell.mirrors import Image
 from evenly.fdtd.monitors.files import MonitorData, Region, read_data, write_data
 from evenly.fdtd.monitors.fourier import FieldView, FourierPatch, Phases, check_frequencies, decimation
 from evenly.fdtd.ranks.communicators import Communicator
 from evenly.fdtd.sources.source import Source
 
-__all__ = ["FourierMonitor", "Local", "MonitorData", "Region", "Stage"]
+__all__ = ["FourierMonitor", "Held", "Local", "MonitorData", "Region", "Stage", "disjoint", "kept_boxes"]
+
+# Largest difference of images in data that are loaded, relative to the largest value.
+_ALIKE = 1e-6
 
 
 class Stage(Protocol):
@@ -49,12 +55,47 @@ class Stage(Protocol):
         """Largest sampling interval in steps for monitors without `every`; None: only the bands limit it."""
 
 
+class Transformed(Protocol):
+    """The transforms of a component on a box of the whole cell."""
+
+    @property
+    def box(self) -> Box: ...
+
+    def values(self) -> NDArray[np.complex128]:
+        """Return them, (n_frequencies, *box.shape)."""
+
+
 @dataclass(frozen=True)
-class Local:
-    """The part of a region in one chunk of this rank."""
+class Held:
+    """Kept points of a region in one chunk of this rank, and their transforms."""
 
     region: Region
     patch: FourierPatch
+
+
+@dataclass(frozen=True)
+class _InMirror:
+    """A part of a patch, seen in a mirror."""
+
+    patch: FourierPatch
+    part: Box
+    image: Image
+
+    @property
+    def box(self) -> Box:
+        return self.image.turned(self.part)
+
+    def values(self) -> NDArray[np.complex128]:
+        values = self.patch.values()[(slice(None), *self.part.slices(self.patch.box.lo))]
+        return np.ascontiguousarray(self.image.factor * self.image.flipped(values))
+
+
+@dataclass(frozen=True)
+class Local:
+    """The part of a region that this rank knows from one of its chunks, directly or in a mirror."""
+
+    region: Region
+    patch: Transformed
 
     @property
     def inside(self) -> tuple[slice, slice, slice]:
@@ -88,6 +129,7 @@ class FourierMonitor(ABC):
             raise InputError(f"`every` of {self.label} must be a whole number of at least 1, but got {every!r}.")
         self.every = every
         self.patches: list[FourierPatch] = []
+        self._held: list[Held] = []
         self._local: dict[str, list[Local]] = {}
         self._regions: list[Region] = []
         self._waiting: list[tuple[MonitorData, float]] = []
@@ -119,15 +161,25 @@ class FourierMonitor(ABC):
         self._stage = stage
         self._regions = self.regions(stage.grid)
         phases = Phases(self.frequencies, stage.grid.dt, self.sampling(stage))
-        self._local = {
-            region.key: [
-                Local(region, FourierPatch(chunk, region.component, inside, phases, average=region.average))
+        self._held, self._local = [], {}
+        for region in self._regions:
+            seen = _seen(stage, region)
+            held = [
+                Held(region, FourierPatch(chunk, region.component, inside, phases, average=region.average))
+                for piece in disjoint([box for _, box in seen])
                 for chunk in stage.chunks
-                if not (inside := region.box & chunk.box).empty
+                if not (inside := piece & chunk.box).empty
             ]
-            for region in self._regions
-        }
-        self.patches = [part.patch for parts in self._local.values() for part in parts]
+            self._held += held
+            self._local[region.key] = [
+                Local(
+                    region, one.patch if image.direct and part == one.patch.box else _InMirror(one.patch, part, image)
+                )
+                for image, box in seen
+                for one in held
+                if not (part := box & one.patch.box).empty
+            ]
+        self.patches = [one.patch for one in self._held]
         waiting, self._waiting = self._waiting, []
         for data, factor in waiting:
             self._add(data, factor)
@@ -152,9 +204,19 @@ class FourierMonitor(ABC):
         for patch in self.patches:
             patch.flush()
 
-    def parts(self) -> list[Local]:
-        """Return the parts of the regions in this rank's chunks."""
-        return [part for parts in self._local.values() for part in parts]
+    def parts(self) -> list[Held]:
+        """Return the kept parts of the regions in this rank's chunks."""
+        return list(self._held)
+
+    def squares(self) -> NDArray[np.float64]:
+        """Return Σ |F|² over this rank's points and their images at every frequency, (n_frequencies,)."""
+        total = np.zeros(len(self.frequencies))
+        for one in (one for parts in self._local.values() for one in parts):
+            if isinstance(one.patch, FourierPatch):
+                total += one.patch.squares()
+            else:
+                total += np.sum(np.abs(one.patch.values()) ** 2, axis=(1, 2, 3))
+        return total
 
     def component_points(self, grid: Grid) -> int:
         """Return the number of values per sample on all ranks together, for real fields."""
@@ -225,7 +287,56 @@ class FourierMonitor(ABC):
 
     def _add(self, data: MonitorData, factor: float, *, fresh: bool = False) -> None:
         data.check_same(self.frequencies, self._regions, self.label)
-        for parts in self._local.values():
-            for part in parts:
-                more = factor * data.arrays[part.region.key][(slice(None), *part.inside)]
-                part.patch.replace(more if fresh else part.patch.values() + more)
+        # All are checked before any is changed.
+        for one, more in [(one, factor * self._given(data, one)) for one in self._held]:
+            one.patch.replace(more if fresh else one.patch.values() + more)
+
+    def _given(self, data: MonitorData, held: Held) -> NDArray[np.complex128]:
+        """Return the transforms of data at the points of a patch, which the data's images must agree on."""
+        box, array, key = held.patch.box, data.arrays[held.region.key], held.region.key
+        found = np.full((len(self.frequencies), *box.shape), np.nan + 0j)
+        slack = _ALIKE * float(np.abs(array).max(initial=0.0))
+        for image, wanted in _seen(self.stage, held.region):
+            part = wanted & box
+            if part.empty:
+                continue
+            seen = array[(slice(None), *image.turned(part).slices(held.region.box.lo))]
+            mine = found[(slice(None), *part.slices(box.lo))]
+            new = image.factor * image.flipped(seen)
+            if np.any(np.abs(mine - new) > slack):
+                raise InputError(
+                    f"The data for {self.label} ({key}) are not those of a symmetric cell, so they can't be loaded "
+                    "into one with mirror symmetries: leave out `symmetries` here, or save the data of a symmetric run."
+                )
+            mine[...] = new
+        return found
+
+
+def kept_boxes(stage: Any, regions: Sequence[Region]) -> list[tuple[Region, Box]]:
+    """Return the boxes of kept points that are transformed for regions, which don't overlap within a region."""
+    return [(one, box) for one in regions for box in disjoint([box for _, box in _seen(stage, one)])]
+
+
+def disjoint(boxes: Sequence[Box]) -> list[Box]:
+    """Return boxes that cover the same points, each once.
+
+    Examples
+    --------
+    >>> disjoint([Box((0, 0, 0), (2, 1, 1)), Box((1, 0, 0), (3, 1, 1))])
+    [Box(lo=(0, 0, 0), hi=(2, 1, 1)), Box(lo=(2, 0, 0), hi=(3, 1, 1))]
+    """
+    found: list[Box] = []
+    for box in boxes:
+        fresh = [] if box.empty else [box]
+        for known in found:
+            fresh = [part for piece in fresh for part in piece.without(known)]
+        found += fresh
+    return found
+
+
+def _seen(stage: Any, region: Region) -> list[tuple[Image, Box]]:
+    """Return the images of the kept points that a region shows, and the kept points themselves."""
+    layers = getattr(stage, "layers", None)
+    whole = Image(stage.grid.box, (None, None, None), 1)
+    found = [whole] if layers is None else layers.images(region.component, region.average)
+    return [(image, box) for image in found if not (box := image.turned(region.box & image.seen)).empty]

@@ -18,6 +18,7 @@ from evenly.fdtd.cell.boundaries import Phases
 from evenly.fdtd.cell.box import Box, Index
 from evenly.fdtd.cell.extents import axis_weights, check_inside
 from evenly.fdtd.cell.grid import COMPONENTS, Grid, Vector, vector
+from evenly.fdtd.cell.mirrors import fold
 
 if TYPE_CHECKING:
     from evenly.fdtd.fields import Fields
@@ -93,7 +94,12 @@ class PointProbe:
         check_component(component, what)
         self.point = vector(point, f"the point of {what}")
         check_inside(sim.grid, self.point, (0, 0, 0), what)
-        found = corners(sim.grid, component, self.point, sim.layers.phases)
+        found = []
+        for index, weight in corners(sim.grid, component, self.point, sim.layers.phases):
+            # Where a mirror shows a kept point; points on walls that none shows are 0.
+            kept = fold(sim.layers.images(component), index)
+            if kept is not None:
+                found.append((kept[0], weight * kept[1]))
         self.weights = [weight for _, weight in found]
         self.parts, self._communicator = sim.parts, sim.communicator
         self.own: list[int] = []

@@ -89,8 +89,8 @@ def max_abs_field(sim: Fields, component: str, center: Place | None = None, size
         middle, edges = region(sim.grid, center, size, "the region of max_abs_field")
         box = _points_inside(sim.grid, component, middle, edges)
     largest = 0.0
-    for chunk in sim.chunks:
-        inside = box & chunk.box
+    for image, chunk in itertools.product(sim.layers.images(component), sim.chunks):
+        inside = image.turned(box & image.seen) & chunk.box
         for slab in [] if inside.empty else inside.slabs(0, _SLAB_POINTS):
             parts = [chunk.view(component, part, slab) for part in range(chunk.parts)]
             magnitude = np.abs(parts[0]) if len(parts) == 1 else np.hypot(parts[0], parts[1])
@@ -142,10 +142,12 @@ def integrate(
     combinations = _combinations(sim, middle, edges)
     _fill_upper_ghosts(sim, names, [hull(along) for along in combinations])
     total: Any = 0.0
-    for chunk, along in itertools.product(sim.chunks, combinations):
-        inside = chunk.box & hull(along)
+    mirrors = sim.layers.images("centre")
+    for chunk, along, n in itertools.product(sim.chunks, combinations, range(len(mirrors))):
+        inside = mirrors[n].turned(chunk.box & mirrors[n].kept) & hull(along)
         for slab in [] if inside.empty else inside.slabs(0, _SLAB_POINTS):
-            total = total + _part(sim, chunk, function, names, along, slab)
+            fields = [_seen(sim, chunk, name, n, slab) for name in names]
+            total = total + _part(sim, function, fields, along, slab)
     both = sim.communicator.allreduce(np.array([np.real(total), np.imag(total)], np.float64))
     is_complex = any(sim.communicator.allgather(np.iscomplexobj(total)))
     return complex(both[0], both[1]) if is_complex else float(both[0])
@@ -197,7 +199,8 @@ def _combinations(sim: Fields, center: Vector, size: Vector) -> list[tuple[AxisW
 def _fill_upper_ghosts(sim: Fields, components: Sequence[str], hulls: Sequence[Box]) -> None:
     """Let chunks see their neighbours' points above them, edges and corners too, as averaging to centres needs them."""
     boxes = [chunk.box for chunk in sim.chunk_boxes]
-    touched = [n for n, box in enumerate(boxes) if any(not (box & one).empty for one in hulls)]
+    kept = [image.turned(image.seen & one) for image in sim.layers.images("centre") for one in hulls]
+    touched = [n for n, box in enumerate(boxes) if any(not (box & one).empty for one in kept)]
     needs = []
     for n, component in itertools.product(touched, components):
         x, y, z = (
@@ -212,16 +215,10 @@ def _fill_upper_ghosts(sim: Fields, components: Sequence[str], hulls: Sequence[B
 
 
 def _part(
-    sim: Fields,
-    chunk: Chunk,
-    function: Callable[..., Any],
-    names: Sequence[str],
-    along: Sequence[AxisWeights],
-    slab: Box,
+    sim: Fields, function: Callable[..., Any], fields: Sequence[Array], along: Sequence[AxisWeights], slab: Box
 ) -> Any:
     shift: Index = (along[0].shift, along[1].shift, along[2].shift)
     turn = _turn(sim, shift)
-    fields = [_centred(chunk, name, slab) for name in names]
     values = np.asarray(function(*sim.grid.points("centre", slab.shift(shift)), *(turn * f for f in fields)))
     try:
         values = np.broadcast_to(values, slab.shape)
@@ -239,6 +236,13 @@ def _turn(sim: Fields, shift: Index) -> float | complex:
     for axis, by in enumerate(shift):
         turn *= (sim.layers.phases[axis] or 1) ** (by // sim.grid.shape[axis])
     return turn if turn.imag else turn.real
+
+
+def _seen(sim: Fields, chunk: Chunk, component: str, n: int, slab: Box) -> Array:
+    """Return a component at centres of cells, as the cell's image number `n` shows the kept ones."""
+    kept = sim.layers.images("centre")[n].turned(slab)
+    image = sim.layers.images(component)[n]
+    return np.asarray(image.factor * image.flipped(_centred(chunk, component, kept)))
 
 
 def _centred(chunk: Chunk, component: str, slab: Box) -> Array:

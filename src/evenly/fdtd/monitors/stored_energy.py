@@ -19,6 +19,7 @@ The energy stored by absorbing layers, off-diagonal elements and nonlinear terms
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ from numpy.typing import NDArray
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.extents import axis_weights, merged
 from evenly.fdtd.cell.grid import COMPONENTS
+from evenly.fdtd.cell.mirrors import folded
 from evenly.fdtd.monitors.probes import Place, region
 from evenly.fdtd.stepping.coefficients import PoleGroup
 from evenly.fdtd.stepping.frame import packed_indices
@@ -109,19 +111,27 @@ def rough_energy(sim: Fields) -> float:
     0.0
     """
     total = 0.0
-    for chunk in sim.chunks:
-        for component in COMPONENTS:
-            for slab in chunk.box.slabs(0, _SLAB_POINTS):
-                medium = _permittivity(chunk, component, slab)
-                for part in range(chunk.parts):
-                    field = chunk.view(component, part, slab)
-                    weighed = field if np.ndim(medium) == 0 else medium * field
-                    factor = medium if np.ndim(medium) == 0 else 1.0
-                    total += 0.5 * factor * float(np.einsum("xyz,xyz->", weighed, field, dtype=np.float64))
+    for chunk, component in itertools.product(sim.chunks, COMPONENTS):
+        counts = _counted(sim, component)
+        for slab in chunk.box.slabs(0, _SLAB_POINTS):
+            medium = _permittivity(chunk, component, slab)
+            along = [w[a:b] for w, a, b in zip(counts, slab.lo, slab.hi, strict=False)]
+            for part in range(chunk.parts):
+                field = chunk.view(component, part, slab)
+                weighed = field if np.ndim(medium) == 0 else medium * field
+                factor = medium if np.ndim(medium) == 0 else 1.0
+                how = "xyz,xyz,x,y,z->" if along else "xyz,xyz->"
+                total += 0.5 * factor * float(np.einsum(how, weighed, field, *along, dtype=np.float64))
     return float(sim.communicator.allreduce(total)) * sim.grid.dx**sim.grid.dimensions
 
 
 Weights = tuple[Array, Array, Array]
+
+
+def _counted(sim: Fields, component: str) -> list[Array]:
+    """Return how many points of the cell each kept point stands for, along x, y, z; nothing without mirrors."""
+    images = sim.layers.images(component)
+    return [folded(np.ones(n), a, images) for a, n in enumerate(sim.grid.shape)] if any(sim.layers.mirrors) else []
 
 
 def _weights(sim: Fields, component: str, center: Place | None, size: Place | None) -> Weights:
@@ -139,7 +149,7 @@ def _weights(sim: Fields, component: str, center: Place | None, size: Place | No
             phase = 1 if sim.layers.kinds[axis] == "periodic" else None
             for part in merged(axis_weights(grid, component, axis, low, high, phase), step):
                 weights[part.start : part.stop] += part.weights
-        along.append(weights)
+        along.append(folded(weights, axis, sim.layers.images(component)))
     return along[0], along[1], along[2]
 
 

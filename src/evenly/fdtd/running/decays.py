@@ -15,7 +15,7 @@ import numpy as np
 
 from evenly.arguments import explained
 from evenly.errors import InputError
-from evenly.fdtd.monitors.fourier import FourierPatch
+from evenly.fdtd.monitors.monitor import FourierMonitor
 from evenly.fdtd.monitors.points import PointProbe
 from evenly.fdtd.monitors.stored_energy import rough_energy
 from evenly.fdtd.running.conditions import Condition, State, end_of_sources
@@ -335,9 +335,8 @@ def _norms(sim: Fields) -> list[list[float]]:
     for n in _transformed(sim):
         monitor = sim.monitors[n - 1]
         mine = np.zeros(len(monitor.frequencies))
-        for patch in monitor.patches:
-            if isinstance(patch, FourierPatch):
-                mine += patch.squares()
+        if isinstance(monitor, FourierMonitor):
+            mine += monitor.squares()
         found.append(np.sqrt(sim.communicator.allreduce(mine)).tolist())
     return found
 

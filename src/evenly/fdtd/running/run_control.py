@@ -104,7 +104,7 @@ def run(
             condition.restore(sim.resumed.pop(repr(condition)))
     prepare(sim)
     sim.conditions = conditions
-    with closing(progress(show, sim.grid.box.volume)) as shown:
+    with closing(progress(show, sim.layers.kept.volume)) as shown:
         for action in actions:
             _call(sim, action.begin)
         reason = _loop(sim, conditions, actions, shown, first)

@@ -2,7 +2,8 @@
 
 Chunks say what they need, box by box; every rank works out the same plan. Messages between two ranks travel in one
 buffer each way, over persistent requests. Beyond a periodic side the neighbour is the chunk on the other side,
-with the Bloch phase; beyond a wall there is nothing, and ghosts stay zero.
+with the Bloch phase; beyond a plane of symmetry it is the mirror image, with the component's parity; beyond a wall
+there is nothing, and ghosts stay zero.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.fdtd.cell.box import Box, Index
-from evenly.fdtd.cell.grid import Grid
+from evenly.fdtd.cell.box import Box
+from evenly.fdtd.cell.grid import OFFSETS, Grid
+from evenly.fdtd.cell.mirrors import parity
 
 if TYPE_CHECKING:
     from evenly.fdtd.cell.boundaries import Layers
@@ -85,14 +87,14 @@ def match(needs: Sequence[Need], boxes: Sequence[Box], layers: Layers) -> list[C
     high = np.array([box.hi for box in boxes])
     copies = []
     for need in needs:
-        # A ghost lies in the cell, or beyond a periodic side: then its image in the cell is copied, times a phase.
-        for shift, phase in _images(need.box, layers):
-            wanted = need.box.shift(shift)
+        # A ghost lies in the cell, or beyond a side: then its image in the cell is copied, times a phase or parity.
+        for images in _images(need.box, layers, need.component):
+            wanted = images.wanted
             there = np.all((low < wanted.hi) & (high > wanted.lo), axis=1)
             for source in map(int, np.flatnonzero(there)):
                 part = wanted & boxes[source]
-                back: Index = (-shift[0], -shift[1], -shift[2])
-                copies.append(Copy(source, need.chunk, need.component, part, part.shift(back), phase))
+                ghosts = images.ghosts(part)
+                copies.append(Copy(source, need.chunk, need.component, part, ghosts, images.factor))
     return copies
 
 
@@ -114,32 +116,108 @@ def near_boxes(mine: Sequence[Box], boxes: Sequence[Box], layers: Layers) -> lis
     there = np.zeros(len(boxes), dtype=bool)
     for box in mine:
         around = box.grow(1)
-        for shift, _ in _images(around, layers):
-            wanted = around.shift(shift)
+        for images in _images(around, layers, "Ex"):
+            wanted = images.wanted
             there |= np.all((low < wanted.hi) & (high > wanted.lo), axis=1)
     return [int(index) for index in np.flatnonzero(there)]
 
 
-def _images(box: Box, layers: Layers) -> list[tuple[Index, complex]]:
-    """Return the shifts that bring parts of a box into the cell, with the phase that the fields then need."""
-    choices: list[list[tuple[int, complex]]] = []
-    for axis in range(3):
-        n = layers.grid.shape[axis]
-        options: list[tuple[int, complex]] = []
-        if box.hi[axis] > 0 and box.lo[axis] < n:
-            options.append((0, 1))
-        phase = layers.phases[axis]
-        if phase is not None and not layers.grid.thin[axis]:
-            # Bloch's theorem: F(r + L) = exp(i k L) F(r), so what lies beyond the upper side is the lower side's
-            # field times the phase, and the other way round with the conjugate.
-            if box.hi[axis] > n:
-                options.append((-n, phase))
-            if box.lo[axis] < 0:
-                options.append((n, phase.conjugate()))
-        choices.append(options)
+@dataclass(frozen=True)
+class _Along:
+    """Where ghost points come from along one axis.
+
+    Attributes
+    ----------
+    ghosts : two ints
+        First index and one past the last of the ghost points; a single one if they are mirrored.
+    shift : int
+        Index i becomes i + shift, or shift - i where it is mirrored.
+    mirrored : bool
+    factor : complex
+        What the fields there have to be multiplied with.
+    """
+
+    ghosts: tuple[int, int]
+    shift: int
+    mirrored: bool = False
+    factor: complex = 1
+
+    def there(self, low: int, high: int) -> tuple[int, int]:
+        return (self.shift - high + 1, self.shift - low + 1) if self.mirrored else (low + self.shift, high + self.shift)
+
+    def back(self, low: int, high: int) -> tuple[int, int]:
+        return self.there(low, high) if self.mirrored else (low - self.shift, high - self.shift)
+
+
+@dataclass(frozen=True)
+class _Images:
+    """Where a box of ghost points, or a part of one, comes from along x, y, z."""
+
+    along: tuple[_Along, _Along, _Along]
+
+    @property
+    def wanted(self) -> Box:
+        """The points whose fields are wanted."""
+        return _box([one.there(*one.ghosts) for one in self.along])
+
+    @property
+    def factor(self) -> complex:
+        """What they have to be multiplied with."""
+        x, y, z = self.along
+        return x.factor * y.factor * z.factor
+
+    def ghosts(self, part: Box) -> Box:
+        """Return the ghosts that a part of the wanted points is for."""
+        return _box([one.back(a, b) for one, a, b in zip(self.along, part.lo, part.hi, strict=True)])
+
+
+def _box(ends: Sequence[tuple[int, int]]) -> Box:
+    x, y, z = ends
+    return Box((x[0], y[0], z[0]), (x[1], y[1], z[1]))
+
+
+def _images(box: Box, layers: Layers, component: str) -> list[_Images]:
+    """Return where all points of a box come from, those left out that have no fields."""
+    choices = [
+        _mirrored(box, layers, component, axis) if layers.mirrors[axis] else _shifted(box, layers, axis)
+        for axis in range(3)
+    ]
+    return [_Images((x, y, z)) for x, y, z in itertools.product(*choices)]
+
+
+def _shifted(box: Box, layers: Layers, axis: int) -> list[_Along]:
+    """Return where points come from along an axis without a mirror: the cell, or another period."""
+    n, phase, ends = layers.grid.shape[axis], layers.phases[axis], (box.lo[axis], box.hi[axis])
     found = []
-    for x, y, z in itertools.product(*choices):
-        found.append(((x[0], y[0], z[0]), x[1] * y[1] * z[1]))
+    if ends[1] > 0 and ends[0] < n:
+        found.append(_Along(ends, 0))
+    if phase is not None and not layers.grid.thin[axis]:
+        # Bloch's theorem: F(r + L) = exp(i k L) F(r), so what lies beyond the upper side is the lower side's
+        # field times the phase, and the other way round with the conjugate.
+        if ends[1] > n:
+            found.append(_Along(ends, -n, factor=phase))
+        if ends[0] < 0:
+            found.append(_Along(ends, n, factor=phase.conjugate()))
+    return found
+
+
+def _mirrored(box: Box, layers: Layers, component: str, axis: int) -> list[_Along]:
+    """Return where points come from along an axis with a mirror: the kept part, or one layer of images beyond it."""
+    n, phase, low, high = layers.grid.shape[axis], layers.phases[axis], box.lo[axis], box.hi[axis]
+    first, end = layers.kept.lo[axis], layers.kept.hi[axis]
+    field = {"G": "E", "K": "H"}.get(component[0], component[0]) + component[1:]
+    total = n - 1 if OFFSETS[field][axis] == 0.5 else n
+    sign = parity(component, axis, layers.mirrors[axis])
+    found = []
+    if high > first and low < end:
+        found.append(_Along((max(low, first), min(high, end)), 0))
+    if low < first and phase is None:
+        found.append(_Along((first - 1, first), total, mirrored=True, factor=sign))
+    if low < first and phase is not None:
+        # Node 0 of a periodic axis is on a plane, too. Point i is that at i + n times the conjugate phase.
+        found.append(_Along((first - 1, first), total - n, mirrored=True, factor=sign * phase.conjugate()))
+    if high > end and phase is not None:
+        found.append(_Along((end, end + 1), total, mirrored=True, factor=sign))
     return found
 
 

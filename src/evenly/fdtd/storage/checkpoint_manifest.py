@@ -68,6 +68,7 @@ def _settings(sim: Fields) -> dict[str, Any]:
         "absorber points": [list(pair) for pair in layers.absorber],
         "layers": sorted(f"{axis} {side}: {layer!r}" for (axis, side), layer in layers.made.items()),
         "Bloch vector": list(layers.bloch),
+        "mirrors": list(layers.mirrors),
     }
 
 
