@@ -6,6 +6,7 @@ usage: mirrors.py REFERENCE.npz SCENE [SCENE ...]
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -198,6 +199,21 @@ def results(sim: fdtd.Simulation, steps: int = 50) -> dict[str, Any]:
     }
 
 
+def written(sim: fdtd.Simulation, path: Path, steps: int = 20) -> dict[str, Any]:
+    """Run for some steps, and return what files of all fields and of media hold, at their places and at nodes."""
+    import h5py
+
+    found: dict[str, Any] = {}
+    sim.run(until=steps * sim.grid.dt, progress="off")
+    names = (*COMPONENTS, "epsilon", "mu_x")
+    for where, average in (("place", None), ("nodes", "nodes")):
+        sim.write(path, names, average=average)
+        with h5py.File(path) as file:
+            found |= {f"{where} {name}": file[name][...] for name in names}
+        fdtd.all_wait()
+    return found
+
+
 def _weighed(x: Any, y: Any, z: Any, a: Any, b: Any, c: Any) -> NDArray[Any]:
     return np.asarray((2 + x + y) * abs(a) ** 2 + (2 + z) * abs(b - c) ** 2 + (2 + y) * abs(c + a) ** 2)
 
@@ -221,6 +237,9 @@ def main(path: str, *scenes: str) -> None:
         for number, layout in enumerate(layouts(scene)):
             difference = worst(results(simulation(scene, layout=layout)), expected)
             fdtd.master_print(f"{scene.replace(' ', '_')} {number} {difference:.3e}")
+        whole, part = (simulation(scene, symmetric=symmetric) for symmetric in (False, True))
+        files = [written(sim, Path(path).with_name(f"fields{n}.h5")) for n, sim in enumerate((whole, part))]
+        fdtd.master_print(f"{scene.replace(' ', '_')} files {worst(files[1], files[0]):.3e}")
 
 
 if __name__ == "__main__":

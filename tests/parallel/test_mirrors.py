@@ -50,6 +50,13 @@ def test_threads_and_separate_sweeps(
     assert mirrors.worst(mirrors.results(mirrors.simulation(scene, **options)), references[scene]) < ROUND_OFF
 
 
+@pytest.mark.parametrize("scene", SCENES)
+def test_files_hold_the_whole_cell(scene: str, tmp_path: Path) -> None:
+    expected = mirrors.written(mirrors.simulation(scene, symmetric=False), tmp_path / "whole.h5")
+    sim = mirrors.simulation(scene, layout=mirrors.layouts(scene)[1])
+    assert mirrors.worst(mirrors.written(sim, tmp_path / "kept.h5"), expected) < ROUND_OFF
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_ranks(ranks: int, references: dict[str, dict[str, Any]], tmp_path: Path) -> None:
@@ -59,5 +66,5 @@ def test_ranks(ranks: int, references: dict[str, dict[str, Any]], tmp_path: Path
     output = run_ranks(ranks, Path(mirrors.__file__), str(path), *SCENES, timeout_s=300)
     names = {scene.replace(" ", "_") for scene in SCENES}
     lines = [line.split() for line in output.splitlines() if line.split()[:1] and line.split()[0] in names]
-    assert len(lines) == 3 * len(SCENES)
+    assert len(lines) == 4 * len(SCENES)
     assert max(float(difference) for _, _, difference in lines) < ROUND_OFF, output

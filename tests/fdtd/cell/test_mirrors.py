@@ -20,7 +20,8 @@ PULSE = fdtd.GaussianPulse(1.0, fwidth=0.5)
 
 
 def _sim(**given: Any) -> fdtd.Simulation:
-    return fdtd.Simulation(**({"cell": (2, 1, 0), "resolution": 10, "symmetries": [Mirror("x")]} | given))
+    usual: dict[str, Any] = {"cell": (2, 1, 0), "resolution": 10, "symmetries": [Mirror("x")]}
+    return fdtd.Simulation(**(usual | given))
 
 
 def _step(**given: Any) -> None:
@@ -128,8 +129,8 @@ def test_a_structure_without_the_symmetry_is_refused(structure: dict[str, Any], 
         _step(**structure)
 
 
-def _dipole(component: str, *center: float, **more: Any) -> fdtd.Source:
-    return fdtd.Source(PULSE, component, center=(*center, 0.0), **more)
+def _dipole(component: str, x: float, y: float, **more: Any) -> fdtd.Source:
+    return fdtd.Source(PULSE, component, center=(x, y, 0.0), **more)
 
 
 @pytest.mark.parametrize(

@@ -217,9 +217,9 @@ class Layers:
         """The points that are stored and stepped: the whole cell, or one side of each plane of symmetry."""
         return kept_box(self.grid, self.kinds, self.mirrors)
 
-    def images(self, component: str, average: int | None = None) -> list[Image]:
+    def images(self, component: str, average: int | None = None, *, walls: bool = False) -> list[Image]:
         """Return where the kept points of a component are seen in the cell; see `evenly.fdtd.cell.mirrors.images`."""
-        return images(component, self.grid, self.kinds, self.mirrors, average=average)
+        return images(component, self.grid, self.kinds, self.mirrors, average=average, walls=walls)
 
     @property
     def complex_fields(self) -> bool:

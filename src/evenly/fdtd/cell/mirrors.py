@@ -237,7 +237,15 @@ class Image:
         return values[(..., *turns)]
 
 
-def images(component: str, grid: Grid, kinds: Kinds, signs: Signs, *, average: int | None = None) -> list[Image]:
+def images(
+    component: str,
+    grid: Grid,
+    kinds: Kinds,
+    signs: Signs,
+    *,
+    average: int | None = None,
+    walls: bool = False,
+) -> list[Image]:
     """Return all images of the kept points of a component, the direct one first; they don't overlap.
 
     Parameters
@@ -248,6 +256,8 @@ def images(component: str, grid: Grid, kinds: Kinds, signs: Signs, *, average: i
         As in `kept_box`.
     average : int, optional
         The axis along which the component was averaged to the nodes.
+    walls : bool
+        Whether node 0 between walls is the image of node n, a ghost point; it is left out otherwise.
 
     Examples
     --------
@@ -267,7 +277,7 @@ def images(component: str, grid: Grid, kinds: Kinds, signs: Signs, *, average: i
         if kinds[axis] == "periodic":
             ends = (0, n // 2 + on_plane), (on_plane, n // 2)
         else:
-            ends = (n // 2, n), (n // 2 + on_plane, n)
+            ends = (n // 2, n), (n // 2 + on_plane, n + (1 if walls and not half else 0))
         choices.append([(*ends[0], None, 1), (*ends[1], n - 1 + on_plane, sign)])
     found = []
     for x, y, z in itertools.product(*choices):

@@ -44,10 +44,12 @@ from evenly.fdtd.storage.output_places import (
 from evenly.fdtd.storage.output_values import (
     SLAB_POINTS,
     Average,
+    Piece,
     check_components,
     exchange_for_nodes,
     field_slabs,
     media_slabs,
+    pieces,
     place,
 )
 from evenly.writing import check_replaceable, is_own, new_beside, put
@@ -134,7 +136,7 @@ class _Target:
     def __init__(self, sim: Fields, path: Path, names: Sequence[str], box: Box, average: Average, h5py: Any) -> None:
         self.sim, self.path, self.names, self.box, self.average, self.h5py = sim, path, names, box, average, h5py
         self.rank, self.size = sim.communicator.rank, sim.communicator.size
-        self.pieces = [(i, c, c.box & box) for i, c in enumerate(sim.chunk_boxes) if not (c.box & box).empty]
+        self.pieces = {name: pieces(sim, name, box, average) for name in names}
         self.new: list[Path] = []
         self.shared = self.size > 1 and h5py.get_config().mpi and hasattr(sim.communicator, "comm")
 
@@ -177,7 +179,7 @@ class _Target:
     def _parts(self) -> None:
         """Each rank writes a file of its own, and the master one that shows them all as one array."""
         part = part_path(self.path, self.rank)
-        own = any(chunk.owner == self.rank for _, chunk, _ in self.pieces)
+        own = any(self._own(name) for name in self.names)
         with self._together():
             if own:
                 # The name is evenly's choice, not the user's.
@@ -208,48 +210,53 @@ class _Target:
     def _write_part(self, path: Path) -> None:
         with self._new(path) as file:
             file.attrs["format"], file.attrs["rank"], file.attrs["whole"] = FORMAT, self.rank, self.path.name
-            for index, piece in self._own():
-                for name in self.names:
-                    data = file.create_dataset(f"{name}/{index}", piece.shape, _type(self.sim, name))
-                    _fill(data, piece, self._values(name, index, piece))
+            for name in self.names:
+                for piece in self._own(name):
+                    data = file.create_dataset(f"{name}/{piece.number}", piece.seen.shape, _type(self.sim, name))
+                    _fill(data, piece.seen, self._values(name, piece, piece.seen))
 
     def _write_whole(self, path: Path) -> None:
         with self._new(path) as file:
             for name in self.names:
-                layout = self.h5py.VirtualLayout(self.box.shape, _type(self.sim, name))
-                for index, chunk, piece in self.pieces:
-                    source = part_path(self.path, chunk.owner).name
-                    layout[piece.slices(self.box.lo)] = self.h5py.VirtualSource(source, f"{name}/{index}", piece.shape)
-                self._describe(file, name, file.create_virtual_dataset(name, layout, fillvalue=np.nan))
+                kind = _type(self.sim, name)
+                layout = self.h5py.VirtualLayout(self.box.shape, kind)
+                for piece in self.pieces[name]:
+                    source, shape = part_path(self.path, piece.owner).name, piece.seen.shape
+                    part = self.h5py.VirtualSource(source, f"{name}/{piece.number}", shape)
+                    layout[piece.seen.slices(self.box.lo)] = part
+                self._describe(file, name, file.create_virtual_dataset(name, layout, fillvalue=kind.type(np.nan)))
 
     @contextmanager
     def _new(self, path: Path) -> Iterator[Any]:
         with guarded(path) as raw, self.h5py.File(raw, "w") as file:
             yield file
 
-    def _own(self) -> list[tuple[int, Box]]:
-        """Return this rank's chunks in the region: number and points."""
-        return [(index, piece) for index, chunk, piece in self.pieces if chunk.owner == self.rank]
+    def _own(self, name: str) -> list[Piece]:
+        """Return what this rank writes of a component."""
+        return [piece for piece in self.pieces[name] if piece.owner == self.rank]
 
-    def _values(self, name: str, index: int, box: Box) -> Slabs:
-        """Yield slabs that tile a box inside a chunk, with their values."""
-        if name in COMPONENTS:
-            chunk = next(chunk for chunk in self.sim.chunks if chunk.index == index)
-            return field_slabs(self.sim, chunk, name, box, self.average)
-        return media_slabs(self.sim, name, box)
+    def _values(self, name: str, piece: Piece, box: Box) -> Slabs:
+        """Yield slabs that tile a box inside a piece, with their values."""
+        if name not in COMPONENTS:
+            yield from media_slabs(self.sim, name, box)
+            return
+        chunk = next(chunk for chunk in self.sim.chunks if chunk.index == piece.chunk)
+        image = piece.image
+        for slab, values in field_slabs(self.sim, chunk, name, image.turned(box), self.average):
+            yield image.turned(slab), values if image.direct else image.factor * image.flipped(values)
 
     def _shares(self, name: str) -> Slabs:
         """Yield this rank's points, chunk by chunk."""
-        for index, piece in self._own():
-            yield from self._values(name, index, piece)
+        for piece in self._own(name):
+            yield from self._values(name, piece, piece.seen)
 
     def _planes(self, name: str) -> Slabs:
         """Yield all points as whole planes, which lie together in the file: rows of chunks are slow to write."""
         for slab in self.box.slabs(0, SLAB_POINTS):
             values = np.empty(slab.shape, _type(self.sim, name))
-            for index, piece in self._own():
-                if not (piece & slab).empty:
-                    _fill(values, slab, self._values(name, index, piece & slab))
+            for piece in self._own(name):
+                if not (piece.seen & slab).empty:
+                    _fill(values, slab, self._values(name, piece, piece.seen & slab))
             yield slab, values
 
     def _describe(self, file: Any, name: str, data: Any) -> None:
@@ -271,7 +278,9 @@ class _Target:
 
     def _remove_stale(self) -> None:
         """Remove parts that a former writing left and this one doesn't have."""
-        used = set() if self.size == 1 or self.shared else {part_path(self.path, c.owner) for _, c, _ in self.pieces}
+        used = set()
+        if self.size > 1 and not self.shared:
+            used = {part_path(self.path, piece.owner) for found in self.pieces.values() for piece in found}
         if self.rank == 0:
             for old in self.path.parent.glob(f"{self.path.stem}.rank[0-9][0-9][0-9][0-9]*{self.path.suffix}"):
                 if old not in used and is_own(old):

@@ -7,6 +7,7 @@ place. Media are sampled anew for each slab, so that they can be written before 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.grid import COMPONENTS, OFFSETS, Grid
+from evenly.fdtd.cell.mirrors import Image
 
 if TYPE_CHECKING:
     from evenly.fdtd.fields import Fields
@@ -25,10 +27,12 @@ __all__ = [
     "MEDIA",
     "SLAB_POINTS",
     "Average",
+    "Piece",
     "check_components",
     "exchange_for_nodes",
     "field_slabs",
     "media_slabs",
+    "pieces",
     "place",
 ]
 
@@ -75,6 +79,58 @@ def place(name: str, average: Average) -> tuple[float, float, float]:
     return OFFSETS[("E" if name.startswith("epsilon") else "H") + letter] if letter in "xyz" else (0.0, 0.0, 0.0)
 
 
+@dataclass(frozen=True)
+class Piece:
+    """Points of the cell that one rank writes: those of a chunk, or their images in a mirror.
+
+    Attributes
+    ----------
+    number : str
+        Name among the pieces of a component.
+    chunk, owner : int
+        The chunk, and its rank.
+    seen : Box
+        The points in the cell.
+    image : Image
+        From the chunk's points to those.
+    """
+
+    number: str
+    chunk: int
+    owner: int
+    seen: Box
+    image: Image
+
+
+def pieces(sim: Fields, name: str, box: Box, average: Average) -> list[Piece]:
+    """Return the pieces that tile a box of the cell, of a field or a medium.
+
+    Examples
+    --------
+    >>> from evenly.fdtd.simulation import Simulation
+    >>> sim = Simulation(cell=(1, 0, 0), resolution=10)
+    >>> [piece.seen.shape for piece in pieces(sim, "Ez", sim.grid.box, None)]
+    [(10, 1, 1)]
+    """
+    layers, n = sim.layers, sim.grid.shape
+    # Media are sampled anew wherever a point is; any images that cover the cell will do.
+    found = layers.images(name, walls=True) if name in COMPONENTS else layers.images("centre")
+    if name in COMPONENTS and average:
+        # At the nodes, but of the component's parity.
+        nodes = layers.images("node", walls=True)
+        found = [replace(node, factor=image.factor) for node, image in zip(nodes, found, strict=True)]
+    result = []
+    for number, image in enumerate(found):
+        for index, chunk in enumerate(sim.chunk_boxes):
+            # Between walls, node 0 is the image of node n, a ghost point of the last chunk.
+            x, y, z = (high + (high == end) for high, end in zip(chunk.box.hi, n, strict=True))
+            own = chunk.box if image.direct else Box(chunk.box.lo, (x, y, z))
+            seen = box & image.turned(own & image.kept)
+            if not seen.empty:
+                result.append(Piece(f"{index}.{number}" if number else f"{index}", index, chunk.owner, seen, image))
+    return result
+
+
 def field_slabs(sim: Fields, chunk: Chunk, name: str, box: Box, average: Average) -> Iterator[tuple[Box, Array]]:
     """Yield boxes that tile `box`, inside the chunk, with the values of a field, complex where fields are."""
     for slab in _slabs(box):
@@ -114,9 +170,13 @@ def _values(sim: Fields, chunk: Chunk, name: str, part: int, box: Box, average: 
     reach = _below(box, axes)
     values = chunk.view(name, part, reach).copy()
     for axis in axes:
-        if reach.lo[axis] < 0 and sim.layers.kinds[axis] == "metal":
-            # Normal E and tangential H are mirrored at a metal wall.
+        if sim.layers.kinds[axis] != "metal":
+            continue
+        # Normal E and tangential H are mirrored at a metal wall.
+        if reach.lo[axis] < 0:
             values[_at(axis, 0)] = values[_at(axis, 1)]
+        if reach.hi[axis] > sim.grid.shape[axis]:
+            values[_at(axis, -1)] = values[_at(axis, -2)]
     for axis in axes:
         values = 0.5 * (values[_at(axis, slice(1, None))] + values[_at(axis, slice(None, -1))])
     return np.ascontiguousarray(values)
