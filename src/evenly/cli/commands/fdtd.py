@@ -251,7 +251,7 @@ def _described(program: str, what: What, ranks: int, layout: BinaryPartition | N
 
     found = load(program, what.parameters(), layout=layout)
     if layout is None and len(found.simulation.layout.owners) == 1:
-        found.simulation.layout = BinaryPartition.equal(found.simulation.grid, ranks)
+        found.simulation.layout = BinaryPartition.equal(found.simulation.grid, ranks, found.simulation.layers.kept)
     return found
 
 

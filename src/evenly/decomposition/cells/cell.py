@@ -68,7 +68,8 @@ class Cell:
     program : str
         The program that simulates the cell, ``"fdtd"`` or ``"meep"``; the cost model must be for the same program.
     grid : Grid
-        Positions of the grid points; cuts are given in its coordinates.
+        Positions of the grid points; cuts are given in its coordinates. If a program steps only a part of a symmetric
+        cell, it is the grid of this part.
     survey : Survey
         Number of points of each kind, by block.
     periodic : three bools
@@ -137,7 +138,7 @@ class Cell:
             "format": FORMAT,
             "version": FORMAT_VERSION,
             **{name: getattr(self, name) for name in _PLAIN},
-            "grid": {"size": self.grid.size, "resolution": self.grid.resolution, "courant": self.grid.courant},
+            "grid": {name: getattr(self.grid, name) for name in ("size", "resolution", "courant", "center")},
             "kinds": self.survey.kinds,
             "transforms": [[t.low, t.high, t.values, t.frequencies] for t in self.transforms],
             "traits": dict(self.traits),
@@ -184,7 +185,7 @@ class Cell:
         x, y, z = about["periodic"]
         return cls(
             about["program"],
-            Grid(tuple(grid["size"]), grid["resolution"], grid["courant"]),
+            Grid(tuple(grid["size"]), grid["resolution"], grid["courant"], tuple(grid.get("center", (0.0, 0.0, 0.0)))),
             survey,
             (x, y, z),
             _depths(about["pml"]),

@@ -65,7 +65,7 @@ class AbstractChunkBalancer(ABC):
 
     def make_initial_chunk_layout(self, sim: Simulation) -> BinaryPartition:
         """Return the layout for a simulation without measurements: chunks of equal volume by default."""
-        return BinaryPartition.equal(sim.grid, sim.communicator.size)
+        return BinaryPartition.equal(sim.grid, sim.communicator.size, sim.layers.kept)
 
     def should_adjust_chunk_layout(self, sim: Simulation) -> bool:  # noqa: ARG002 - part of the interface
         """Return whether changing the layout pays; always true by default."""

@@ -86,6 +86,8 @@ class Grid:
         Points per a.
     courant : float
         Time step times resolution. The scheme is stable up to n/sqrt(dimensions), with n the smallest refractive index.
+    center : three floats
+        The middle of the grid, in a: other than 0 if it is a part of a cell.
 
     Attributes
     ----------
@@ -115,6 +117,7 @@ class Grid:
     size: Vector
     resolution: float
     courant: float = 0.5
+    center: Vector = field(default=(0.0, 0.0, 0.0), repr=False)
     dx: float = field(init=False, repr=False, compare=False)
     dt: float = field(init=False, repr=False, compare=False)
     thin: tuple[bool, bool, bool] = field(init=False, repr=False, compare=False)
@@ -150,7 +153,8 @@ class Grid:
             )
         dx = 1 / self.resolution
         nx, ny, nz = shape = tuple(max(1, round(s * self.resolution)) for s in self.size)
-        origin = tuple(0.0 if t else -n / 2 * dx for n, t in zip(shape, thin, strict=True))
+        middles = vector(self.center, "center")
+        origin = tuple(0.0 if t else c - n / 2 * dx for c, n, t in zip(middles, shape, thin, strict=True))
         end = tuple(0.0 if t else o + n * dx for o, n, t in zip(origin, shape, thin, strict=True))
         # The class is frozen for its users: what follows from the parameters is set once, here.
         vars(self).update(dx=dx, dt=self.courant / self.resolution, thin=thin, dimensions=dimensions)

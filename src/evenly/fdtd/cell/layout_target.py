@@ -68,9 +68,9 @@ class LayoutTarget:
             )
 
     @classmethod
-    def of(cls, grid: Grid, ranks: int, *, program: str = "fdtd", center: Vector = (0.0, 0.0, 0.0)) -> LayoutTarget:
+    def of(cls, grid: Grid, ranks: int, *, program: str = "fdtd") -> LayoutTarget:
         """Return the record for a layout of a grid's cell on `ranks` ranks."""
-        return cls(grid.size, float(grid.resolution), grid.shape, ranks, program, center)
+        return cls(grid.size, float(grid.resolution), grid.shape, ranks, program, grid.center)
 
     @classmethod
     def of_dict(cls, stored: Any, source: str = "") -> LayoutTarget:
@@ -115,15 +115,13 @@ class LayoutTarget:
         x, y, z = (old + step for old, step in zip(self.center, by, strict=True))
         return replace(self, center=(x, y, z))
 
-    def check(self, grid: Grid, center: Vector = (0.0, 0.0, 0.0)) -> None:
+    def check(self, grid: Grid) -> None:
         """Check that a grid is that of this cell. With another resolution, sizes may differ by one grid spacing.
 
         Parameters
         ----------
         grid : Grid
             The points that are cut: with mirror symmetries, those on one side of the planes.
-        center : three floats
-            Their middle, in the coordinates of cuts.
 
         Raises
         ------
@@ -138,9 +136,9 @@ class LayoutTarget:
                 f"{self._layout} was made for {self}, but this cell is {here}: cut this one (`evenly partition`), or "
                 "run what the layout was made for."
             )
-        if max(abs(a - b) for a, b in zip(self.center, center, strict=True)) > max(1 / self.resolution, grid.dx):
-            there, here = ("(" + ", ".join(f"{at:g}" for at in middle) + ")" for middle in (self.center, center))
-            here = f"at {here}" if any(center) else "the origin"
+        if max(abs(a - b) for a, b in zip(self.center, grid.center, strict=True)) > max(1 / self.resolution, grid.dx):
+            there, here = ("(" + ", ".join(f"{at:g}" for at in middle) + ")" for middle in (self.center, grid.center))
+            here = f"at {here}" if any(grid.center) else "the origin"
             raise InputError(
                 f"{self._layout} was made for a cell whose middle is at {there}, but here it is {here}: cut this cell "
                 "(`evenly partition`)."

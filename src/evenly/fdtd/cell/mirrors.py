@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from evenly.arguments import explained
 from evenly.errors import InputError
 from evenly.fdtd.cell.box import AXES, Box, Index
-from evenly.fdtd.cell.grid import COMPONENTS, OFFSETS, Grid, Vector, axis_index
+from evenly.fdtd.cell.grid import COMPONENTS, OFFSETS, Grid, axis_index
 
 __all__ = [
     "Image",
@@ -156,22 +156,23 @@ def kept_box(grid: Grid, kinds: Kinds, signs: Signs) -> Box:
     return box
 
 
-def reduced(grid: Grid, kept: Box) -> tuple[Grid, Vector]:
-    """Return the grid of the stored points alone, and its middle in the coordinates of the whole cell.
+def reduced(grid: Grid, kept: Box) -> Grid:
+    """Return the grid of the stored points alone, at the same places.
 
     Examples
     --------
-    >>> reduced(Grid((2.0, 1.0, 0.0), 10), Box((10, 0, 0), (20, 10, 1)))[1]
-    (0.5, 0.0, 0.0)
+    >>> part = reduced(Grid((2.0, 1.0, 0.0), 10), Box((10, 0, 0), (20, 10, 1)))
+    >>> part.shape, part.center, part.origin
+    ((10, 10, 1), (0.5, 0.0, 0.0), (0.0, -0.5, 0.0))
     """
     if kept == grid.box:
-        return grid, (0.0, 0.0, 0.0)
+        return grid
     sizes = [0.0 if thin else n * grid.dx for n, thin in zip(kept.shape, grid.thin, strict=True)]
     x, y, z = (
         0.0 if thin else origin + (low + high) / 2 * grid.dx
         for origin, low, high, thin in zip(grid.origin, kept.lo, kept.hi, grid.thin, strict=True)
     )
-    return Grid((sizes[0], sizes[1], sizes[2]), grid.resolution, grid.courant), (x, y, z)
+    return Grid((sizes[0], sizes[1], sizes[2]), grid.resolution, grid.courant, (x, y, z))
 
 
 def check_planes(grid: Grid, kinds: Kinds, signs: Signs, boxes: Iterable[Box]) -> None:

@@ -184,8 +184,8 @@ class BinaryPartition:
         >>> print(BinaryPartition([("x", 0.0), 0, 1]).for_cell(Grid((4.0, 2.0, 0.0), 10)).made_for)
         a cell of 4 × 2 × 0 (40 × 20 × 1 points, resolution 10) on 2 ranks
         """
-        grid, center = reduced(grid, grid.box if whole is None else whole)
-        return BinaryPartition(self, LayoutTarget.of(grid, self.ranks if ranks is None else ranks, center=center))
+        grid = reduced(grid, grid.box if whole is None else whole)
+        return BinaryPartition(self, LayoutTarget.of(grid, self.ranks if ranks is None else ranks))
 
     @property
     def ranks(self) -> int:
@@ -320,7 +320,7 @@ class BinaryPartition:
         """Return the grid points and the owner of each chunk, depth first."""
         whole = grid.box if whole is None else whole
         if self.made_for is not None:
-            self.made_for.check(*reduced(grid, whole))
+            self.made_for.check(reduced(grid, whole))
         found, stack = [], [("root", self, whole)]
         while stack:
             where, node, box = stack.pop()

@@ -83,7 +83,7 @@ def memory_order(box: Box, structure: Structure, layers: Layers, layered: Sequen
     for axis in range(3):
         # Rows end where the medium changes, and layers cost time per row; beyond 64 points longer ones gain nothing.
         length = min(box.shape[axis], 4 * rows[axis]) * (0.25 if layered[axis] else 1.0)
-        whole = box.shape[axis] == layers.grid.shape[axis]
+        whole = box.shape[axis] == layers.kept.shape[axis]
         merits.append((not layers.grid.thin[axis], min(length, 64) * (1.2 if whole else 1.0), axis))
     last = max(merits)[2]
     return (last + 1) % 3, (last + 2) % 3, last

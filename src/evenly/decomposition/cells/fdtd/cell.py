@@ -20,9 +20,11 @@ from evenly.decomposition.cells.fdtd.exact_survey import exact_survey
 from evenly.decomposition.cells.fdtd.object_survey import object_survey
 from evenly.errors import InputError
 from evenly.fdtd.cell.grid import ELECTRIC
+from evenly.fdtd.cell.mirrors import reduced
 from evenly.fdtd.stepping.components import face_components, predicted
 
 if TYPE_CHECKING:
+    from evenly.fdtd.cell.boundaries import Layers, Points
     from evenly.fdtd.monitors.monitor import FourierMonitor
     from evenly.fdtd.simulation import Simulation
 
@@ -78,17 +80,18 @@ def cell_of(
     name : str
         Name of the cell in tables.
     """
-    survey = exact_survey if sim.grid.box.volume <= points else object_survey
     layers = sim.layers
+    survey = exact_survey if layers.kept.volume <= points else object_survey
     stepped, mixed = predicted(sim.structure, (source.component for source in sim.sources))
-    x, y, z = (kind == "periodic" for kind in layers.kinds)
+    # Of a cell with mirrors, only the kept part is stepped, and cut. Fields at a plane come from its own points.
+    x, y, z = (kind == "periodic" and not sign for kind, sign in zip(layers.kinds, layers.mirrors, strict=True))
     return Cell(
         "fdtd",
-        sim.grid,
+        reduced(sim.grid, layers.kept),
         survey(sim.structure, blocks=blocks),
         (x, y, z),
-        layers.pml,
-        layers.absorber,
+        _kept_depths(layers, layers.pml),
+        _kept_depths(layers, layers.absorber),
         transforms=_transforms(sim, monitors, stepped),
         complex_fields=layers.complex_fields,
         name=name,
@@ -104,12 +107,23 @@ def cell_of(
     )
 
 
+def _kept_depths(layers: Layers, depths: Points) -> Points:
+    """Return the thickness of layers, 0 at sides that aren't kept."""
+    x, y, z = (
+        (low if layers.kept.lo[axis] == 0 else 0, high if layers.kept.hi[axis] == layers.grid.shape[axis] else 0)
+        for axis, (low, high) in enumerate(depths)
+    )
+    return x, y, z
+
+
 def _transforms(sim: Simulation, monitors: Iterable[FourierMonitor], stepped: Collection[str]) -> tuple[Transform, ...]:
     """Return the Fourier transforms; components with the same box and number of frequencies make one `Transform`."""
-    from evenly.fdtd.monitors.monitor import FourierMonitor
+    from evenly.fdtd.monitors.monitor import FourierMonitor, kept_boxes
 
+    x, y, z = (-low for low in sim.layers.kept.lo)
     found: dict[Any, float] = defaultdict(float)
     for monitor in (*(one for one in sim.monitors if isinstance(one, FourierMonitor)), *monitors):
-        for region in (one for one in monitor.regions(sim.grid) if one.component in stepped):
-            found[region.box.lo, region.box.hi, len(monitor.frequencies)] += 1 / monitor.sampling(sim)
+        for _, box in kept_boxes(sim, [one for one in monitor.regions(sim.grid) if one.component in stepped]):
+            box = box.shift((x, y, z))
+            found[box.lo, box.hi, len(monitor.frequencies)] += 1 / monitor.sampling(sim)
     return tuple(Transform(low, high, values, n) for (low, high, n), values in found.items())

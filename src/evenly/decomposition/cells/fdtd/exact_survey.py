@@ -31,8 +31,8 @@ SLAB = 250_000
 class _Codes:
     """Codes of all points: the properties as digits of a mixed-radix number, packed into as few integers as needed."""
 
-    def __init__(self, shape: tuple[int, int, int], limits: Mapping[str, int]) -> None:
-        self.limits = limits
+    def __init__(self, box: Box, limits: Mapping[str, int]) -> None:
+        self.limits, self.low, shape = limits, box.lo, box.shape
         self.places: dict[str, tuple[int, int]] = {}
         sizes = [1]
         for name, limit in limits.items():
@@ -43,7 +43,7 @@ class _Codes:
         self.words = [np.zeros(shape, np.min_scalar_type(size - 1)) for size in sizes]
 
     def set(self, box: Box, digits: Mapping[str, Any]) -> None:
-        where = box.slices((0, 0, 0))
+        where = box.slices(self.low)
         for name, value in digits.items():
             word, factor = self.places[name]
             kind = self.words[word].dtype
@@ -65,7 +65,7 @@ class _Codes:
 
 
 def exact_survey(structure: Structure, *, blocks: int, by_component: bool = False) -> Survey:
-    """Return the survey of a structure by sampling every point.
+    """Return the survey of a structure's kept points (see `Layers.kept`) by sampling every one.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ def exact_survey(structure: Structure, *, blocks: int, by_component: bool = Fals
     by_component : bool
         Whether points with a pole are also counted for each component.
     """
-    box = structure.grid.box
+    box = structure.layers.kept
     noted = PointKinds(structure, by_component=by_component)
-    codes = _Codes(box.shape, noted.limits)
+    codes = _Codes(box, noted.limits)
     longest = max(range(3), key=lambda axis: box.shape[axis])
     for slab in box.slabs(longest, SLAB):
         codes.set(slab, noted.of(structure.sample(slab)))

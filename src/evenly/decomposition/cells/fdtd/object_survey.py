@@ -38,7 +38,7 @@ NUMBERS = 8_000_000
 
 
 def object_survey(structure: Structure, *, blocks: int, samples: int = SAMPLES, by_component: bool = False) -> Survey:
-    """Return the survey of a structure from its objects.
+    """Return the survey of a structure's kept points (see `Layers.kept`) from its objects.
 
     Parameters
     ----------
@@ -137,8 +137,15 @@ class _Adder:
     def survey(self) -> Survey:
         """Return the survey of the added amounts, without empty kinds; it may take over the table."""
         present = [n for n in range(len(self.names)) if self.table[..., n].any()]
+        names, kept = [self.names[n] for n in present], self.structure.layers.kept
+        if kept != self.structure.grid.box:
+            # Both ends of the kept part are edges of blocks.
+            ends = [np.searchsorted(b, (a, c)) for b, a, c in zip(self.lattice.blocks, kept.lo, kept.hi, strict=True)]
+            x, y, z = (b[i : j + 1] - b[i] for b, (i, j) in zip(self.lattice.blocks, ends, strict=True))
+            inside = tuple(slice(1 + i, 1 + j) for i, j in ends)
+            return Survey.of_blocks((x, y, z), names, np.ascontiguousarray(self.table[inside][..., present]))
         table = self.table if len(present) == len(self.names) else np.ascontiguousarray(self.table[..., present])
-        return Survey.of_padded(self.lattice.blocks, [self.names[n] for n in present], table)
+        return Survey.of_padded(self.lattice.blocks, names, table)
 
     def _add_volumes(self, first: int, owners: Owners) -> None:
         (along, *across), widths = self.lattice.block_of, self.lattice.widths

@@ -102,7 +102,8 @@ def edge_weights(structure: Structure, surfaces: Surfaces, axis: int) -> Array:
         weights[int(low[k]) : int(np.ceil(high[k])) + 1] += EVEN
     for borders in (structure.layers.pml[axis], structure.layers.absorber[axis]):
         weights[[borders[0], n - borders[1]]] += BORDER
-    weights[[0, n]] = BORDER
+    kept = structure.layers.kept
+    weights[[0, kept.lo[axis], kept.hi[axis], n]] = BORDER
     return weights
 
 
