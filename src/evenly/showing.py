@@ -7,10 +7,11 @@ import sys
 from html import escape
 from typing import Any
 
-__all__ = ["NotebookBar", "Shown", "notebook_bar"]
+__all__ = ["NotebookBar", "Shown", "drawn_chunks", "notebook_bar"]
 
 #: Named, not imported: what shows results is built on top of them, and is loaded only when one is shown.
 _NOTEBOOK = "evenly.report.pages.notebook"
+_CHUNKS = "evenly.report.plots.partition"
 
 
 class Shown:
@@ -18,6 +19,11 @@ class Shown:
 
     def _repr_html_(self) -> str:
         return str(importlib.import_module(_NOTEBOOK).html_of(self))
+
+
+def drawn_chunks(simulation: Any, ranks: int | None = None) -> Any:
+    """Return the figure of a simulation's chunks; see `evenly.report.plots.partition.plot_layout`."""
+    return importlib.import_module(_CHUNKS).plot_layout(simulation, ranks)
 
 
 class NotebookBar:

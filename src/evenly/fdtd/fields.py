@@ -152,7 +152,9 @@ class Fields:
     symmetries : sequence of Mirror
         Those of structure and sources. Only one side of each plane is stored and stepped.
     layout : BinaryPartition or nested lists, optional
-        How the cell is cut; into equal volumes, one for each rank, when left out.
+        How the cell is cut; into chunks of equal volume when left out.
+    num_chunks : int, optional
+        Number of these chunks; one for each rank when left out, and at least that.
     options : Options
     communicator : Communicator, optional
         The ranks that share the cell; all of this process's group when left out.
@@ -177,6 +179,7 @@ class Fields:
         boundaries: Iterable[Boundary] = (),
         symmetries: Iterable[Mirror] = (),
         layout: BinaryPartition | Sequence[Any] | None = None,
+        num_chunks: int | None = None,
         options: Options | None = None,
         communicator: Communicator | None = None,
     ) -> None:
@@ -194,7 +197,9 @@ class Fields:
         self.layers: Layers = resolve(boundaries, self.grid, symmetries)
         self.structure = Structure(self.grid, geometry, material, subpixel=self.options.subpixel, layers=self.layers)
         if layout is None:
-            layout = BinaryPartition.equal(self.grid, self.communicator.size, self.layers.kept)
+            layout = self._equal_chunks(num_chunks)
+        elif num_chunks is not None:
+            raise InputError("`num_chunks` is for a cell without a `layout`, which says what the chunks are: give one.")
         self.layout = layout if isinstance(layout, BinaryPartition) else BinaryPartition(layout)
         self.layout.boxes(self.grid, self.layers.kept)
         self.is_linear = not any(table.any() for p in self.structure.palettes for table in (p.chi2, p.chi3))
@@ -214,6 +219,13 @@ class Fields:
                 "A nonlinear medium needs real fields, but Bloch's `k` makes them complex: choose k so that the phase "
                 "over the cell is 1 or -1, or leave chi2 and chi3 out."
             )
+
+    def _equal_chunks(self, chunks: int | None) -> BinaryPartition:
+        """Return a layout of chunks of equal volume, at least one for each rank."""
+        if chunks is not None and (isinstance(chunks, bool) or chunks not in range(1, 10_000_000)):
+            raise InputError(f"`num_chunks` must be a whole number of at least 1, but got {chunks!r}.")
+        ranks = self.communicator.size
+        return BinaryPartition.equal(self.grid, max(chunks or 1, ranks), self.layers.kept, ranks=ranks)
 
     # -- what it is -----------------------------------------------------------------------------------------------
 

@@ -19,9 +19,12 @@ from evenly.arguments import explained
 from evenly.fdtd.fields import Fields, Options
 from evenly.fdtd.ranks.calls import collective
 from evenly.fdtd.running.compilation import prepare
+from evenly.showing import drawn_chunks
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from matplotlib.figure import Figure
 
     from evenly.fdtd.cell.partition import BinaryPartition
     from evenly.fdtd.counting.counts import Counts
@@ -59,7 +62,9 @@ class Simulation(Fields):
     symmetries : sequence of Mirror
         Those of structure and sources. Only one side of each plane is stored and stepped.
     layout : BinaryPartition or nested lists, optional
-        How the cell is cut; into equal volumes, one for each rank, when left out.
+        How the cell is cut; into chunks of equal volume when left out.
+    num_chunks : int, optional
+        Number of these chunks; one for each rank when left out, and at least that.
     options : Options
     communicator : Communicator, optional
         The ranks that share the cell; all of this process's group when left out.
@@ -104,6 +109,16 @@ class Simulation(Fields):
         from evenly.fdtd.running.relayout import relayout
 
         return relayout(self, layout)
+
+    @explained
+    def visualize_chunks(self, *, ranks: int | None = None) -> Figure:
+        """Return a picture of the chunks, coloured by rank: ``sim.visualize_chunks().savefig("chunks.png")``.
+
+        Nothing is allocated, and other ranks needn't call. `ranks` are those of the job by default, or those that the
+        layout is for if there is only one. See `evenly.report.plots.partition.plot_layout`.
+        """
+        figure: Figure = drawn_chunks(self, ranks)
+        return figure
 
     @explained
     @collective("path")

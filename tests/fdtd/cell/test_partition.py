@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evenly import fdtd
 from evenly.errors import InputError, ReadError
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.cutting import ChunkBox, divide, split_for_threads
@@ -315,3 +316,21 @@ def test_parts_and_threads_must_be_positive() -> None:
         divide(Box((0, 0, 0), (1, 1, 1)), 0)
     with pytest.raises(InputError, match="`threads` must be at least 1, but got 0"):
         split_for_threads([ChunkBox(Box((0, 0, 0), (1, 1, 1)), 0, 0)], 0)
+
+
+def test_a_simulation_is_cut_into_as_many_chunks_as_asked_for() -> None:
+    given: dict[str, Any] = {"cell": (4.0, 2.0, 0.0), "resolution": 10}
+    sim = fdtd.Simulation(**given, num_chunks=4)
+    assert sim.layout.owners == [0, 0, 0, 0]
+    assert [chunk["volume"] for chunk in sim.chunk_counts()] == [200] * 4
+    # Successive chunks are a rank's, and every rank has one.
+    assert BinaryPartition.equal(CELL, 7, ranks=3).owners == [0, 0, 0, 1, 1, 2, 2]
+    unsound: list[Any] = [0, -1, True, 1.5, "2"]
+    for wrong in unsound:
+        with pytest.raises(InputError, match="`num_chunks` must be a whole number of at least 1"):
+            fdtd.Simulation(**given, num_chunks=wrong)
+    with pytest.raises(InputError, match="`num_chunks` is for a cell without a `layout`"):
+        fdtd.Simulation(**given, num_chunks=2, layout=[("x", 0.0), 0, 1])
+    # A cell of ten points can't have more chunks.
+    with pytest.raises(InputError, match="at most the number of grid points of the cell"):
+        fdtd.Simulation(cell=(1, 0, 0), resolution=10, num_chunks=11)

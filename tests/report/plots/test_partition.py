@@ -11,17 +11,20 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
+from matplotlib.text import Text
 from rich.console import Console
 
+from evenly import fdtd
 from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.survey import Survey
 from evenly.decomposition.costs.cost_model import Coefficient, CostModel
 from evenly.decomposition.partitioning.partition import partition
 from evenly.decomposition.partitioning.plan import CutPlan
 from evenly.decomposition.partitioning.predict import predict
+from evenly.errors import InputError
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.cell.partition import BinaryPartition
-from evenly.report.plots.partition import plot_chunks, plot_counts, plot_plan, plot_shares, plot_where
+from evenly.report.plots.partition import plot_chunks, plot_counts, plot_layout, plot_plan, plot_shares, plot_where
 from evenly.report.plots.partition_drawing import back_to_front, rank_colour
 from evenly.report.plots.partition_tree import plot_tree
 from evenly.report.plots.style import save_figure
@@ -246,3 +249,32 @@ def test_a_plan_as_numbers_holds_layout_ranks_and_other_cuts(plan: CutPlan) -> N
     assert sum(rank["points"] for rank in told["per_rank"]) == plan.cell.grid.box.volume
     assert max(rank["seconds"] for rank in told["per_rank"]) == pytest.approx(told["seconds_per_step"])
     assert "per_rank" not in cuts_as_dict(plan, serial, layout=False)
+
+
+@pytest.mark.parametrize("symmetries", [[], [fdtd.Mirror("x"), fdtd.Mirror("y")]])
+@pytest.mark.parametrize("size", [(4, 3, 0), (4, 3, 2), (4, 0, 0)])
+def test_a_simulation_shows_its_chunks(size: tuple[float, float, float], symmetries: list[Any]) -> None:
+    mirrors = [mirror for mirror in symmetries if size["xyz".index(mirror.axis)]]
+    sim = fdtd.Simulation(
+        cell=size,
+        resolution=10,
+        boundaries=[fdtd.PML(0.3)],
+        symmetries=mirrors,
+        layout=[("x", 0.4), 1, [("x", 1), 0, 1]],
+    )
+    figure = sim.visualize_chunks()
+    (axes,) = figure.axes
+    if size[2]:
+        assert sum(len(shown.get_paths()) for shown in axes.collections if isinstance(shown, PolyCollection)) == 3 * 3
+    else:
+        shapes = of(axes, "chunk")
+        assert [mpl.colors.to_hex(shape.get_facecolor()) for shape in shapes] == [
+            rank_colour(rank).lower() for rank in (1, 0, 1)
+        ]
+        lowest = min(shape.get_x() for shape in shapes)
+        assert lowest == pytest.approx(0 if mirrors else -2)
+    for shown, title in ((figure, "3 chunks on 2 ranks"), (plot_layout(sim, 1), "3 chunks on 1 rank")):
+        assert any(title in text.get_text() for text in shown.findobj(Text))
+    assert "chunks" not in vars(sim), "fields were made"
+    with pytest.raises(InputError, match="`ranks` must be a whole number"):
+        sim.visualize_chunks(ranks=0)

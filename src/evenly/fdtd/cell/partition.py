@@ -261,7 +261,7 @@ class BinaryPartition:
             raise ReadError(path, str(error)) from error
 
     @classmethod
-    def equal(cls, grid: Grid, n: int, box: Box | None = None) -> BinaryPartition:
+    def equal(cls, grid: Grid, n: int, box: Box | None = None, *, ranks: int | None = None) -> BinaryPartition:
         """Return a partition into `n` chunks of equal volume (to a layer of points), owned by 0 … n-1 depth first.
 
         The cell is cut across its longest axis into as many slabs as `n`'s largest prime factor. Each slab is then cut
@@ -275,6 +275,8 @@ class BinaryPartition:
         n : int
         box : Box, optional
             The points to cut, if they aren't the whole cell (see `Layers.kept`).
+        ranks : int, optional
+            Number of ranks that share the chunks: successive chunks get the same owner.
 
         Raises
         ------
@@ -293,7 +295,8 @@ class BinaryPartition:
                 f"`n` must be at most the number of grid points of the cell ({box.volume}), but got {n}: "
                 "use fewer chunks or a higher resolution."
             )
-        return cls(equal_parts(grid, box, n, itertools.count()))
+        ranks = n if ranks is None else _count(ranks, "ranks", "ranks")
+        return cls(equal_parts(grid, box, n, (chunk * ranks // n for chunk in itertools.count())))
 
     def boxes(self, grid: Grid, whole: Box | None = None) -> list[Box]:
         """Return the grid points of each chunk, depth first (in the order of `owners`).

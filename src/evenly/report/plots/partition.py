@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -23,8 +23,10 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
 from evenly.decomposition.cells.cell import Cell
+from evenly.decomposition.cells.fdtd.cell import bare_cell
 from evenly.decomposition.costs.cost_model import CostModel, program_named
 from evenly.decomposition.partitioning.plan import CutPlan, Prediction
+from evenly.errors import InputError
 from evenly.fdtd.cell.box import AXES
 from evenly.report.formatting import compact, quantity, ranks_text
 from evenly.report.plots.partition_drawing import (
@@ -53,6 +55,9 @@ from evenly.report.plots.style import (
     value_axis,
 )
 from evenly.report.tables.partition import BALANCED, EVEN
+
+if TYPE_CHECKING:
+    from evenly.fdtd.simulation import Simulation
 
 __all__ = ["plot_chunks", "plot_counts", "plot_plan", "plot_shares", "plot_where"]
 
@@ -127,6 +132,50 @@ def plot_chunks(plan: CutPlan, *, unit: str = "a") -> Figure:
     return figure
 
 
+def plot_layout(simulation: Simulation, ranks: int | None = None, *, unit: str = "a") -> Figure:
+    """Show how a simulation of `evenly.fdtd` is cut into chunks, coloured by rank; nothing is predicted.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        Its fields aren't allocated.
+    ranks : int, optional
+        Number of ranks; by default those of the job, or those that the layout is for if it has only one.
+    unit : str
+        The unit of lengths.
+
+    Examples
+    --------
+    >>> from evenly import fdtd
+    >>> sim = fdtd.Simulation(cell=(10, 5, 0), resolution=10, layout=[("x", -2.0), 0, [("y", 1.5), 1, 2]])
+    >>> len([shape for shape in plot_layout(sim).axes[0].patches if shape.get_gid() == "chunk"])
+    3
+    """
+    if ranks is None:
+        ranks = simulation.communicator.size
+        ranks = simulation.layout.ranks if ranks == 1 else ranks
+    if isinstance(ranks, bool) or ranks not in range(1, 10_000_000):
+        raise InputError(f"`ranks` must be a whole number of at least 1, but got {ranks!r}.")
+    cell = bare_cell(simulation)
+    figure, (axes,) = _chunk_panels(cell, 1)
+    owners = [owner % ranks for owner in simulation.layout.owners]
+    labels, boxes = [str(owner) for owner in owners], simulation.layout.boxes(simulation.grid, simulation.layers.kept)
+    if cell.grid.dimensions == 3:
+        draw_boxes(axes, cell, simulation.layout, labels, lambda leaf: rank_colour(owners[leaf]), unit)
+    else:
+        x, y, z = (-low for low in simulation.layers.kept.lo)
+        plane = plane_of(cell)
+        inside = [box.shift((x, y, z)) for box in boxes]
+        draw_plane(axes, plane, inside, labels, lambda leaf: rank_colour(owners[leaf]))
+        _draw_layers(axes, cell, plane, above=True)
+        frame_plane(axes, plane, unit)
+    shares = np.bincount(owners, [box.volume for box in boxes], ranks)
+    chunks = "1 chunk" if len(boxes) == 1 else f"{len(boxes)} chunks"
+    points = f"at most {compact(float(shares.max()))} of {compact(float(shares.sum()))} points on a rank"
+    set_title(figure, f"{chunks} on {ranks_text(ranks)}", points)
+    return figure
+
+
 def _finding(plan: CutPlan) -> str:
     chosen = plan.prediction
     text = f"{ranks_text(chosen.ranks)}, {quantity(chosen.step_s, digits=3)} per step"
@@ -153,7 +202,7 @@ def _chunk_panels(cell: Cell, count: int) -> tuple[Figure, list[Axes]]:
         aspect = boxes_aspect(cell)
         across = min(3.4, max(2.5, 4.0 / aspect))
         figure = new_figure((across + 0.1) * count + 0.9, min(4.8, max(2.6, across * aspect + 0.8)))
-        return figure, list(figure.subplots(1, count))
+        return figure, list(np.atleast_1d(figure.subplots(1, count)))
     aspect = aspect_of(plane_of(cell))
     beside = aspect > 0.45
     across = min(3.3, 5.5 / aspect) if beside else 6.4
@@ -258,7 +307,7 @@ def _places(plane: Plane, which: int, edge: NDArray[np.int64]) -> Array:
     return np.asarray(low + (high - low) * edge / plane.grid.shape[plane.axes[which]])
 
 
-def _draw_layers(axes: Axes, cell: Cell, plane: Plane) -> None:
+def _draw_layers(axes: Axes, cell: Cell, plane: Plane, *, above: bool = False) -> None:
     whole = cell.grid.box
     for kind, hatch in HATCHES.items():
         for axis in plane.axes:
@@ -268,7 +317,7 @@ def _draw_layers(axes: Axes, cell: Cell, plane: Plane) -> None:
                 if stop > start:
                     add_box(
                         axes, plane.corners(whole.replace(axis, start, stop)), fill=False, hatch=hatch, edgecolor=GREY,
-                        linewidth=0, alpha=0.45, gid="layer", zorder=1.5,
+                        linewidth=0, alpha=0.45, gid="layer", zorder=3 if above else 1.5,
                     )  # fmt: skip
 
 

@@ -15,9 +15,12 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from evenly.decomposition.cells.cell import Cell, Transform
 from evenly.decomposition.cells.fdtd.exact_survey import exact_survey
 from evenly.decomposition.cells.fdtd.object_survey import object_survey
+from evenly.decomposition.cells.survey import Survey
 from evenly.errors import InputError
 from evenly.fdtd.cell.grid import ELECTRIC
 from evenly.fdtd.cell.mirrors import reduced
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from evenly.fdtd.monitors.monitor import FourierMonitor
     from evenly.fdtd.simulation import Simulation
 
-__all__ = ["BLOCKS", "POINTS", "cell_from", "cell_of"]
+__all__ = ["BLOCKS", "POINTS", "bare_cell", "cell_from", "cell_of"]
 
 #: Most points of a cell for the exact survey, which samples every point.
 POINTS = 1_000_000
@@ -57,6 +60,21 @@ def cell_from(simulation: Any) -> Cell:
     )
 
 
+def bare_cell(sim: Simulation) -> Cell:
+    """Return the cell of a simulation without a survey of its media: for pictures.
+
+    Examples
+    --------
+    >>> from evenly.fdtd import PML, Simulation
+    >>> bare_cell(Simulation(cell=(2, 2, 0), resolution=10, boundaries=[PML(0.3)])).pml[1]
+    (3, 3)
+    """
+    layers = sim.layers
+    survey = Survey.of_blocks([(0, n) for n in layers.kept.shape], (), np.zeros((1, 1, 1, 0)))
+    pml, absorber = (_kept_depths(layers, depths) for depths in (layers.pml, layers.absorber))
+    return Cell("fdtd", reduced(sim.grid, layers.kept), survey, _periodic(layers), pml, absorber)
+
+
 def cell_of(
     sim: Simulation,
     monitors: Iterable[FourierMonitor] = (),
@@ -83,13 +101,11 @@ def cell_of(
     layers = sim.layers
     survey = exact_survey if layers.kept.volume <= points else object_survey
     stepped, mixed = predicted(sim.structure, (source.component for source in sim.sources))
-    # Of a cell with mirrors, only the kept part is stepped, and cut. Fields at a plane come from its own points.
-    x, y, z = (kind == "periodic" and not sign for kind, sign in zip(layers.kinds, layers.mirrors, strict=True))
     return Cell(
         "fdtd",
         reduced(sim.grid, layers.kept),
         survey(sim.structure, blocks=blocks),
-        (x, y, z),
+        _periodic(layers),
         _kept_depths(layers, layers.pml),
         _kept_depths(layers, layers.absorber),
         transforms=_transforms(sim, monitors, stepped),
@@ -105,6 +121,12 @@ def cell_of(
             "magnetic increments": float("H" in mixed),
         },
     )
+
+
+def _periodic(layers: Layers) -> tuple[bool, bool, bool]:
+    """Return whether opposite sides of the kept part are neighbours; beyond a mirror, fields are its own points'."""
+    x, y, z = (kind == "periodic" and not sign for kind, sign in zip(layers.kinds, layers.mirrors, strict=True))
+    return x, y, z
 
 
 def _kept_depths(layers: Layers, depths: Points) -> Points:
