@@ -21,11 +21,11 @@ of a part, the priors keep its variance small or its length-scales long.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from evenly.models.array_types import Floats
+from evenly.models.array_types import Floats, Ints
 from evenly.models.gaussian_process.kernels import MATERN_32, MATERN_52
 from evenly.models.inputs.coding import Inputs
 
@@ -50,6 +50,12 @@ _PRIORS = {
     "local.label": (np.log(2.0), 1.0),
 }
 _KINDS = {2.5: MATERN_52, 1.5: MATERN_32}
+
+
+@lru_cache(maxsize=64)
+def _pairs(size: int, beyond: int) -> tuple[Ints, Ints]:
+    """Return the indices of the upper triangle of a matrix, which are needed at each of thousands of steps."""
+    return np.triu_indices(size, beyond)
 
 
 @dataclass(frozen=True)
@@ -139,7 +145,7 @@ class Shape:
             mixing = np.eye(self.numbers)
             places: list[Floats] = []
             if part == "wide":
-                upper = np.triu_indices(self.numbers, 1)
+                upper = _pairs(self.numbers, 1)
                 mixing[upper] = theta[self.slices["wide.shear"]]
                 mixing.T[upper] = mixing[upper]
                 places = np.split(theta[self.slices["wide.place"]], np.cumsum(self.sizes[: self.placed]))[:-1]
@@ -204,7 +210,7 @@ class Component:
         if part == "wide":
             # Each element of S appears twice in the map. The coordinate of a label is shared by all its runs.
             by_mixing = self.inverse[:, None] * by_map
-            gradient[shape.slices["wide.shear"]] += (by_mixing + by_mixing.T)[np.triu_indices(d, 1)]
+            gradient[shape.slices["wide.shear"]] += (by_mixing + by_mixing.T)[_pairs(d, 1)]
             by_place = [
                 np.bincount(inputs.labels[:, k], by_coordinate[:, d + k], shape.sizes[k]) for k in range(marks - d)
             ]
@@ -230,7 +236,7 @@ class RegressionPart:
         The inner product of two rows is the trend's covariance [Rasmussen and Williams, section 2.1.2].
         """
         x = inputs.numbers
-        left, right = np.triu_indices(x.shape[1])
+        left, right = _pairs(x.shape[1], 0)
         return np.hstack([
             np.full((len(x), 1), np.sqrt(_CONSTANT_VARIANCE)),
             x * np.exp(self.linear / 2),
