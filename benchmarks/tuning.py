@@ -177,12 +177,19 @@ def scores(
                 ranks[k, p], regrets[k, p] = zip(*(by_chance(problem, n) for n in AT), strict=True)
                 continue
             keys = [(problem.program, problem.name, name, seed) for seed in range(seeds)]
-            runs = [[found[key][min(n, len(found[key])) - 1] for n in AT] for key in keys if key in found]
-            seconds = [[problem.worst if s is None else s for s in one] for one in runs]
-            ranks[k, p] = np.mean([[problem.rank(s) for s in one] for one in seconds], axis=0)
-            regrets[k, p] = np.mean([[problem.regret(s) for s in one] for one in seconds], axis=0)
+            runs = [found[key] for key in keys if key in found]
+            ranks[k, p], regrets[k, p] = zip(*(_mean(problem, runs, n) for n in AT), strict=True)
     chance = np.array([[by_chance(problem, n)[1] for n in AT] for problem in told])
-    return ranks, regrets / chance, rankdata(ranks, axis=0)
+    return ranks, regrets / chance, rankdata(ranks, axis=0, nan_policy="omit")
+
+
+def _mean(problem: Problem, searches: list[list[float | None]], runs: int) -> tuple[float, float]:
+    """Return the mean rank and regret of searches after so many runs; nan if they are shorter."""
+    found = [one[runs - 1] for one in searches if len(one) >= runs]
+    seconds = [problem.worst if s is None else s for s in found]
+    if not seconds:
+        return float("nan"), float("nan")
+    return float(np.mean([problem.rank(s) for s in seconds])), float(np.mean([problem.regret(s) for s in seconds]))
 
 
 def by_chance(problem: Problem, runs: int) -> tuple[float, float]:
