@@ -1,18 +1,22 @@
 """How much less a simulation costs with mirror symmetries, and whether its results are those of the whole cell.
 
-    python benchmarks/fdtd_mirrors.py [--rounds 6] [--steps 40]
+    OMP_NUM_THREADS=1 python benchmarks/fdtd_mirrors.py [--rounds 6] [--steps 40] [--meep /usr/bin/python3]
 
 Cells with absorbing layers around a ball (or a disc) of metal or glass, lit by a dipole or by a plane wave, with a flux
 box around it. The whole cell and its parts are built in one process and stepped in turns. Printed are the points that
 are stored, the CPU time of building, with the check of the symmetry, the least CPU time per step, the bytes of all
 arrays, and how many times less each is than that of the whole cell; what the shipped costs predict of that; and the
-largest difference of the flux, relative to the flux.
+largest difference of the flux, relative to the flux. With ``--meep``, the Python that has Meep, the same cells with the
+same symmetries are stepped by Meep in a process of its own, in turns: the last column is Meep's time over evenly's.
+What is counted is a run of evenly with a flux box, and `fields.step` of Meep with one flux plane, the bare step.
 """
 
 from __future__ import annotations
 
 import argparse
+import subprocess
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -66,20 +70,48 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--meep", help="the Python that has Meep")
     given = parser.parse_args()
     cost = CostModel.load(shipped_file("fdtd"))
-    print(f"{'':33} {'points':>9} {'build s':>8} {'step ms':>8} {'MB':>6}  times less:  step  MB  predicted  off by")
-    for name, arguments, symmetries in CASES:
-        show(name, arguments, [[], *symmetries], cost, given.rounds, given.steps)
+    print(
+        f"{'':33} {'points':>9} {'build s':>8} {'step ms':>8} {'MB':>6}  times less:  step  MB  predicted  off by"
+        f"{'  Meep/evenly' if given.meep else ''}"
+    )
+    meep = Meep(given.meep) if given.meep else None
+    for number, (name, arguments, symmetries) in enumerate(CASES):
+        show(name, number, arguments, [[], *symmetries], cost, given.rounds, given.steps, meep)
+
+
+class Meep:
+    """A process that steps the cells in Meep."""
+
+    def __init__(self, python: str) -> None:
+        script = str(Path(__file__).with_name("fdtd_mirrors_meep.py"))
+        self._process = subprocess.Popen(
+            [python, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+
+    def ms(self, case: int, mirrors: list[fdtd.Mirror], steps: int) -> float:
+        """Return the CPU time of a step."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{case}:{','.join(f'{one.axis}{one.phase}' for one in mirrors)}:{steps}\n")
+        self._process.stdin.flush()
+        for line in self._process.stdout:
+            if line.startswith("seconds"):
+                return 1e3 * float(line.split()[1])
+        raise SystemExit("Meep's process has ended early")
 
 
 def show(
     name: str,
+    number: int,
     arguments: dict[str, Any],
     symmetries: list[list[fdtd.Mirror]],
     cost: CostModel,
     rounds: int,
     steps: int,
+    meep: Meep | None,
 ) -> None:
     """Build the whole cell and its parts, step them in turns, and print what each took."""
     sims, fluxes, builds = [], [], []
@@ -91,12 +123,17 @@ def show(
         builds.append(time.process_time() - begin)
         sim.run(until=steps * sim.grid.dt, progress="off")
         sims.append(sim)
-    least = [np.inf] * len(sims)
+    least, theirs = [np.inf] * len(sims), [np.inf] * len(sims)
+    if meep is not None:
+        for mirrors in symmetries:
+            meep.ms(number, mirrors, steps)
     for _ in range(rounds):
         for n, sim in enumerate(sims):
             begin = time.process_time()
             sim.run(until=sim.time + steps * sim.grid.dt, progress="off")
             least[n] = min(least[n], 1e3 * (time.process_time() - begin) / steps)
+            if meep is not None:
+                theirs[n] = min(theirs[n], meep.ms(number, symmetries[n], steps))
     predicted = []
     for sim in sims:
         cell = cell_of(sim)
@@ -110,7 +147,8 @@ def show(
         print(
             f"  {f'mirrors {letters}' if mirrors else 'whole':31} {sim.layers.kept.volume:9} {builds[n]:8.2f} "
             f"{least[n]:8.2f} {bytes_[n] / 1e6:6.1f}  {least[0] / least[n]:17.2f} {bytes_[0] / bytes_[n]:3.1f} "
-            f"{predicted[0] / predicted[n]:10.2f}  {off:.0e}",
+            f"{predicted[0] / predicted[n]:10.2f}  {off:6.0e}"
+            f"{'' if meep is None else f'{theirs[n] / least[n]:13.2f}'}",
             flush=True,
         )
 
