@@ -218,12 +218,19 @@ def report(told: list[Problem], scored: tuple[Array, Array, Array], methods: lis
         cells = []
         for n in range(len(AT)):
             beyond = "" if own is None or name == ours else _beyond(ranks[k, :, n] - own[:, n])
-            cells.append(f"{ranks[k, :, n].mean():6.2f}{beyond:11s}")
-        tail = "".join(f"{x:7.2f}" for of in (regrets, places) for x in np.nanmean(of[k], axis=0))
+            cells.append(f"{_shown(ranks[k, :, n], 6)}{beyond:11s}")
+        tail = "".join(_shown(of[k, :, n], 7) for of in (regrets, places) for n in range(len(AT)))
         print(f"{name:20s}{''.join(cells)}{tail}")
 
 
+def _shown(values: Array, width: int) -> str:
+    """Return the mean over problems; nothing if there are searches that are shorter."""
+    return f"{values.mean():{width}.2f}" if np.isfinite(values).all() else " " * width
+
+
 def _beyond(differences: Array) -> str:
+    if not np.isfinite(differences).all():
+        return ""
     error = 2 * differences.std(ddof=1) / np.sqrt(len(differences))
     return f" {differences.mean():+.2f}±{error:.2f}"
 
