@@ -313,3 +313,19 @@ def test_numbers_with_crosses_are_speed_ups_if_they_look_measured(tmp_path: Path
     rows = "8,90,1.00x,1x\n16,46,1.96x,2x\n32,25,3.60x,4x\n64,14,6.43x,8x\n"
     runs = _read(tmp_path, f"cores,time_s,versus one node,refined\n{rows}").runs[""]
     assert runs.parameters == ["cores", "refined"]
+
+
+@pytest.mark.parametrize(
+    "rule", ["\\cline{2-3}", "\\cmidrule{2-3}", "\\cmidrule(lr){2-3}", "\\hline", "\\midrule[1pt]"]
+)
+def test_rules_of_latex_and_cells_over_several_rows(tmp_path: Path, rule: str) -> None:
+    path, rows = tmp_path / "paper.tex", ("16 & 1.5", "64 & 0.4", "256 & 0.2")
+    body = [
+        f"\\multirow{{3}}{{*}}{{{mesh}}} & {rows[0]} \\\\ {rule}\n & {rows[1]} \\\\ {rule}\n & {rows[2]} \\\\ \\hline"
+        for mesh in ("fine", "coarse")
+    ]
+    head = "\\begin{tabular}{ccc}\n\\hline\nMesh & Procs & Time (\\si{\\hour}) \\\\ \\hline"
+    path.write_text("\n".join([head, *body, "\\end{tabular}"]))
+    runs = scan(path).runs[""]
+    assert runs.configurations["Mesh"].tolist() == ["fine"] * 3 + ["coarse"] * 3
+    assert runs.values[0] == 1.5 * 3600

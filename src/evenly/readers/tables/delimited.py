@@ -22,6 +22,7 @@ from evenly.readers.files import is_unended
 from evenly.readers.tables.bordered import without_borders
 from evenly.readers.tables.header_rows import joined_header, refuse_side_by_side, without_row_numbers
 from evenly.readers.tables.number_texts import is_share
+from evenly.readers.tables.titles import knows_columns, titles_above, without_title
 from evenly.readers.tables.unit_row import are_units, is_unit_of_time
 from evenly.runs.durations import is_duration
 from evenly.runs.files import FORMULA
@@ -34,7 +35,7 @@ _QUOTE = re.compile(r'(?:^|[\t;|,])\s*"')
 _FOOTER = re.compile(r"\(\d+ rows?\)|\d+ rows? in set(?: \(.*\))?", re.IGNORECASE)
 _SEPARATOR_LINE = re.compile(r"sep=(?P<mark>[,;|\t])", re.IGNORECASE)
 _DELIMITERS = ("\t", ";", "|", ",")
-_COMMENTS = ("#", "%", "//")
+_COMMENTS = ("#", "%", "//", "!")
 _SAMPLE = 40
 #: A quoted cell has at most so many lines.
 _MOST_LINES = 20
@@ -49,6 +50,7 @@ _WITH_UNIT = re.compile(r"(?P<number>[1-9]\d{0,2}(?:,\d{3})+\.\d+) ?(?P<unit>[a-
 _BRACKETED_UNIT = re.compile(r"(?P<number>\d+(?:[.,]\d+)?) ?[(\[](?P<unit>[a-zµ]+)[)\]]", re.IGNORECASE)
 _RULE = re.compile(r"[\s|:+=-]*-{2,}[\s|:+=-]*")
 _LINE = re.compile(r"[\s+=-]*(?:-{3,}|={3,})[\s+=-]*")
+_NUMBERED = re.compile(r"\[?(?P<number>\d+)\]?[:=](?P<name>.+)")
 _EMPTY = re.compile(r"[\s,;|]")
 _WIDE_SPACE = re.compile(r"\s{2,}|\t")
 
@@ -103,9 +105,11 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     told = _SEPARATOR_LINE.fullmatch(content[0][1].strip())
     if told is not None:  # spreadsheets write it
         content = content[1:] or content
+    content = content[titles_above([line for _, line in content[:_SAMPLE]], _split) :]
     delimiter = told["mark"] if told is not None else _find_delimiter([line for _, line in content[:_SAMPLE]])
-    rows = _without_title([(number, [_unmarked(cell) for cell in _cells(line, delimiter)]) for number, line in content])
+    rows = without_title([(number, [_unmarked(cell) for cell in _cells(line, delimiter)]) for number, line in content])
     header_line, header = (rows := without_row_numbers(joined_header(rows)))[0]
+    rows[0] = (header_line, header := _unnumbered(header))
     refuse_side_by_side(path, rows)
     empty = [
         at for at, name in enumerate(header) if not name and not any(row[at : at + 1] != [""] for _, row in rows[1:])
@@ -141,30 +145,46 @@ def _content(text_lines: Sequence[str]) -> list[tuple[int, str]]:
         if stripped.startswith("|") and stripped.endswith("|"):  # as in Markdown
             line = stripped[1:-1]
         if stripped.startswith(_COMMENTS):
-            comments.append((number, stripped.lstrip("#%/").strip()))
+            comments.append((number, stripped.lstrip("#%/!").strip()))
             if len(table) == 1 and (units := _units_below(table[0][1], line)):
                 table.append((number, units))
             continue
         if not table:
-            table += _commented_header(comments[-2:], stripped)
+            table += _commented_header(comments, stripped)
         # Leading tabs and spaces may be an empty first cell.
         table.append((number, line.rstrip("\n")))
     return table
 
 
 def _commented_header(comments: Sequence[tuple[int, str]], first: str) -> list[tuple[int, str]]:
-    """Return the last comments that name the columns of the first row: the names, and perhaps their units."""
-    if len(comments) > 1 and _is_header_of(comments[0][1], first):
-        units = _units_below(comments[0][1], comments[1][1])
-        if units and are_units(_cells(units, _find_delimiter([comments[0][1]]))):
-            return [comments[0], (comments[1][0], units)]
-    return [comments[-1]] if comments and _is_header_of(comments[-1][1], first) else []
+    """Return the comments that name the columns of the first row: the names, and perhaps their units.
+
+    It is the last one of which they are known, or else the last of all.
+    """
+    delimiter = _find_delimiter([first])
+    named = [at for at, (_, text) in enumerate(comments) if _is_header_of(text, first)]
+    known = [at for at in named if knows_columns(_unnumbered(_cells(comments[at][1], delimiter)))]
+    for at in (*known[-1:], *(at for at in named[-2:] if at >= len(comments) - 2)):
+        below = _units_below(comments[at][1], comments[at + 1][1]) if at + 1 < len(comments) else ""
+        if below and are_units(_cells(below, _find_delimiter([comments[at][1]]))):
+            return [comments[at], (comments[at + 1][0], below)]
+        if at in known or at == len(comments) - 1:
+            return [comments[at]]
+    return []
+
+
+def _unnumbered(names: list[str]) -> list[str]:
+    """Return names without the numbers of their columns, as in ``1:cores 2:time`` and ``[1]=cores [2]=time``."""
+    found = [_NUMBERED.fullmatch(name) for name in names]
+    numbers = [match["number"] if match else "" for match in found]
+    are_numbered = len(names) > 1 and numbers == [str(number) for number in range(1, len(names) + 1)]
+    return [match["name"] for match in found if match] if are_numbered else names
 
 
 def _units_below(header: str, comment: str) -> str:
     """Return a comment below a header if it is a row of units: ``# [-] [ms]``, or ``#,ms``, of which ``#`` is one."""
     delimiter = _find_delimiter([header])
-    for text in (comment.strip(), comment.strip().lstrip("#%/").strip()):
+    for text in (comment.strip(), comment.strip().lstrip("#%/!").strip()):
         units = _cells(text, delimiter)
         is_row = len(units) == len(_cells(header, delimiter)) > 1 and not any(map(_is_number, units))
         if is_row and any(map(is_unit_of_time, units)):
@@ -206,19 +226,14 @@ def _is_header_of(comment: str, first: str) -> bool:
     return len(names) == len(cells) > 1 and numeric > fewest and not any(map(_is_number, names))
 
 
-def _without_title(rows: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
-    """Leave out titles above the header, as spreadsheets export them: one cell, and delimiters for the others."""
-    first = next((at for at, (_, cells) in enumerate(rows) if sum(map(bool, cells)) > 1), 0)
-    titles, wide = rows[:first], len(rows[first][1])
-    are_titles = all(len(cells) == wide and not any(cells[1:]) for _, cells in titles)
-    return rows[first:] if titles and wide > 1 and are_titles else rows
-
-
 def _without_headers(path: Path, rows: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
     """Leave out rows that repeat the header; refuse another header, of another table."""
     (_, header), *body = rows
     names = [name for name in header if name]
-    for line, cells in body:
+    for (_, above), (line, cells) in zip(rows, body, strict=False):
+        is_titled = cells == header and sum(map(bool, above)) == 1 < len(header) and not _is_number(above[0])
+        if is_titled:
+            raise ReadError(path, "a second table begins above: save it in a file of its own", line=line)
         is_header = cells != header and len(cells) == len(header) and not any(cell[:1].isdigit() for cell in cells)
         if is_header and len(names) > 1 and any(map(_same_name, cells, header)):
             raise ReadError(path, "a second table begins here: save it in a file of its own", line=line)
@@ -241,6 +256,11 @@ def _find_delimiter(sample: Sequence[str]) -> str:
     if scores:
         return max(scores, key=lambda d: scores[d])
     return _find_space(sample) if len(sample[0].split()) > 1 else ","
+
+
+def _split(lines: Sequence[str]) -> list[list[str]]:
+    """Return the cells of lines, at the delimiter that they tell."""
+    return [_cells(line, _find_delimiter(lines)) for line in lines]
 
 
 def _find_space(sample: Sequence[str]) -> str:
@@ -329,7 +349,12 @@ def _fit(path: Path, cells: list[str], width: int, line: int) -> list[str]:
     if len(cells) > width and not any(cells[width:]):
         cells = cells[:width]
     if len(cells) != width:
-        raise ReadError(path, f"the header has {width} columns, but this row has {len(cells)}", line=line)
+        raise ReadError(
+            path,
+            f"the header has {width} columns, but this row has {len(cells)}: correct it, or delete the line if it is "
+            "no row of the table",
+            line=line,
+        )
     return cells
 
 

@@ -9,14 +9,20 @@ __all__ = ["latex_as_bars"]
 
 _BEGIN = re.compile(r"\\begin\{(tabular\w*\*?|longtable|array)\}")
 _END = re.compile(r"\\end\{(tabular|longtable|array)")
-_RULE = re.compile(r"\\(hline|midrule|cline|cmidrule)\b")
+_RULE = re.compile(
+    r"\\(?:hline|toprule|midrule|bottomrule|specialrule(?:\{[^{}]*\})*|(?:cline|cmidrule|morecmidrules|hhline)\b"
+    r"(?:\[[^\]]*\])?(?:\([^)]*\))?(?:\{[^{}]*\})?)(?![a-zA-Z])(?:\[[^\]]*\])?"
+)
 #: Commands around text that is a cell: ``\textbf{cores}``, ``\num{128}``, ``\multicolumn{1}{c}{time}``.
-_AROUND = re.compile(r"\\(?:multirow\{[^{}]*\}\{[^{}]*\}|[a-zA-Z]+)\{([^{}]*)\}")
+_AROUND = re.compile(r"\\(?:multirow(?:\[[^\]]*\])?\{[^{}]*\}\{[^{}]*\}|[a-zA-Z]+)\{([^{}]*)\}")
 #: A cell over several columns; the formats of columns may hold braces of their own.
 _OVER = re.compile(r"\\multicolumn\{(\d+)\}\{(?:[^{}]|\{[^{}]*\})*\}\{((?:[^{}]|\{[^{}]*\})*)\}")
+#: A cell over several rows.
+_DOWN = re.compile(r"\\multirow(?:\[[^\]]*\])?\{(\d+)\}")
 _END_OF_ROW = re.compile(r"\\\\(\[[^\]]*\])?|\\tabularnewline")
 _UNMARKED = {
     r"\%": "%", r"\_": "_", r"\&": "and", r"\#": "#", r"\,": "", r"\pm": "±", r"\times": "x", "~": " ", "$": "",
+    r"\milli\second": "ms", r"\micro\second": "us", r"\second": "s", r"\minute": "min", r"\hour": "h",
 }  # fmt: skip
 
 
@@ -30,9 +36,11 @@ def latex_as_bars(lines: Sequence[str]) -> list[str]:
     """
     inside = begun = ruled = False  # in a table, behind its first row, behind the rule below that
     found: list[str] = []
+    over: dict[int, tuple[str, int]] = {}  # the cells over several rows: column → text, and for how many rows still
     for line in lines:
         if _BEGIN.search(line):
             inside, begun, ruled = True, False, False
+            over.clear()
         if inside and _END.search(line) is not None:
             found.append("|---|---|" if begun and not ruled else "")  # one rule tells that it is a table
             inside = False
@@ -46,10 +54,32 @@ def latex_as_bars(lines: Sequence[str]) -> list[str]:
             found.append("|---|---|" if rule else "")
             continue
         begun = True
-        text = re.sub(r"\\(?:hline|toprule|midrule|bottomrule)\b", "", _END_OF_ROW.sub("", text))
+        text = _RULE.sub("", _END_OF_ROW.sub("", text))
         text = _OVER.sub(lambda cell: cell[2] + " &" * (int(cell[1]) - 1), text)
+        spans = [int(match[1]) if (match := _DOWN.search(cell)) else 1 for cell in text.split("&")]
         while (bare := _AROUND.sub(r"\1", text)) != text:
             text = bare
         cells = [re.sub(r"[{}]", "", cell).strip() for cell in text.split("&")]
+        cells = _filled(cells, spans, over)
         found.append(f"| {' | '.join(cells)} |")
     return found
+
+
+def _filled(cells: list[str], spans: Sequence[int], over: dict[int, tuple[str, int]]) -> list[str]:
+    r"""Return a row of values with the cells that ``\multirow`` above spans; `over` is brought up to date.
+
+    Examples
+    --------
+    >>> over = {}
+    >>> [_filled(row, spans, over) for row, spans in ((["4M", "16"], [2, 1]), (["", "32"], [1, 1]), (["", "8"], [1, 1]))]
+    [['4M', '16'], ['4M', '32'], ['', '8']]
+    """
+    are_values = any(cell[:1].isdigit() for cell, span in zip(cells, spans, strict=False) if span == 1)
+    for place, (cell, span) in enumerate(zip(cells, spans, strict=False)):
+        text, left = over.pop(place, ("", 0))
+        if not cell and left:
+            cells[place] = text
+            over[place] = (text, left - 1)
+        elif span > 1 and are_values:
+            over[place] = (cell, span - 1)
+    return cells

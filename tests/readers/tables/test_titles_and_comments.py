@@ -1,0 +1,84 @@
+"""What stands above a table: titles, and comments before and behind the one that names the columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evenly.errors import ReadError
+from evenly.readers.scanning import scan
+from evenly.runs.runs import Runs
+
+ROWS = "16,52.1\n32,28.9\n64,16.4\n256,7.4\n"
+
+
+def _read(folder: Path, text: str, name: str = "runs.csv", **options: str) -> Runs:
+    path = folder / name
+    path.write_text(text)
+    return scan(path, **options).runs[""]
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Wing",  # read as 'Wing cores' and 'Wing time_s' once
+        "Scaling of the wing",
+        "Wing, June 2026",
+        "Results of the wing, of June, as measured",
+        "Wing\n\nJune 2026",
+        "June",
+        "Run 12 of 2026",
+    ],
+)
+def test_a_title_names_no_column(tmp_path: Path, title: str) -> None:
+    for text in (f"{title}\ncores,time_s\n{ROWS}", f"{title}\ncores time_s\n{ROWS}".replace(",", " ")):
+        runs = _read(tmp_path, text)
+        assert runs.parameters == ["cores"]
+        assert runs.values.tolist() == [52.1, 28.9, 16.4, 7.4]
+
+
+def test_a_unit_in_a_title_is_asked_about(tmp_path: Path) -> None:
+    for title in ("Times are in minutes", "Results of the wing, times in minutes"):
+        text = f"{title}\ncores,time\n{ROWS}"
+        with pytest.raises(ReadError, match="--unit min"):
+            _read(tmp_path, text)
+        assert _read(tmp_path, text, unit="min").values[0] == pytest.approx(52.1 * 60)
+
+
+def test_a_row_of_groups_above_the_names_is_no_title(tmp_path: Path) -> None:
+    runs = _read(tmp_path, "wing,,duct\ncores,time [s],mesh\n16,52.1,4\n32,28.9,4\n64,16.4,8\n")
+    assert set(runs.parameters) == {"wing cores", "duct mesh"}
+
+
+def test_a_second_table_below_its_title_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="line 9: a second table begins above"):
+        _read(tmp_path, f"Small\ncores,time_s\n{ROWS}\nLarge\ncores,time_s\n{ROWS}")
+
+
+def test_what_is_no_row_may_be_deleted(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="delete the line if it is no row"):
+        _read(tmp_path, f"cores,time_s\n{ROWS}\nSource: own measurements\n")
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "# cores time[s]\n# machine: hawk",
+        "# cores time[s]\n# -----------",
+        "# of June\n# cores time[s]\n# measured twice\n# machine: hawk",
+        "! cores time[s]",
+        "# cores time[s]",
+        "# 1:cores 2:time[s]",
+        "# [1]=cores [2]=time[s]",
+    ],
+)
+def test_comments_behind_that_with_the_names(tmp_path: Path, header: str) -> None:
+    runs = _read(tmp_path, f"{header}\n{ROWS}".replace(",", " "), "runs.dat")
+    assert runs.parameters == ["cores"]
+    assert runs.values.tolist() == [52.1, 28.9, 16.4, 7.4]
+
+
+def test_a_numbered_speed_up_is_an_outcome(tmp_path: Path) -> None:
+    rows = "16 53.31 1.00\n32 29.04 1.86\n64 16.97 3.27\n256 7.22 7.32\n"
+    assert _read(tmp_path, f"# 1:cores 2:time[s] 3:speedup\n{rows}", "runs.dat").parameters == ["cores"]
