@@ -15,7 +15,7 @@ from evenly.runs.units import base_unit, to_base
 
 __all__ = [
     "assignments", "configurations", "counts", "duration", "names", "numbers", "one_of", "pairs", "probability",
-    "share", "size_in_bytes", "values",
+    "share", "size_in_bytes", "spelled", "values",
 ]  # fmt: skip
 
 _MOST = 1_000_000
@@ -50,6 +50,18 @@ def one_of(value: str, allowed: Iterable[str], option: str) -> str:
     if value in known:
         return value
     raise InputError(f"{option} must be one of {', '.join(known)}, but got {value!r}{did_you_mean(value, known)}")
+
+
+def spelled(name: str, known: Sequence[str]) -> str:
+    """Return the parameter that a name means: in other capitals, or without the ``_`` that evenly put behind it.
+
+    Examples
+    --------
+    >>> spelled("cores", ["Cores", "mesh"]), spelled("machine", ["machine_"]), spelled("n", ["N", "n"])
+    ('Cores', 'machine_', 'n')
+    """
+    alike = [one for one in known if name.lower() in (one.lower(), one.lower().removesuffix("_"))]
+    return alike[0] if name not in known and len(alike) == 1 else name
 
 
 def numbers(text: str, option: str = "") -> list[float]:

@@ -241,9 +241,10 @@ def known_values(values: Mapping[str, Any], learned: Learned) -> dict[str, Any]:
     """Return values of ``--at`` with numbers for parameters that are numbers.
 
     1.10 may be one, or a version; 4M is one as evenly itself writes it, and 512x256 the points of a grid.
-    Labels may be typed in other capitals: `true` is what a table calls True.
+    Labels and names may be typed in other capitals: `true` is what a table calls True.
     """
-    labels = _labels(learned)
+    labels, known = _labels(learned), _names(learned)
+    values = {parsing.spelled(name, known): value for name, value in values.items()}
     return {name: _label(value, labels[name]) if name in labels else _number(value) for name, value in values.items()}
 
 
@@ -252,7 +253,10 @@ def known_rows(rows: pd.DataFrame, learned: Learned) -> pd.DataFrame:
 
     Parameters that change nothing get any value if none is asked for.
     """
-    labels = _labels(learned)
+    labels, known = _labels(learned), _names(learned)
+    rows = rows.rename(
+        columns={name: new for name in rows.columns if (new := parsing.spelled(name, known)) not in rows}
+    )
     texts = [name for name in map(str, rows.columns) if name not in labels and rows[name].dtype == object]
     rows = rows.assign(**{name: [_number(value) for value in rows[name]] for name in texts})
     named = [name for name in map(str, rows.columns) if name in labels]
@@ -315,10 +319,9 @@ def _number(value: Any) -> Any:
 
 def check_parameters(names: Iterable[str], learned: Learned) -> None:
     """Refuse names in ``--at`` that are parameters of none of the models, or of none of the runs before these."""
-    spaces = [model.space_ for model in learned.models.values()] or [runs.space for runs in learned.runs.values()]
-    known = dict.fromkeys(name for space in spaces for name in space.names)
+    known = _names(learned)
     columns = () if learned.found is None else learned.found.columns
-    for name in names:
+    for name in (parsing.spelled(name, known) for name in names):
         if name not in known and any(column.name == name and column.role == "solver" for column in columns):
             first = shlex.quote(next(iter(learned.models or learned.runs)))
             raise InputError(
@@ -327,8 +330,15 @@ def check_parameters(names: Iterable[str], learned: Learned) -> None:
                 f"{option_text('--parameters', ','.join([*known, name]))}"
             )
         if name not in known and (why := next((one.why for one in columns if one.name == name), "")):
-            raise InputError(f"--at names {name!r}, which is no parameter here ({why}): there are {', '.join(known)}")
+            there = "leave it out, the others tell it" if why.endswith("all runs") else f"there are {', '.join(known)}"
+            raise InputError(f"--at names {name!r}, which is no parameter here ({why}): {there}")
         parsing.one_of(name, known, "the parameter that --at names")
+
+
+def _names(learned: Learned) -> list[str]:
+    """Return the parameters of all models, or of the runs before there are models."""
+    spaces = [model.space_ for model in learned.models.values()] or [runs.space for runs in learned.runs.values()]
+    return list(dict.fromkeys(name for space in spaces for name in space.names))
 
 
 def split(runs: dict[str, Runs], condition: str | None) -> tuple[dict[str, Runs], dict[str, Runs]]:

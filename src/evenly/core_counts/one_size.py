@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -16,7 +19,7 @@ from evenly.runs.weak_scaling import factors_of, is_per_worker
 from evenly.space.parameters import Categorical
 from evenly.space.ranges import ends
 
-__all__ = ["check_one_size", "check_varied", "doubt_one_size", "measured_range", "only_cores_varied"]
+__all__ = ["check_one_size", "check_varied", "doubt_one_size", "measured_range", "only_cores_varied", "refuse_grown"]
 
 #: A time that falls by less, over so many times the cores, may be that of runs in which each core has the same work.
 _FALLS, _SPAN = 0.8, 8
@@ -144,14 +147,37 @@ def check_one_size(model: Model, what: Cores) -> None:
     Traceback (most recent call last):
     evenly.errors.InputError: cells grew with cores in all runs (weak scaling): these runs don't tell ...
     """
-    names = model.space_.names
+    refuse_grown(model.space_.names, model.training_.get("weak_scaling", {}), what, model.training_)
+
+
+def refuse_grown(
+    names: Sequence[str], weak: Mapping[str, Sequence[str]], what: Cores, training: Mapping[str, Any]
+) -> None:
+    """Refuse runs in which more cores did more work, as `check_one_size` does for a model of them.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The parameters.
+    weak : mapping of str to sequence of str
+        The sizes that grew with each count, see `evenly.runs.weak_scaling.weak_scaling`.
+    what : Cores
+    training : mapping
+        What else a model notes on the runs that it learned from.
+
+    Examples
+    --------
+    >>> refuse_grown(["cores", "cells"], {"cores": ["cells"]}, Cores("cores"), {})
+    Traceback (most recent call last):
+    evenly.errors.InputError: cells grew with cores in all runs (weak scaling): these runs don't tell ...
+    """
     grown = [
-        size for workers, sizes in model.training_.get("weak_scaling", {}).items()
+        size for workers, sizes in weak.items()
         if set(factors_of(workers, names)) & set(what.names)
         for size in sizes if size in names and size not in what.names and not kind_of(size)
     ]  # fmt: skip
-    each = [name for name in (*names, *model.training_.get("per_worker", ())) if is_per_worker(name)]
-    if model.training_.get("same_work"):
+    each = [name for name in (*names, *training.get("per_worker", ())) if is_per_worker(name)]
+    if training.get("same_work"):
         each = []
     if not grown and not each:
         return

@@ -120,7 +120,8 @@ def _counts_of_counts(table: pd.DataFrame) -> dict[str, str]:
             with np.errstate(divide="ignore", invalid="ignore"):  # a count of GPUs may be 0
                 ratios = np.unique(table[other].to_numpy(dtype=np.float64) / table[name].to_numpy(dtype=np.float64))
             if other not in found and len(ratios) == 1 and np.isfinite(ratios).all():
-                found[str(name)] = str(other) if ratios[0] == 1 else f"{other} / {ratios[0]:.6g}"
+                of = f"{other} * {1 / ratios[0]:.6g}" if ratios[0] < 1 else f"{other} / {ratios[0]:.6g}"
+                found[str(name)] = str(other) if ratios[0] == 1 else of
                 break
     for name in counts:
         kind = kind_of(str(name))

@@ -38,7 +38,8 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
         "tasksnode", "ranksnode", "procsnode", "processesnode", "mpinode", "coresnode", "cpusnode",
     ),
     "per rank": (
-        "omp", "openmp", "hilos", "threads", "nthreads", "numthreads", "ompthreads", "ompnumthreads", "threadsperrank",
+        "omp", "openmp", "hilos", "anzahlthreads", "anzahlderthreads", "nombredethreads", "numerodehilos",
+        "numerodethreads", "threads", "nthreads", "numthreads", "ompthreads", "ompnumthreads", "threadsperrank",
         "threadsperprocess",
         "threadspertask", "cpuspertask", "corespertask", "coresperrank", "cpusperrank", "coresperprocess",
     ),
@@ -53,6 +54,11 @@ _WHAT_EACH_HAS = re.compile(
     r"(?:\s*(?:sockets?|cpus?)?\s*[x×*]\s*(?P<m>\d+))?[\s-]*"
     r"(?P<what>[^\W\d_]+)[^()\[\]]*[)\]]?\s*$",
     re.IGNORECASE,
+)
+#: The threads, or cores, of each rank: ``OpenMP threads per process``, ``Threads pro Prozess``.
+_OF_EACH_RANK = re.compile(
+    r"(open)?mp.*threads|((open)?mp)?(threads?|cores|cpus|hilos|kerne|coeurs|nucleos).*"
+    r"(ranks?|tasks?|procs?|process(es|us|o)?|prozess|proceso)"
 )
 _NUMBER_OF = re.compile(r"^(?:number|num|no|nr|nb|n)?(?:of)?(?:total|overall)?")
 #: A factor in a name: ``cores [10^3]``, ``cores (k)``, ``cores x100``, ``cores [thousands]``.
@@ -113,15 +119,7 @@ def kind_of(name: str) -> str:
         return ""
     plain = letters(_WHAT_EACH_HAS.sub("", name))
     bare = _NUMBER_OF.sub("", plain)  # Num MPI ranks, total ranks
-    return (
-        _KIND_OF.get(plain)
-        or _KIND_OF.get(bare)
-        or (
-            "per rank"
-            if re.fullmatch(r"(open)?mp.*threads|(threads|cores|cpus).*(ranks?|tasks?|procs?|process(es)?)", plain)
-            else ""
-        )
-    )
+    return _KIND_OF.get(plain) or _KIND_OF.get(bare) or ("per rank" if _OF_EACH_RANK.fullmatch(plain) else "")
 
 
 def letters(name: str) -> str:

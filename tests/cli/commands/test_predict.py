@@ -322,3 +322,31 @@ def test_weak_scaling_over_threads(evenly: Evenly) -> None:
     asked = ("predict", "w.csv", *LAW, "--cores", "1..16", "--cores-are", "cpus_per_task", "--at", "cells=65536")
     shown = evenly(*asked)
     assert (shown.code, "cells grew with cpus_per_task in all runs" in shown.err) == (2, True)
+
+
+def test_weak_scaling_is_told_before_a_size_is_asked_for(evenly: Evenly, tmp_path: Path) -> None:
+    path = tmp_path / "weak.csv"
+    path.write_text("cores,cells,time_s\n16,5e5,9.9\n32,1e6,9.94\n64,2e6,10.2\n128,4e6,10.4\n256,8e6,10.5\n")
+    printed = evenly("predict", path, "--cores", "16..512")
+    assert printed.code == 2
+    assert "cells grew with cores in all runs" in printed.err
+    assert "--at cells" not in printed.err
+
+
+def test_names_in_at_have_any_capitals_and_no_mark_of_evenly(evenly: Evenly, tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    rows = [
+        f"{machine},{n},{k * 100 / n + 3:.2f}" for machine, k in (("hawk", 1), ("juwels", 2)) for n in (4, 8, 16, 32)
+    ]
+    path.write_text("\n".join(["machine,Cores,time_s", *rows]))
+    options = ("--parameters", "Cores,machine", "--method", "power-law", "--at", "machine=juwels")
+    assert evenly("predict", path, *options, "--at", "cores=24").code == 0
+    assert evenly("predict", path, *options, "--cores", "4..32").code == 0
+
+
+def test_what_others_tell_needs_no_value(evenly: Evenly, tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    rows = [f"{n // 48},{n},{100 / n + 3:.2f}" for n in (48, 96, 192, 384)]
+    path.write_text("\n".join(["nodes,cores,time_s", *rows]))
+    printed = evenly("predict", path, "--at", "nodes=4", "--at", "cores=192")
+    assert "leave it out, the others tell it" in printed.err

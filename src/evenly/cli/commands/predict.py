@@ -107,8 +107,10 @@ def _asking(named: list[str], counts: Counts, train: str | None) -> Callable[[li
     """Return what asks, before anything is learned, for the parameters that varied and aren't `named`."""
 
     def ask(solvers: list[str], found: Measurements | None) -> None:
+        from evenly.core_counts.one_size import refuse_grown
         from evenly.core_counts.other_parameters import unvaried
         from evenly.runs.cores import find_cores
+        from evenly.runs.weak_scaling import weak_scaling
 
         if found is None:  # the models were there already
             return
@@ -117,8 +119,10 @@ def _asking(named: list[str], counts: Counts, train: str | None) -> Callable[[li
         for one in runs.values():
             cores: Sequence[str] = ()
             if counts.cores is not None:
-                cores = find_cores(one.space, counts.cores_are, measured=one.configurations).names
-            unvaried(one.space, named, but=cores)
+                what = find_cores(one.space, counts.cores_are, measured=one.configurations)
+                refuse_grown(one.parameters, weak_scaling(one.ok.configurations), what, {"same_work": True})
+                cores = what.names
+            unvaried(one.space, [parsing.spelled(name, one.parameters) for name in named], but=cores)
 
     return ask
 

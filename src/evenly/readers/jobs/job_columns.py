@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError, ReadError, option_text
 from evenly.readers.tables.clock_times import ENDS, STARTS, is_date, moments
+from evenly.readers.tables.identifiers import JOBS, USERS
 from evenly.readers.tables.roles import bounds_time
 from evenly.readers.tables.values import Values
 from evenly.runs.count_names import letters
@@ -25,17 +26,8 @@ __all__ = ["DATES", "Dates", "agree", "find_dates", "find_limit", "find_texts"]
 Floats = NDArray[np.float64]
 #: Names without signs and accents, the most telling first.
 _TEXTS: dict[str, tuple[str, ...]] = {
-    "id": (
-        "jobid", "jobidraw", "jobnumber", "jobnr", "jobno", "jobnum", "jobnummer", "jid", "slurmjobid", "pbsjobid",
-        "idjob", "auftragsnummer", "auftragsnr", "idtravail", "idtrabajo", "idlavoro", "job", "auftrag", "tache",
-        "travail", "trabajo", "lavoro", "trabalho", "taak", "zadanie", "runid", "run", "lauf", "id", "nr", "no",
-        "number", "nummer", "numero",
-    ),
-    "user": (
-        "user", "username", "userid", "jobowner", "owner", "login", "uid", "benutzer", "benutzername", "benutzerin",
-        "nutzer", "nutzername", "nutzerin", "anwender", "utilisateur", "usager", "usuario", "usuaria", "utente",
-        "gebruiker", "uzytkownik", "who", "person", "wer",
-    ),
+    "id": (*JOBS, "runid", "run", "lauf", "id", "nr", "no", "number", "nummer", "numero"),
+    "user": (*USERS, "who", "person", "wer"),
     "account": (
         "account", "acct", "project", "projectid", "projekt", "projet", "proyecto", "progetto", "projeto", "konto",
         "group", "gruppe", "groupe", "grupo", "gruppo",

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from evenly.readers.tables.clock_times import is_date
 from evenly.readers.tables.roles import ENOUGH, words_of
 from evenly.readers.tables.states import name_key
+from evenly.runs.count_names import letters
 
-__all__ = ["TITLES", "identifies"]
+__all__ = ["JOBS", "TITLES", "USERS", "identifies"]
 
 _IDENTIFIERS = frozenset({
     "operator", "tester", "bearbeiter",
@@ -32,6 +33,17 @@ _IDENTIFIERS = frozenset({
     "submit", "submitted", "submit_time", "eligible", "start", "end", "started", "ended", "start_time",
     "end_time", "job", "job_id", "jobid", "run_id", "date", "datetime", "timestamp",
 })  # fmt: skip
+#: Names of the number of a job and of its user, without signs and accents, the most telling first.
+JOBS = (
+    "jobid", "jobidraw", "jobnumber", "jobnr", "jobno", "jobnum", "jobnummer", "jid", "slurmjobid", "pbsjobid",
+    "idjob", "auftragsnummer", "auftragsnr", "idtravail", "idtrabajo", "idlavoro", "job", "auftrag", "tache",
+    "travail", "trabajo", "lavoro", "trabalho", "taak", "zadanie",
+)  # fmt: skip
+USERS = (
+    "user", "username", "userid", "jobowner", "owner", "login", "uid", "benutzer", "benutzername", "benutzerin",
+    "nutzer", "nutzername", "nutzerin", "anwender", "utilisateur", "usager", "usuario", "usuaria", "utente",
+    "gebruiker", "uzytkownik",
+)  # fmt: skip
 _NUMBERINGS = frozenset({
     "id", "index", "idx", "#", "no", "nr", "row", "line", "number", "prova", "essai", "versuch", "ensayo", "prueba",
     "lauf", "messung", "mesure", "misura", "proef", "lfd",
@@ -76,7 +88,7 @@ def identifies(
     """
     key, words = name_key(column), words_of(column)
     distinct = set(cells) - {""}
-    if key in _IDENTIFIERS:
+    if key in _IDENTIFIERS or letters(column) in (*JOBS, *USERS):
         return "its name is that of an identifier"
     numbers_by_name = key in _NUMBERINGS or key.endswith("_id") or (words & _NUMBERINGS and words <= _OF_NUMBERINGS)
     running = numeric and cells[0] in ("0", "1") and list(cells) == [str(int(cells[0]) + n) for n in range(len(cells))]

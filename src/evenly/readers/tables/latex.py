@@ -71,8 +71,8 @@ def _filled(cells: list[str], spans: Sequence[int], over: dict[int, tuple[str, i
     Examples
     --------
     >>> over = {}
-    >>> [_filled(row, spans, over) for row, spans in ((["4M", "16"], [2, 1]), (["", "32"], [1, 1]), (["", "8"], [1, 1]))]
-    [['4M', '16'], ['4M', '32'], ['', '8']]
+    >>> _filled(["4M", "16"], [2, 1], over), _filled(["", "32"], [1, 1], over), _filled(["", "8"], [1, 1], over)
+    (['4M', '16'], ['4M', '32'], ['', '8'])
     """
     are_values = any(cell[:1].isdigit() for cell, span in zip(cells, spans, strict=False) if span == 1)
     for place, (cell, span) in enumerate(zip(cells, spans, strict=False)):

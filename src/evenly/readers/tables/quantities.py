@@ -97,7 +97,7 @@ def _timing(values: Values, column: str) -> words.Measured | None:
         return known
     if known is None and all(name.lower().startswith("t_") for name in (column, values.options.time or "")):
         known = words.Measured(column, column, "", 0)  # t_comm beside --time t_total
-    if known is None or not values.is_numeric(column):
+    if known is None or not values.is_numeric(column) or is_result(known.base.rstrip(" ,")):  # speed-up, S
         return None
     numbers = values.numbers(column)
     numbers = numbers[np.isfinite(numbers)]

@@ -144,7 +144,7 @@ _SHARES = frozenset({
     "cpu", "comm", "communication", "mpi", "io", "idle", "wait", "user", "sys", "system", "busy", "time", "compute",
     "gpu", "load", "total",
 })  # fmt: skip
-_ITERATIONS = frozenset({"iterations", "iters", "niter", "niters", "nits", "its"})
+_ITERATIONS = frozenset({"iterations", "iters", "niter", "niters", "nits", "its", "cycles", "scf"})
 _LIMIT_NAMES = frozenset({
     "max_laufzeit", "maximale_laufzeit", "laufzeitlimit", "laufzeit_limit", "beantragte_zeit", "angeforderte_zeit",
     "temps_limite", "temps_demandé", "temps_max", "tiempo_límite", "tiempo_limite", "tiempo_solicitado",

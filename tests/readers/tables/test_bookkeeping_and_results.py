@@ -1,0 +1,55 @@
+"""What keeps the books, what came out of runs, and what counts the cores: never taken for each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evenly.errors import InputError
+from evenly.readers.needless import without_needless
+from evenly.readers.scanning import Measurements, scan
+from evenly.runs.cores import find_cores
+
+
+def _read(folder: Path, text: str, **options: str) -> Measurements:
+    path = folder / "runs.csv"
+    path.write_text(text)
+    return scan(path, **options)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "threads"),
+    [
+        ("MPI processes", "OpenMP threads per process"),
+        ("Anzahl Prozesse", "Anzahl Threads"),
+        ("Prozesse", "Threads pro Prozess"),
+    ],
+)
+def test_threads_of_each_process_make_cores_and_no_work(tmp_path: Path, ranks: str, threads: str) -> None:
+    found = _read(tmp_path, f"{ranks},{threads},time_s\n4,4,54.4\n8,4,28.8\n16,4,16.5\n64,4,7.2\n").runs[""]
+    with pytest.raises(InputError, match="which of .* are the cores is open: say it with --cores-are"):
+        find_cores(found.space, measured=found.configurations)
+
+
+@pytest.mark.parametrize(("job", "user"), [("Auftrag", "Benutzer"), ("Trabajo", "Usuario"), ("Job-Nr", "Nutzer")])
+def test_jobs_and_users_are_no_parameters(tmp_path: Path, job: str, user: str) -> None:
+    rows = [
+        f"44{n % 4}02,{('ada', 'bob', 'eve')[n % 3]},{8 * 2 ** (n % 5)},{100 / 2 ** (n % 5) + n:.1f}" for n in range(12)
+    ]
+    assert _read(tmp_path, "\n".join([f"{job},{user},Kerne,Laufzeit (s)", *rows])).runs[""].parameters == ["Kerne"]
+
+
+def test_cycles_came_out_of_the_runs_of_a_case(tmp_path: Path) -> None:
+    cases = {"slab100": 22, "slab400": 28, "slab1600": 52}
+    rows = [
+        f"{case},{np},{cycles * 40 / np + 1:.1f},{cycles}" for np in (4, 8, 16, 64) for case, cycles in cases.items()
+    ]
+    found = _read(tmp_path, "\n".join(["calculation,np,walltime(s),SCF cycles", *rows]))
+    kept = without_needless(found.runs, found.columns)[0][""]
+    assert kept.parameters == ["calculation", "np"]
+
+
+def test_a_speed_up_s_is_no_time(tmp_path: Path) -> None:
+    text = '"Processes","Mean time in seconds","Parallel speed-up, S"\n1,50.8,1\n2,26.1,1.95\n4,13.7,3.71\n8,7.8,6.51\n'
+    assert set(_read(tmp_path, text).runs[""].quantities) == {"seconds"}
