@@ -254,9 +254,8 @@ def known_rows(rows: pd.DataFrame, learned: Learned) -> pd.DataFrame:
     Parameters that change nothing get any value if none is asked for.
     """
     labels, known = _labels(learned), _names(learned)
-    rows = rows.rename(
-        columns={name: new for name in rows.columns if (new := parsing.spelled(name, known)) not in rows}
-    )
+    meant = {name: parsing.spelled(name, known) for name in map(str, rows.columns)}
+    rows = rows.rename(columns={name: new for name, new in meant.items() if new not in rows})
     texts = [name for name in map(str, rows.columns) if name not in labels and rows[name].dtype == object]
     rows = rows.assign(**{name: [_number(value) for value in rows[name]] for name in texts})
     named = [name for name in map(str, rows.columns) if name in labels]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -151,7 +151,7 @@ def check_one_size(model: Model, what: Cores) -> None:
 
 
 def refuse_grown(
-    names: Sequence[str], weak: Mapping[str, Sequence[str]], what: Cores, training: Mapping[str, Any]
+    names: Sequence[str], weak: Mapping[str, Iterable[str]], what: Cores, training: Mapping[str, Any]
 ) -> None:
     """Refuse runs in which more cores did more work, as `check_one_size` does for a model of them.
 
@@ -159,7 +159,7 @@ def refuse_grown(
     ----------
     names : sequence of str
         The parameters.
-    weak : mapping of str to sequence of str
+    weak : mapping of str to names
         The sizes that grew with each count, see `evenly.runs.weak_scaling.weak_scaling`.
     what : Cores
     training : mapping

@@ -48,7 +48,9 @@ _HOURS = re.compile(r"(?P<h>\d+)\s*h\s*(?P<m>[0-5]\d)", re.IGNORECASE)
 _MARKED = re.compile(
     r"(?:(?P<h>\d+)\s*h\s*)?(?P<m>\d+)\s*['′’](?:\s*(?P<s>[0-5]?\d(?:[.,]\d+)?)\s*(?:\"|″|”|''|′′|’’))?"
 )
-_WORD = re.compile(r"(?P<number>\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?)\s*(?P<unit>[A-Za-zµμ]+)(?:\(s\))?[\s,]*")
+_WORD = re.compile(
+    r"(?P<number>\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?)\s*(?P<unit>[A-Za-zµμí]+)(?:\(s\)|(?<=[a-zA-Z]{3})\.)?[\s,]*"
+)
 _WORDS = {
     **{word: SECONDS_PER[unit] for unit in ("ns", "us", "µs", "μs", "ms", "s", "min", "h", "d") for word in [unit]},
     **dict.fromkeys(("sec", "secs", "second", "seconds"), 1.0),
@@ -58,6 +60,15 @@ _WORDS = {
     **dict.fromkeys(("msec", "millisecond", "milliseconds"), 1e-3),
     **dict.fromkeys(("usec", "microsecond", "microseconds"), 1e-6),
     **dict.fromkeys(("nsec", "nanosecond", "nanoseconds"), 1e-9),
+    **dict.fromkeys(("nanosekunden", "nanosegundos", "nanosecondes"), 1e-9),
+    **dict.fromkeys(("mikrosekunden", "microsegundos", "microsecondes", "microsecondi", "microsegundo"), 1e-6),
+    **dict.fromkeys(("millisekunden", "milisegundos", "millisecondes", "millisecondi", "milisegundo"), 1e-3),
+    **dict.fromkeys(("sek", "sekunde", "sekunden", "segundo", "segundos", "seg", "seconde", "secondes"), 1.0),
+    **dict.fromkeys(("secondo", "secondi", "seconden", "sekund"), 1.0),
+    **dict.fromkeys(("minuten", "minuto", "minutos", "minuti", "minuut", "minut"), 60.0),
+    **dict.fromkeys(("std", "stunde", "stunden", "heure", "heures", "hora", "horas", "ora", "ore", "uur"), 3600.0),
+    **dict.fromkeys(("uren", "godz", "godzin"), 3600.0),
+    **dict.fromkeys(("tag", "tage", "jour", "jours", "dias", "días", "giorni", "dagen"), 86_400.0),
 }
 
 
@@ -72,8 +83,8 @@ def parse(text: str, two_fields: TwoFields | None = None) -> float:
     [3723.0, 93784.0, 184.5, 3723.5, 3723.0, 13200.0, 284.0]
     >>> parse("12:30"), parse("12:30", "mm:ss"), parse("12:30", "hh:mm"), parse("640")
     (nan, 750.0, 45000.0, nan)
-    >>> parse("15:23 min"), parse("1:30 h")
-    (923.0, 5400.0)
+    >>> parse("15:23 min"), parse("1:30 h"), parse("52,1 Sekunden"), parse("3 Std. 20 Min.")
+    (923.0, 5400.0, 52.1, 12000.0)
     """
     text = text.strip()
     if not text[:1].isdigit() and not text.startswith("P"):

@@ -28,7 +28,7 @@ def _read(folder: Path, text: str, **options: str) -> Measurements:
 )
 def test_threads_of_each_process_make_cores_and_no_work(tmp_path: Path, ranks: str, threads: str) -> None:
     found = _read(tmp_path, f"{ranks},{threads},time_s\n4,4,54.4\n8,4,28.8\n16,4,16.5\n64,4,7.2\n").runs[""]
-    with pytest.raises(InputError, match="which of .* are the cores is open: say it with --cores-are"):
+    with pytest.raises(InputError, match=r"which of .* are the cores is open: say it with --cores-are"):
         find_cores(found.space, measured=found.configurations)
 
 

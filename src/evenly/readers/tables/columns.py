@@ -120,6 +120,7 @@ _UNIT_NAMES = {
     "us": "us", "µs": "us", "μs": "us", "usec": "us", "microseconds": "us", "ns": "ns", "nanoseconds": "ns",
     "min": "min", "mins": "min", "minutes": "min", "h": "h", "hours": "h", "days": "d",
     "hr": "h", "hrs": "h", "stunden": "h", "heures": "h", "minuten": "min", "sekunden": "s", "secondes": "s",
+    "mikrosekunden": "us", "microsegundos": "us", "microsecondes": "us", "microsecondi": "us",
     "horas": "h", "ore": "h", "uur": "h", "godz": "h", "minutos": "min", "minuti": "min", "segundos": "s",
     "secondi": "s", "seconden": "s", "tagen": "d", "dagen": "d", "días": "d", "giorni": "d",
     "tage": "d", "jours": "d", "sypd": "SYPD", "sdpd": "SDPD",
@@ -140,6 +141,8 @@ _IN_UNIT = re.compile(r"^(?P<base>.+?)\s+in\s+\S+$")
 _PLAIN_UNIT = re.compile(r"^(?P<base>.+?)[_.\s](?:[uµμmn]s(?:ec)?|secs?)$", re.IGNORECASE)
 #: ``Laufzeit in Min.``
 _IN_WORDS = re.compile(r"^(?P<base>.+?)\s+in\s+(?P<unit>[^\W\d_]+\.?)$")
+#: As in ISO 80000: ``t / s``, ``t_ges / s``. Without blanks, t may be tokens.
+_OVER_UNIT = re.compile(r"^(?P<base>t(?:\s+/\s+|_\w+\s*/\s*))\w+$")
 _SUFFIX = re.compile(r"^(?P<base>.+?)(?:\s*/\s*|_in_|\s+in\s+|_|\.|\s+)(?P<unit>[^\s_./]+)$")
 
 #: The time of a unit of work, as climate models and solvers print it.
@@ -267,9 +270,9 @@ def _by_unit(columns: Iterable[str]) -> list[Measured]:
     It stands in brackets, or is a word that nothing else ends with: ``kernel_us``, but not ``n_s``.
     """
     found = [
-        Measured(column, match["base"].strip(), unit, 1)
+        Measured(column, match["base"].strip(" /"), unit, 1)
         for column in columns
-        if (match := _first_match(column.strip(), (_BRACKETS, _IN_UNIT, _PLAIN_UNIT)))
+        if (match := _first_match(column.strip(), (_BRACKETS, _IN_UNIT, _PLAIN_UNIT, _OVER_UNIT)))
         and (unit := unit_of_time(column))
         if not set(re.split(r"[\s_\-.]+", match["base"].lower())) & {*_NOT_MEASURED, *_STEPS, *_SET}
     ]
@@ -288,7 +291,11 @@ def is_rate(column: str) -> bool:
     --------
     >>> is_rate("GB/s"), is_rate("images per second"), is_rate("it/s/GPU"), is_rate("wall/s"), is_rate("cores per node")
     (True, True, True, False, False)
+    >>> is_rate("t/s"), is_rate("t / s")
+    (True, False)
     """
+    if _OVER_UNIT.match(column.strip()):
+        return False
     match = _RATE.fullmatch(column.strip())
     return match is not None and (match["base"].lower() in _WHOLE_NAME_UNITS or measured(match["base"]) is None)
 

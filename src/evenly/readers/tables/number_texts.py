@@ -36,13 +36,20 @@ _GROUPED = {
 #: As Fortran writes numbers of double precision.
 _FORTRAN = re.compile(r"[+-]?\d*\.?\d+[dD][+-]?\d+")
 _ONE_GROUP = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
-_SUFFIXED = re.compile(r"(?P<number>[+-]?\d+(?:\.\d+)?) ?(?P<suffix>[kKMG])")
+_SUFFIXED = re.compile(r"(?P<number>[+-]?\d+(?:\.\d+)?) ?(?P<suffix>[kKMG]|(?:Tsd|Mio|Mrd)\.?|[mb]illions?)")
 #: ``97.7%``, and a speed-up of ``1.93x``.
 _SHARE = re.compile(r"[+-]?\d+(\.\d+)? ?[%x×]")
 _POWER = re.compile(r"(?P<base>\d+)(?:\^|\*\*)(?P<exponent>\d\d?)")
 #: ``$2.13``, ``2.13 €``
 _CURRENCY = re.compile(r"[$€£¥]\s?(?=\d)|(?<=\d)\s?[$€£¥]$")
-_SUFFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+_SUFFIXES = {
+    "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "Tsd": 1e3, "Mio": 1e6, "Mrd": 1e9, "million": 1e6, "billion": 1e9,
+}  # fmt: skip
+#: ``256³``
+_RAISED = re.compile(r"(?<=\d)[⁰¹²³⁴-⁹]+$")
+_LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+#: A decimal point, perhaps with a unit behind the number.
+_POINT = re.compile(r"(?P<number>[+-]?\d*\.\d+)(?:[eE][+-]?\d+)?(?: ?[a-zA-Zµ%×][^\d]*)?")
 
 
 def numbers(
@@ -113,7 +120,7 @@ def has_suffix(cells: Sequence[str]) -> str:
     >>> has_suffix(["8", "12k"]), has_suffix(["fork", "8"])
     ('12k', '')
     """
-    return next((cell for cell in cells if _SUFFIXED.fullmatch(cell)), "")
+    return next((cell for cell in cells if cell[-1:] in "kKMG" and _SUFFIXED.fullmatch(cell)), "")
 
 
 def has_decimal_commas(frame: pd.DataFrame) -> bool:
@@ -133,7 +140,7 @@ def has_decimal_commas(frame: pd.DataFrame) -> bool:
 
 
 def has_decimal_points(frame: pd.DataFrame) -> bool:
-    """Tell whether a column of text surely has decimal points, as ``0.75``.
+    """Tell whether a column of text surely has decimal points, as ``0.75`` and ``0.75 s``.
 
     Examples
     --------
@@ -141,7 +148,7 @@ def has_decimal_points(frame: pd.DataFrame) -> bool:
     (True, False)
     """
     return any(
-        not _GROUPED["."].fullmatch(cell) and math.isfinite(_float(cell))
+        (found := _POINT.fullmatch(cell)) is not None and not _GROUPED["."].fullmatch(found["number"])
         for name in frame.columns
         for cell in frame[name]
         if "." in cell
@@ -175,8 +182,11 @@ def number(cell: str, grouping: str = ",") -> float:
     --------
     >>> number("4M"), number("1,024"), number("97%"), number("$2.13"), number("2^10"), number("fine")
     (4000000.0, 1024.0, 97.0, 2.13, 1024.0, nan)
+    >>> number("256³"), number("16 Mio")
+    (16777216.0, 16000000.0)
     """
     cell = _CURRENCY.sub("", cell, count=1)
+    cell = _RAISED.sub(lambda power: f"^{power[0].translate(_LOWERED)}", cell)
     if _GROUPED[grouping].fullmatch(cell):
         cell = cell.replace(grouping, "")
     if grouping == ".":
@@ -186,7 +196,7 @@ def number(cell: str, grouping: str = ",") -> float:
     if match := _POWER.fullmatch(cell):
         return float(match["base"]) ** int(match["exponent"])
     if match := _SUFFIXED.fullmatch(cell):
-        return float(match["number"]) * _SUFFIXES[match["suffix"]]
+        return float(match["number"]) * _SUFFIXES[match["suffix"].rstrip(".s")]
     return _float(cell)
 
 

@@ -149,6 +149,7 @@ _LIMIT_NAMES = frozenset({
     "max_laufzeit", "maximale_laufzeit", "laufzeitlimit", "laufzeit_limit", "beantragte_zeit", "angeforderte_zeit",
     "temps_limite", "temps_demandé", "temps_max", "tiempo_límite", "tiempo_limite", "tiempo_solicitado",
     "tempo_richiesto", "tempo_massimo", "tijdslimiet", "limit_czasu", "límite",
+    "req'd_time", "runlimit", "run_limit",
     "req_walltime", "walltime_req", "req_time", "reqtime", "zeitlimit", "zeitvorgabe", "limite", "limite_de_temps",
     "limite_de_tiempo", "límite_de_tiempo", "limite_di_tempo", "tempo_limite", "allocated_time", "time_budget",
 })  # fmt: skip

@@ -37,7 +37,11 @@ _BETWEEN = frozenset({
     "", "t", "for", "at", "on", "with", "in", "bei", "für", "mit", "pour", "avec", "à", "con", "para", "per",
 })  # fmt: skip
 _BRACKETED = re.compile(r"\s*[\[(][^\])]*[\])]\s*$")
-_NUMBERED = re.compile(r"(?P<before>.*?[A-Za-z])[\s_\-.#]*(?P<number>\d{1,3})(?P<after>(?:[\s_\-.\[(/][^\d]*)?)")
+#: What stands behind the number of an ordinal: 1st, 2nd, 1era, 2nda, 3., 1er.
+_ORDINAL = r"(?:st|nd|rd|th|er|era|ra|ro|da|do|nda|ndo|ta|to|re|e|ère|ème|ª|º|°|\.)(?=\s|$)"
+_NUMBERED = re.compile(
+    rf"(?P<before>(?:.*?[A-Za-z])?)[\s_\-.#]*(?P<number>\d{{1,3}})(?:{_ORDINAL})?(?P<after>(?:[\s_\-.\[(/][^\d]*)?)"
+)
 _WORD = re.compile(r"[^\W\d_]{2}")
 #: Times of one configuration differ by less than this factor; those of two parts of a run may not.
 _ALIKE = 1.5
@@ -64,7 +68,8 @@ def stacked(cells: pd.DataFrame, lines: NDArray[np.int64]) -> Narrowed | None:
     """
     groups: defaultdict[tuple[str, str], dict[int, str]] = defaultdict(dict)
     for column in map(str, cells.columns):
-        if match := _NUMBERED.fullmatch(column.strip()):
+        match = _NUMBERED.fullmatch(column.strip())
+        if match and f"{match['before']}{match['after']}".strip():
             groups[match["before"], match["after"]][int(match["number"])] = column
     found = [(name, by_number) for name, by_number in groups.items() if _are_runs(cells, name, by_number)]
     if len(found) != 1:
@@ -233,11 +238,13 @@ def pattern_in(columns: Iterable[str]) -> str:
     --------
     >>> [pattern_in(names) for names in (["mesh", "8 cores", "16 cores"], ["Try A", "Try B"], ["8^3", "16^3"], ["a"])]
     ['* cores', 'Try *', '*^3', '']
+    >>> pattern_in(["1st run", "2nd run"])
+    '* run'
     """
     found = Counter(
         f"{name[: part.start()]}*{name[part.end() :]}"
         for name in columns
-        for part in re.finditer(r"\d+|(?<=[\s_-])[A-Z]$", name)
+        for part in re.finditer(rf"\d+(?:{_ORDINAL})?|(?<=[\s_-])[A-Z]$", name)
         if "*" not in name and part[0] != name
     ).most_common(1)
     return found[0][0] if found and found[0][1] > 1 else ""
@@ -309,11 +316,22 @@ def _are_runs(cells: pd.DataFrame, name: tuple[str, str], by_number: dict[int, s
     timed = measured(f"time{after}")
     if plain in _RUNS:
         return timed is not None and timed.certainty > 0
-    told = measured(f"{before}{after}")
+    told = measured(f"{before}{after}") or measured(_without_runs(f"{before}{after}"))
     alone = plain == "t" and timed is not None and (bool(timed.unit) or len(numbers) > 2)
     if not alone and (told is None or told.certainty == 0):
         return False
     return _alike(values)
+
+
+def _without_runs(name: str) -> str:
+    """Return a name without words of runs, as time of the execution.
+
+    Examples
+    --------
+    >>> _without_runs("Tiempo Ejecución"), _without_runs("time")
+    ('Tiempo', 'time')
+    """
+    return " ".join(word for word in name.split() if word.lower() not in _RUNS)
 
 
 def _numbers(cells: pd.DataFrame) -> pd.DataFrame:

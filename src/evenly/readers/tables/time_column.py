@@ -318,7 +318,8 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
             return column, why, _Made((span.start, span.end), said)
         found = durations
     named = [name for name in map(str, values.cells.columns) if not is_unnamed(name)]
-    shown = ", ".join(map(repr, found or [name for name in named if not kind_of(name)] or named))
+    may_be = [name for name in named if not kind_of(name) and not values.is_label(name)]
+    shown = ", ".join(map(repr, found or may_be or named))
     why = (
         f"{' and '.join(map(repr, found))} may each be the time" if found else "no column's name says that it is a time"
     )

@@ -17,7 +17,7 @@ from evenly.readers.tables import columns as words
 from evenly.readers.tables.number_texts import has_decimal_commas, has_decimal_points, has_suffix, numbers
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.repetitions import are_whole
-from evenly.readers.tables.roles import is_result
+from evenly.readers.tables.roles import is_result, words_of
 from evenly.readers.tables.side_by_side import pattern_in
 from evenly.readers.tables.states import name_key
 from evenly.runs.count_names import kind_of
@@ -28,7 +28,9 @@ from evenly.space.expressions import Expression, quoted, unlike
 __all__ = ["Values"]
 
 
-_VERSION_WORDS = frozenset({"version", "versions", "ver", "release", "revision"})
+_VERSION_WORDS = frozenset({
+    "version", "versions", "ver", "release", "revision", "module", "modules", "modul", "tag",
+})  # fmt: skip
 #: Programs whose columns hold versions, if these repeat: times of each of them would not.
 _PROGRAMS = frozenset({
     "openmpi", "ompi", "mpich", "mvapich", "mvapich2", "impi", "ucx", "gcc", "gfortran", "icc", "ifort", "clang",
@@ -37,7 +39,9 @@ _PROGRAMS = frozenset({
 #: Spaces at which no line may break, as between groups of digits.
 _THIN_SPACE = re.compile("[\u00a0\u2009\u202f]")
 #: A number, perhaps with groups of digits, and a unit of time.
-_WITH_UNIT = re.compile(r"(?P<number>\d[\d.,]*|\d{1,3}(?: \d{3})+(?:[.,]\d+)?)\s*(?P<unit>[A-Za-zµμ]+)")
+_WITH_UNIT = re.compile(r"(?P<number>\d[\d.,]*|\d{1,3}(?: \d{3})+(?:[.,]\d+)?)\s*(?P<unit>[A-Za-zµμí]+)")
+#: A part of a node, or of a GPU.
+_SHARE = re.compile(r"\d*[.,]\d+|\d+/\d+")
 _VERSION = re.compile(r"[1-9]\d?(\.\d{1,2})*")
 _SHORT, _ENDS_IN_ZERO = re.compile(r"\d\.\d"), re.compile(r"\d\.\d0")
 #: Not a number of minutes: ``2M`` beside ``12k``.
@@ -94,6 +98,9 @@ class Values:
         auto = options.decimal == "auto"
         self._commas: Final = auto and has_decimal_commas(cells)
         self._may_have_commas: Final = self._commas or (auto and semicolons and not has_decimal_points(cells))
+        others = cells[[name for name in cells.columns if not words_of(str(name)) & (_VERSION_WORDS | _PROGRAMS)]]
+        # Beside decimal points, a comma between groups of three digits is no decimal one.
+        self._decimal: Final = "." if auto and not self._commas and has_decimal_points(others) else options.decimal
         self._known: dict[str, NDArray[np.float64]] = {}
 
     def keep(self, mask: NDArray[np.bool_]) -> None:
@@ -154,7 +161,7 @@ class Values:
             is_measured = is_result(name) or (
                 words.measured(name) and not any("." in cell for cell in self.cells[name])
             )
-            decimal = "," if self._commas and is_measured else self.options.decimal
+            decimal = "," if self._commas and is_measured else self._decimal
             self._known[name] = numbers(
                 self.path, name, self.cells[name], self.lines, decimal=decimal,
                 whole=bool(kind_of(name)), commas=self._may_have_commas,
@@ -171,6 +178,10 @@ class Values:
             return False
         found = int(np.isfinite(self.numbers(name)).sum())
         return found * 2 > int((~self.blank(name)).sum())
+
+    def is_label(self, name: str) -> bool:
+        """Tell whether no cell of a column begins with a number: it holds no times, whatever their unit."""
+        return not any(cell.lstrip("~≈<>.+- ")[:1].isdigit() for cell in self.cells[name])
 
     def some_have_none(self, name: str) -> bool:
         """Tell whether a column counts GPUs and some runs, not all, had none: these follow another law."""
@@ -250,6 +261,8 @@ class Values:
         if len(wrong):
             row = int(wrong[0])
             reason = f"{name!r} must be a whole number above zero, but got {self.cells[name].iloc[row]!r}"
+            if kind_of(name) in ("nodes", "gpus") and _SHARE.fullmatch(self.cells[name].iloc[row]):
+                reason += f" (for parts of {name}, count what they are made of, as cores, in that column)"
             way = option_text("--where", self._without(name, wrong)) if self.is_numeric(name) else "--where"
             if pattern := pattern_in(self.cells.columns):  # 16 cores, 32 cores
                 way = f"{way}; if these columns hold times, say so with {option_text('--time', pattern)}"
@@ -258,8 +271,10 @@ class Values:
     def _without(self, name: str, wrong: NDArray[np.int64]) -> str:
         """Return a condition that leaves out the cells of some rows; words can't be compared with numbers."""
         found = dict.fromkeys(self.cells[name].iloc[wrong])
-        if all(np.isfinite(self.numbers(name)[wrong])):
-            return f"{quoted(name)} > 0"
+        values = self.numbers(name)[wrong]
+        if np.isfinite(values).all():
+            parts = np.unique(values[values > 0]).tolist()
+            return " and ".join(f"{quoted(name)} != {part:g}" for part in parts) or f"{quoted(name)} > 0"
         return " and ".join(unlike(name, cell) for cell in found)
 
     def said_of(self, names: Sequence[str]) -> list[str]:
@@ -301,7 +316,11 @@ class Values:
         """
         texts = [cell.lstrip(">= ") for cell in self.cells[name]]
         column = pd.Series(texts, dtype=object)
-        values = self.numbers(name) if texts == self.texts(name) else numbers(self.path, name, column, self.lines)
+        values = (
+            self.numbers(name)
+            if texts == self.texts(name)
+            else numbers(self.path, name, column, self.lines, decimal=self._decimal)
+        )
         plain = "s" if unit in TWO_FIELDS else unit
         known = np.isfinite(values) & (values > 0)
         found = np.where(known, to_base(np.where(known, values, 1.0), plain), values)
@@ -327,7 +346,7 @@ class Values:
         parts = pd.Series([match["number"].replace(" ", "") if match else "" for match in found], dtype=object)
         # Who writes 610 s beside 1.204 s may mean thousands, too.
         commas = self._may_have_commas or any(len(part) > 2 and part.isdigit() for part in parts)
-        plain = numbers(self.path, name, parts, lines, decimal=self.options.decimal, commas=commas)
+        plain = numbers(self.path, name, parts, lines, decimal=self._decimal, commas=commas)
         return [
             f"{value!r} {match['unit']}" if match and np.isfinite(value) else text
             for text, match, value in zip(texts, found, plain.tolist(), strict=True)
