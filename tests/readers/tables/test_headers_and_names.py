@@ -329,3 +329,45 @@ def test_rules_of_latex_and_cells_over_several_rows(tmp_path: Path, rule: str) -
     runs = scan(path).runs[""]
     assert runs.configurations["Mesh"].tolist() == ["fine"] * 3 + ["coarse"] * 3
     assert runs.values[0] == 1.5 * 3600
+
+
+@pytest.mark.parametrize("top", ["Nodes,Wall Clock,Wall Clock,Wall Clock", "Nodes,Wall Clock,,"])
+def test_a_second_row_of_sizes_is_part_of_the_header(tmp_path: Path, top: str) -> None:
+    text = f"{top}\n,4M,16M,64M\n1,54.12,202.14,804.15\n2,28.92,103.92,404.85\n4,16.54,52.66,203.99\n"
+    with pytest.raises(ReadError, match=r"--time 'Wall Clock \*'"):
+        _read(tmp_path, text)
+    runs = _read(tmp_path, text, time="Wall Clock *").runs[""]
+    assert runs.parameters == ["Nodes", "size"]
+    assert runs.configurations["size"].tolist()[:3] == [4e6, 16e6, 64e6]
+
+
+def test_a_row_of_data_below_equal_names_is_none_of_the_header(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="column names must differ"):
+        _read(tmp_path, "cores,time,time\n,90,91\n16,50,51\n,28,29\n")
+
+
+def test_units_and_words_below_some_names_only(tmp_path: Path) -> None:
+    runs = _read(tmp_path, "cores,mesh,time\n,Mcells,total [s]\n16,4,52.1\n32,8,49.0\n64,8,26.4\n").runs[""]
+    assert runs.parameters == ["cores", "mesh Mcells"]
+
+
+def test_names_with_values_that_blanks_part(tmp_path: Path) -> None:
+    text = "        p = 1   p = 2   p = 4\n\nn=100   1.49   1.05    1.06\n\nn=1000  163.12  81.44   88.38\n"
+    with pytest.raises(ReadError, match=r"--time 'p = \*'"):
+        _read(tmp_path, text)
+    runs = _read(tmp_path, text, time="p = *").runs[""]
+    assert set(runs.parameters) == {"n", "p"}
+    assert runs.configurations["n"].tolist() == [100] * 3 + [1000] * 3
+
+
+def test_breaks_in_names_of_markdown_are_blanks(tmp_path: Path) -> None:
+    path = tmp_path / "notes.md"
+    path.write_text("|Thread<br>Count|Wall<br>Time (s)|\n|--|--|\n|1|16.8|\n|2|7.7|\n|4|3.9|\n")
+    assert scan(path).runs[""].parameters == ["Thread Count"]
+
+
+def test_a_mark_for_a_failed_run_may_be_left_out(tmp_path: Path) -> None:
+    text = "cores,time_s\n16,52.1\n32,-1\n64,16.4\n"
+    with pytest.raises(ReadError, match=r"--where 'time_s > 0'"):
+        _read(tmp_path, text)
+    assert len(_read(tmp_path, text, where="time_s > 0").runs[""]) == 2

@@ -51,6 +51,8 @@ _BRACKETED_UNIT = re.compile(r"(?P<number>\d+(?:[.,]\d+)?) ?[(\[](?P<unit>[a-zµ
 _RULE = re.compile(r"[\s|:+=-]*-{2,}[\s|:+=-]*")
 _LINE = re.compile(r"[\s+=-]*(?:-{3,}|={3,})[\s+=-]*")
 _NUMBERED = re.compile(r"\[?(?P<number>\d+)\]?[:=](?P<name>.+)")
+#: As in cells of Markdown.
+_BREAK = re.compile(r"\s*<br ?/?>\s*", re.IGNORECASE)
 _EMPTY = re.compile(r"[\s,;|]")
 _WIDE_SPACE = re.compile(r"\s{2,}|\t")
 
@@ -108,6 +110,9 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     content = content[titles_above([line for _, line in content[:_SAMPLE]], _split) :]
     delimiter = told["mark"] if told is not None else _find_delimiter([line for _, line in content[:_SAMPLE]])
     rows = without_title([(number, [_unmarked(cell) for cell in _cells(line, delimiter)]) for number, line in content])
+    is_shorter = all(len(row) == len(rows[0][1]) + 1 for _, row in rows[1:])
+    if delimiter == "  " and content[0][1][:1].isspace() and is_shorter:
+        rows[0] = (rows[0][0], ["", *rows[0][1]])  # no name above the first column
     header_line, header = (rows := without_row_numbers(joined_header(rows)))[0]
     rows[0] = (header_line, header := _unnumbered(header))
     refuse_side_by_side(path, rows)
@@ -266,7 +271,8 @@ def _split(lines: Sequence[str]) -> list[list[str]]:
 def _find_space(sample: Sequence[str]) -> str:
     """Return two spaces if names hold single ones, as in ``Cores   Wall time (s)``; else one."""
     names, rows = _cells(sample[0], "  "), sample[1:]
-    fit = [sum(len(_cells(line, space)) == len(names) for line in rows) for space in ("  ", " ")]
+    wide = len(names) + (sample[0][:1].isspace() and len(_cells(rows[0], "  ")) == len(names) + 1 if rows else 0)
+    fit = [sum(len(_cells(line, space)) == wide for line in rows) for space in ("  ", " ")]
     is_wide = 1 < len(names) < len(sample[0].split()) and max(fit) > len(rows) // 2
     return "  " if is_wide else " "
 
@@ -311,6 +317,8 @@ def _shorter(others: Sequence[str], last: str) -> str:
 
 def _unmarked(cell: str) -> str:
     """Leave out the spaces between groups of three digits, and the apostrophe before what would be a formula."""
+    if "<br" in cell:
+        cell = _BREAK.sub(" ", cell)
     if _SPACED.fullmatch(cell):
         return re.sub(r"\s", "", cell)
     if _APOSTROPHES.fullmatch(cell):

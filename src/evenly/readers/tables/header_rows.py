@@ -9,6 +9,7 @@ from pathlib import Path
 from evenly.errors import ReadError
 from evenly.readers.tables.columns import canonical_unit, measured
 from evenly.readers.tables.roles import is_count
+from evenly.readers.tables.unit_row import are_units
 
 __all__ = ["joined_header", "refuse_side_by_side", "without_row_numbers"]
 
@@ -37,13 +38,15 @@ def joined_header(rows: Sequence[_Row]) -> list[_Row]:
     [(1, ['cores', 'time']), (2, ['8', '90.1'])]
     """
     count = next((at for at, (_, cells) in enumerate(rows[:4]) if any(map(_is_number, cells))), 0)
+    count += count == 1 and _are_sizes(rows)
     if count < 2:
         return list(rows)
     width = max(len(cells) for _, cells in rows[: count + 1])
     first, *below = ([*cells, *[""] * (width - len(cells))] for _, cells in rows[:count])
     values = rows[count][1]
     named = [name for name in first if name]
-    unclear = "" in first[1:] or len(set(named)) < len(named)
+    is_part = any(first[0] and not row[0] and not are_units(row) for row in below)  # no row of values begins so
+    unclear = "" in first[1:] or len(set(named)) < len(named) or is_part
     words = [cell for row in below for cell in row if cell]
     gaps = [place for place in range(width) if not any(row[place] for row in (first, *below))]  # between two tables
     units = all(canonical_unit(cell.strip("[]() ")) in _UNITS for cell in words)
@@ -60,6 +63,24 @@ def joined_header(rows: Sequence[_Row]) -> list[_Row]:
         else:
             joined.append(" ".join([last, *names]).strip())
     return [(rows[count - 1][0], joined), *rows[count:]]
+
+
+def _are_sizes(rows: Sequence[_Row]) -> bool:
+    """Tell whether the second row holds the sizes at which times were measured: its first cell is empty.
+
+    So is that of no other row, and the first one has empty cells or the same name twice.
+
+    Examples
+    --------
+    >>> _are_sizes([(1, ["nodes", "time", "time"]), (2, ["", "4M", "16M"]), (3, ["1", "54.1", "202.1"])])
+    True
+    """
+    (_, first), (_, second), *body = rows
+    named = [name for name in first if name]
+    unclear = len(first) <= len(named) + first[1:].count("") and (len(set(named)) < len(named) or "" in first[1:])
+    others = [cells for _, cells in body if any(cells)]
+    are_below = bool(others) and all(len(cells) == len(second) and cells[0] for cells in others)
+    return bool(unclear and first[:1] != [""] and second[:1] == [""] and all(second[1:]) and are_below)
 
 
 def refuse_side_by_side(path: Path, rows: Sequence[_Row]) -> None:

@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.errors import ReadError
+from evenly.errors import ReadError, option_text
 from evenly.readers.tables.columns import NO_TIME
 from evenly.readers.tables.repetitions import are_whole
 from evenly.readers.tables.states import state_of
 from evenly.readers.tables.values import Values
 from evenly.runs.runs import Runs
+from evenly.space.expressions import quoted
 
 __all__ = ["runs_of", "status_and_seconds"]
 
@@ -70,10 +71,11 @@ def status_and_seconds(
     bad = (status == "ok") & ~((seconds > 0) & np.isfinite(seconds))
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
+        way = f", or leave such rows out with {option_text('--where', f'{quoted(column)} > 0')}"
         raise values.at(
             row,
-            f"the time in column {column!r} must be a number above 0, but got {cells.iloc[row]!r}: "
-            "correct it, or mark the run as failed in a column 'status'",
+            f"the time in column {column!r} must be a number above 0, but got {cells.iloc[row]!r}: correct it, or mark "
+            f"the run as failed in a column 'status'{way if np.isfinite(seconds[bad]).all() else ''}",
         )
     kept = (status == "ok") | ((status == "timed out") & (seconds > 0))
     times = pd.Series(np.where(kept, seconds, np.nan), index=cells.index)

@@ -143,6 +143,8 @@ def stacked_by(
             "solvers, pass solver='*' (--solver '*'); if runs, name them so, as in run1_s, run2_s",
         )
     is_sure = bool(kind_of(count)) or before.rstrip().endswith("=")
+    if not count and not alike and any(part[-1:] in "kKMG" for part in found.values()) and numbers:
+        count = "size"  # Time 4M, Time 16M
     if alike and (in_order or not count or (numbers and not is_sure)):
         count = ""  # runs 1, 2 and 3, whatever was counted in them
     elif not count:
@@ -172,6 +174,8 @@ def _named_by(before: str, after: str) -> str:
     beside = [*re.findall(r"([^\W\d_]+)[\W\d_]*$", before), *re.findall(r"^[\W\d_]*([^\W\d_]+)", after)]
     if counted := [word for word in beside if kind_of(word)]:
         return str(counted[0])
+    if not after.strip() and measured(before.strip(" _-=:.,;/(")) is not None:  # Wall Clock 4M
+        return ""
     for side in (_BRACKETED.sub("", after), before):
         words = re.split(r"[\s_]+", side.strip(" _-=:.,;/("))
         if name := [*itertools.dropwhile(_names_nothing, words)]:
@@ -238,13 +242,13 @@ def pattern_in(columns: Iterable[str]) -> str:
     --------
     >>> [pattern_in(names) for names in (["mesh", "8 cores", "16 cores"], ["Try A", "Try B"], ["8^3", "16^3"], ["a"])]
     ['* cores', 'Try *', '*^3', '']
-    >>> pattern_in(["1st run", "2nd run"])
-    '* run'
+    >>> pattern_in(["1st run", "2nd run"]), pattern_in(["time 4M", "time 16M"])
+    ('* run', 'time *')
     """
     found = Counter(
         f"{name[: part.start()]}*{name[part.end() :]}"
         for name in columns
-        for part in re.finditer(rf"\d+(?:{_ORDINAL})?|(?<=[\s_-])[A-Z]$", name)
+        for part in re.finditer(rf"\d+(?:{_ORDINAL}|[kKMG](?=$|[\s_]))?|(?<=[\s_-])[A-Z]$", name)
         if "*" not in name and part[0] != name
     ).most_common(1)
     return found[0][0] if found and found[0][1] > 1 else ""

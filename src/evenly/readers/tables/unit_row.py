@@ -45,6 +45,8 @@ _WITH_UNIT = re.compile(
 
 #: How a column of clocks is written, in a row of units.
 _CLOCK = re.compile(r"(?:d{1,2}-)?h{1,2}:mm(?::ss)?|m{1,2}:ss", re.IGNORECASE)
+#: ``n=100``
+_NAMED = re.compile(r"(?P<name>[^\W\d]\w*)\s*=\s*(?P<value>\d\S*)")
 _WITH_WORD = re.compile(r"(\d+)[ -]([^\W\d_]+)")
 #: A run on one core.
 _SERIAL = frozenset({"serial", "sequential", "seriell", "sequentiell", "séquentiel", "secuencial", "seriale", "série"})
@@ -96,11 +98,20 @@ def with_counts(cells: pd.DataFrame, asked: Collection[str]) -> tuple[pd.DataFra
     >>> cells, notes = with_counts(cells, ())
     >>> cells.to_dict("list"), notes
     ({'cores': ['1', '2', '4']}, ["'resources' is read as 'cores', 'serial' as 1"])
+    >>> with_counts(pd.DataFrame({"": ["n=100", "n=1e4"], "p = 1": ["9", "8"]}), ())[0].to_dict("list")
+    {'n': ['100', '1e4'], 'p = 1': ['9', '8']}
     """
     names: dict[str, str] = {}
     changed: dict[str, list[str]] = {}
     notes = []
     for name, column in ((str(name), column) for name, column in cells.items()):
+        pairs = [_NAMED.fullmatch(cell) for cell in column]
+        said = {pair["name"] if pair else "" for pair in pairs}
+        if not name and len(said) == 1 and (own := said.pop()) and own not in cells:
+            changed[name] = [pair["value"] for pair in pairs if pair]
+            names[name] = own
+            notes.append(f"the column without a name is read as {own!r}, as its cells say")
+            continue
         others = NO_TIME | _SERIAL
         first = next((cell for cell in column if cell.lower() not in others), "")
         if _WITH_WORD.fullmatch(first) is None:  # most columns of long tables
