@@ -53,3 +53,8 @@ def test_cycles_came_out_of_the_runs_of_a_case(tmp_path: Path) -> None:
 def test_a_speed_up_s_is_no_time(tmp_path: Path) -> None:
     text = '"Processes","Mean time in seconds","Parallel speed-up, S"\n1,50.8,1\n2,26.1,1.95\n4,13.7,3.71\n8,7.8,6.51\n'
     assert set(_read(tmp_path, text).runs[""].quantities) == {"seconds"}
+
+
+def test_an_ideal_time_is_no_parameter(tmp_path: Path) -> None:
+    text = "cores,time_s,ideal_s\n16,53.44,53.60\n32,28.96,26.80\n64,16.05,13.40\n256,7.21,3.35\n"
+    assert _read(tmp_path, text).runs[""].parameters == ["cores"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evenly.readers.slurm_texts import sizes
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed
-from evenly.readers.tables.roles import are_counted, is_limit, is_result, is_statistic
+from evenly.readers.tables.roles import are_counted, is_limit, is_outcome, is_result, is_statistic
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.time_column import statistics_beside
 from evenly.readers.tables.values import Values
@@ -97,7 +97,9 @@ def _timing(values: Values, column: str) -> words.Measured | None:
         return known
     if known is None and all(name.lower().startswith("t_") for name in (column, values.options.time or "")):
         known = words.Measured(column, column, "", 0)  # t_comm beside --time t_total
-    if known is None or not values.is_numeric(column) or is_result(known.base.rstrip(" ,")):  # speed-up, S
+    if known is None or not values.is_numeric(column):
+        return None
+    if is_result(known.base.rstrip(" ,")) and is_outcome(column, values.numbers(column)):  # speed-up, S
         return None
     numbers = values.numbers(column)
     numbers = numbers[np.isfinite(numbers)]
