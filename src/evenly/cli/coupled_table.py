@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evenly.readers.tables.roles import Column
     from evenly.readers.tables.values import Values
 
-__all__ = ["read_coupled", "whole_runs"]
+__all__ = ["read_coupled", "tell_unsure", "whole_runs"]
 
 
 class _OtherWorkError(InputError):
@@ -53,12 +53,17 @@ def whole_runs(coupled: Path, time: str | None, layout: str | None) -> tuple[Who
         runs, years = read_coupled(coupled, time, solvers, simulated_years=True), True
     found = learn_whole_runs(tree, runs)
     note(f"curves are learned from {len(runs.seconds)} whole runs alone, as a · cores^-b, b nearly one for all solvers")
-    if unsure := [name for name, told in found.told.items() if not told]:
+    tell_unsure([name for name, told in found.told.items() if not told])
+    return found, years
+
+
+def tell_unsure(solvers: Sequence[str]) -> None:
+    """Say of which solvers the coupled runs tell too little."""
+    if solvers:
         note(
-            f"these runs don't tell the times of {', '.join(unsure)} apart from the others': their cores may be far "
+            f"these runs don't tell the times of {', '.join(solvers)} apart from the others': their cores may be far "
             "from the best. Measure them, or vary their share of the cores"
         )
-    return found, years
 
 
 def read_coupled(

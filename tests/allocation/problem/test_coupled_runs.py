@@ -53,6 +53,27 @@ def test_a_solver_that_no_run_waited_for_stays_unsure() -> None:
     assert inside is not None
     errors = inside.to_dict()["log_errors"]
     assert errors["ocn"] > 3 * errors["atm"]
+    assert inside.unseen == ("ocn",)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.2, 1.3, 1.4])
+def test_the_interval_holds_a_step_that_waits_for_a_solver_that_no_run_waited_for(factor: float) -> None:
+    """That the others take what they take alone tells little of it."""
+    waited = coupled(factor, [(40, 60), (50, 75), (60, 90), (80, 120), (90, 150)])
+    plan = evenly.allocate(ALONE, 300, coupled=waited)
+    assert plan.noise.inside is not None
+    assert plan.noise.inside.unseen == ("ocn",)
+    truth = float(max(ALONE["atm"](plan.cores["atm"]), factor * ALONE["ocn"](plan.cores["ocn"])))
+    assert plan.interval is not None
+    assert plan.interval[0] < truth < plan.interval[1]
+
+
+def test_a_factor_that_no_run_waited_for_is_known_from_above() -> None:
+    close = coupled(1.0, [(100, 50), (80, 42), (60, 32), (120, 62)])  # the ocean has nearly the atmosphere's time
+    far = coupled(1.0, [(100, 150), (80, 120), (60, 90), (120, 180)])
+    known = [evenly.allocate(ALONE, 300, coupled=runs).noise.inside for runs in (close, far)]
+    near, away = [one.interval("ocn", 1.64)[1] for one in known if one is not None]
+    assert near < 1.28 < away
 
 
 def test_intervals_of_new_coupled_runs_hold() -> None:

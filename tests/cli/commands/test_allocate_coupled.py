@@ -362,6 +362,15 @@ def test_cores_are_is_for_the_solvers_that_have_its_parameters(evenly: Evenly) -
         assert "needs 'omp_thread'" in refused.err
 
 
+def test_a_solver_that_no_coupled_run_waited_for_is_named(evenly: Evenly) -> None:
+    counts = (48, 96, 192, 384)
+    rows = [f"atm,{p},{5000 / p:.2f}" for p in counts] + [f"ocn,{p},{2000 / p:.2f}" for p in counts]
+    table("runs.csv", "component,cores,time_s", rows)
+    table("coupled.csv", "atm_cores,ocn_cores,time_s", [f"{p},{p},{5000 / p:.2f}" for p in counts])
+    found = evenly("allocate", "runs.csv", "--cores", "600", "--coupled", "coupled.csv")
+    assert (found.code, "these runs don't tell the times of ocn apart from the others'" in found.err) == (0, True)
+
+
 def coupled_of_two(columns: str, rows: list[str]) -> tuple[str, ...]:
     """Write curves of two solvers and a table of coupled runs; return the command."""
     for name, work in (("atm", 2000), ("ocn", 900)):

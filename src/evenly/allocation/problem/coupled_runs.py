@@ -11,6 +11,9 @@ Gauss-Newton steps, from several starts, since the longest of several times has 
 is that of the linear problem there [Bates and Watts, Nonlinear Regression Analysis, 1988, section 2.2]. What the priors
 tell is weighted by their evidence.
 
+Of a solver that no run waited for, the others' factors tell little: its own has at least the standard deviation
+`UNSEEN`, but less where a run would have waited for it.
+
 Where the curves were measured inside the same runs, and only what is nobody's work is missing, as the exchange of data
 in the timing files of CESM, all solvers have one factor.
 """
@@ -30,7 +33,17 @@ from evenly.errors import InputError
 if TYPE_CHECKING:
     from evenly.allocation.problem.curves import SolverCurve
 
-__all__ = ["SCATTER", "CoupledRuns", "Inside", "MostLikely", "learn_inside", "most_likely"]
+__all__ = [
+    "SCATTER",
+    "CoupledRuns",
+    "Inside",
+    "MostLikely",
+    "evidence_of",
+    "learn_inside",
+    "most_likely",
+    "variance_of",
+    "waited_for",
+]
 
 Floats = NDArray[np.float64]
 
@@ -44,6 +57,14 @@ SCATTER = 0.07
 COMMON_SCATTER = 0.03
 #: So many runs does the first guess of the scatter weigh.
 _WEIGHT = 4.0
+#: Standard deviation of the logarithm of a factor that no run waited for: up to 1.4 are in the 90 % interval; chosen.
+UNSEEN = 0.2
+#: Standard deviations to each side of a 90 % interval.
+_Z90 = 1.645
+#: A run waited for a solver, if so much of a change of its time were seen in the run's.
+_SEEN = 0.2
+#: Such a change, as a logarithm: more than errors of a run make.
+_FASTER = 0.1
 _STEPS, _NUDGE, _START = 60, 1e-5, 0.4
 #: A factor that no crowded memory or network explains, if all runs are off by it.
 _OTHER_WORK = 4.0
@@ -92,6 +113,10 @@ class Inside:
         How many coupled runs were learned from.
     common : bool
         Whether all solvers have one factor.
+    unseen : tuple of str
+        Solvers that no run waited for: their factors are known from above at most.
+    draws : array (n_draws, n_solvers), optional
+        Draws of the logarithms of the factors, over those of `factors`; by default, they are normal.
     """
 
     factors: Mapping[str, float]
@@ -99,13 +124,15 @@ class Inside:
     scatter: float
     runs: int
     common: bool = False
+    unseen: tuple[str, ...] = ()
+    draws: Floats | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the factors and their standard errors, in logarithms, as plain values, for JSON."""
         errors = np.sqrt(np.diag(self.covariance)).tolist()
         return {
             "factors": dict(self.factors), "log_errors": dict(zip(self.factors, errors, strict=True)),
-            "scatter": self.scatter, "runs": self.runs, "common": self.common,
+            "scatter": self.scatter, "runs": self.runs, "common": self.common, "unseen": list(self.unseen),
         }  # fmt: skip
 
     def interval(self, solver: str, z: float) -> tuple[float, float]:
@@ -167,7 +194,37 @@ def learn_inside(layout: Layout, curves: Mapping[str, SolverCurve], runs: Couple
     logs, covariance = parts @ unknowns, parts @ covariance @ parts.T
     variance = float(sum(w * one.variance for w, (_, one) in zip(weights, found, strict=True)))
     factors = {name: float(np.exp(value)) for name, value in zip(names, logs, strict=True)}
-    return Inside(factors, covariance, float(np.sqrt(variance)), n, runs.common)
+    seen = np.asarray(waited_for(predicted, logs, np.eye(d)).any(axis=0) | runs.common)
+    unsure = np.array([0 if seen[k] else _unseen(predicted, logs, row, variance) for k, row in enumerate(np.eye(d))])
+    covariance += np.diag(np.maximum(unsure**2 - np.diag(covariance), 0))
+    unseen = tuple(name for name, found in zip(names, seen, strict=True) if not found)
+    return Inside(factors, covariance, float(np.sqrt(variance)), n, runs.common, unseen)
+
+
+def waited_for(predicted: Callable[[Floats], Floats], logs: Floats, solvers: Floats) -> NDArray[np.bool_]:
+    """Return which runs waited for which solver (…, n_runs, n_solvers): they'd be shorter, were the solver faster.
+
+    Parameters
+    ----------
+    predicted : callable
+        From unknowns (…, d) to the logarithms of the runs' times (…, n_runs).
+    logs : array (…, d)
+        The unknowns.
+    solvers : array (n_solvers, d)
+        For each solver, the change of the unknowns that makes its time e times as long.
+    """
+    faster = [predicted(logs) - predicted(logs - _FASTER * row) for row in solvers]
+    return np.stack(faster, axis=-1) > _SEEN * _FASTER
+
+
+def _unseen(predicted: Callable[[Floats], Floats], logs: Floats, solver: Floats, variance: float) -> float:
+    """Return the standard deviation of a factor that no run waited for.
+
+    Were it above its 90 % interval, a run would be longer by more than runs scatter.
+    """
+    slower = np.linspace(0, _Z90 * UNSEEN, 41)
+    longer = np.array([np.max(predicted(logs + by * solver) - predicted(logs)) for by in slower])
+    return float(slower[longer <= np.sqrt(variance)].max()) / _Z90
 
 
 def _check_same_work(layout: Layout, apart: Floats) -> None:
@@ -186,6 +243,16 @@ def _slopes_of(predicted: Callable[[Floats], Floats], logs: Floats) -> Floats:
     """Return how the predicted logarithms (n_runs,) change with the unknowns (d,), shape (n_runs, d)."""
     here = predicted(logs)
     return np.column_stack([(predicted(logs + nudge) - here) / _NUDGE for nudge in _NUDGE * np.eye(len(logs))])
+
+
+def variance_of(squares: Floats | float, n: int, scatter: float = SCATTER) -> Floats:
+    """Return the variance of n runs whose errors have these sums of squares, with the first guess of their scatter."""
+    return np.asarray((_WEIGHT * scatter**2 + squares) / (_WEIGHT + n))
+
+
+def evidence_of(squares: Floats, n: int, scatter: float = SCATTER) -> Floats:
+    """Return the logarithm of how likely n runs are, whatever their variance, without a constant."""
+    return np.asarray(-(n + _WEIGHT) * np.log(variance_of(squares, n, scatter)) / 2)
 
 
 @dataclass(frozen=True)
@@ -212,7 +279,7 @@ def most_likely(
         precision = np.eye(d) / prior**2 + slopes.T @ slopes / variance
         # Half a step: the longest of several times has a kink.
         logs = logs + np.linalg.solve(precision, slopes.T @ rest / variance - logs / prior**2) / 2
-        variance = float((_WEIGHT * scatter**2 + rest @ rest) / (_WEIGHT + n))
+        variance = float(variance_of(rest @ rest, n, scatter))
     rest = measured - predicted(logs)
     evidence = -(rest @ rest + _WEIGHT * scatter**2) / (2 * variance) - (n + _WEIGHT) * np.log(variance) / 2
     evidence -= np.sum(logs**2 / (2 * prior**2)) + np.sum(np.log(prior * np.ones(d)))

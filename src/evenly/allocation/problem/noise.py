@@ -208,6 +208,9 @@ class Draws:
         if (inside := self.noise.inside) is None:
             return dict.fromkeys(self.problem.names, 1.0)
         random = np.random.default_rng(self.noise.seed + 3)
+        if inside.draws is not None:
+            drawn = inside.draws[random.integers(len(inside.draws), size=self.noise.draws)]
+            return {name: np.exp(drawn[:, at]) for at, name in enumerate(inside.factors)}
         drawn = random.multivariate_normal(np.zeros(len(inside.factors)), inside.covariance, self.noise.draws)
         return {name: np.exp(_mirrored(drawn[:, at])) for at, name in enumerate(inside.factors)}
 

@@ -3,9 +3,8 @@
 Each solver's time is ``a_k p^-(b + b_k)`` on p cores, and the layout makes the time of a run of them. Before any run is
 seen, the logarithms of the a_k are normal around one value that fits the runs on average, with the standard deviation
 `SPREAD`; b is normal around 0.9. The runs are few, so the b_k are small: how little they tell of each solver's exponent
-is in the interval of its curve. The most likely values follow by
-the Gauss-Newton steps of `evenly.allocation.problem.coupled_runs`, from several starts, since a run tells nothing of a
-solver that nobody waits for. Where several optima explain the runs, the covariance holds their distances, too.
+is in the interval of its curve. Draws of the unknowns from their posterior (`evenly.allocation.problem.posterior`)
+tell the rest: each draw explains the runs, so that no solver takes longer than a run did with as few cores of each.
 
 So a solver is known only as far as the runs tell it apart from the others: where all shares grow alike, its curve stays
 as unsure as before, though the time of the whole is known well. `WholeRuns.told` says of which solvers that is so.
@@ -21,8 +20,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.allocation.problem.coupled_runs import CoupledRuns, Inside, MostLikely, most_likely
+from evenly.allocation.problem.coupled_runs import CoupledRuns, Inside, evidence_of, variance_of, waited_for
 from evenly.allocation.problem.layout import Layout
+from evenly.allocation.problem.posterior import posterior
 from evenly.errors import InputError
 from evenly.space.parameters import Integer
 from evenly.space.space import Space
@@ -37,15 +37,10 @@ _EXPONENT, _UNSURE = 0.9, 0.15
 #: Standard deviation of a solver's exponent around the one of all; chosen (``benchmarks/whole_layouts.py`` tells how
 #: many layouts lie inside the intervals then).
 _APART = 0.07
-#: A run is one of those that a solver was learned from, if so much of a change of its time were seen in the run's.
-_SEEN = 0.2
-#: Such a change, as a logarithm: more than errors of a run make.
-_FASTER = 0.1
-#: Median and standard deviation of a half-normal distribution, whose scale is 1.
-_HALF_MEDIAN, _HALF_DEVIATION = 0.674, 0.603
 #: A solver is told by the runs if they leave less than this share of what was unsure.
 _TOLD = 0.5
-_STARTS = (-1.5, -0.5, 0.5, 1.5)
+#: A run is one of those that a solver was learned from, if it waited for the solver in this share of the draws.
+_OFTEN = 0.5
 _FEWEST = 2
 
 
@@ -136,54 +131,42 @@ def learn_whole_runs(layouts: Layout | Sequence[Layout], runs: CoupledRuns) -> W
 
     def predicted(unknowns: Floats) -> Floats:
         # All solvers take a time of 1 in the middle, times exp(unknowns); the last unknowns are the exponents'.
-        exponents = _EXPONENT + unknowns[d] + unknowns[d + 1 :]
-        times = {name: np.exp(unknowns[k] - exponents[k] * away[name]) for k, name in enumerate(names)}
-        found = np.empty(n)
+        exponents = _EXPONENT + unknowns[..., d, None] + unknowns[..., d + 1 :]
+        times = {
+            name: np.exp(unknowns[..., k, None] - exponents[..., k, None] * away[name]) for k, name in enumerate(names)
+        }
+        found = np.empty((*unknowns.shape[:-1], n))
         for one, rows in same.items():
-            found[rows] = one.seconds({name: times[name][rows] for name in names})
+            found[..., rows] = one.seconds({name: times[name][..., rows] for name in names})
         return np.log(found)
 
     # Solvers share cores in proportion to their work in a sensible layout: all take one time in the middle.
     shift = float(np.mean(measured - predicted(np.zeros(2 * d + 1))))
     prior = np.array([SPREAD] * d + [_UNSURE] + [_APART] * d)
-    starts = [np.zeros(2 * d + 1), *(s * np.eye(2 * d + 1)[k] for k in range(d) for s in _STARTS)]
-    optima = [most_likely(predicted, measured - shift, start, prior) for start in starts]
-    best = max(optima, key=lambda one: one.evidence)
-    covariance = _covariance(optima, best)
-    exponents = _EXPONENT + best.logs[d] + best.logs[d + 1 :]
-    # The exponents' errors, from those of the unknowns; then where each curve is known best: there, the error of its
-    # time and that of its exponent are uncorrelated.
-    level, slope = np.eye(d, 2 * d + 1), np.hstack([np.zeros((d, d)), np.ones((d, 1)), np.eye(d)])
-    unsure = np.sqrt(np.diag(slope @ covariance @ slope.T))
-    known_best = np.diag(level @ covariance @ slope.T) / unsure**2
-    there = level - known_best[:, None] * slope
-    covariance = there @ covariance @ there.T
-    errors = np.sqrt(np.diag(covariance))
-    # A run waited for a solver if it would be shorter were the solver faster by more than errors make.
-    faster = [predicted(best.logs) - predicted(best.logs - _FASTER * row) for row in np.eye(2 * d + 1)[:d]]
-    seen = np.column_stack(faster) > _SEEN * _FASTER
-    # Of a solver that no run waited for, only a bound is known: below it, its time is half of a normal distribution.
-    below = np.where(seen.any(axis=0), 0.0, SPREAD)
-    covariance += np.diag((_HALF_DEVIATION * below) ** 2)
+
+    def squares(unknowns: Floats) -> Floats:
+        return np.asarray(np.sum((measured - shift - predicted(unknowns)) ** 2, axis=-1))
+
+    def density(unknowns: Floats) -> Floats:
+        deviations = unknowns / prior
+        return evidence_of(squares(unknowns), n) - np.asarray(np.sum(deviations**2, axis=-1) / 2)
+
+    drawn = posterior(density, prior)
+    seen = waited_for(predicted, drawn, np.eye(2 * d + 1)[:d]).mean(axis=0) > _OFTEN
+    levels, exponents = drawn[:, :d], _EXPONENT + drawn[:, d, None] + drawn[:, d + 1 :]
+    # Each curve is known best where the error of its time and that of its exponent are uncorrelated.
+    unsure = exponents.std(axis=0)
+    known_best = np.mean((levels - levels.mean(axis=0)) * (exponents - exponents.mean(axis=0)), axis=0) / unsure**2
+    levels = levels - exponents * known_best
+    middles, errors = np.median(levels, axis=0), levels.std(axis=0)
     curves = {}
     for k, name in enumerate(names):
         counts = runs.cores[name][seen[:, k]] if seen[:, k].any() else runs.cores[name]
-        seconds = float(np.exp(best.logs[k] + shift - exponents[k] * known_best[k] - _HALF_MEDIAN * below[k]))
         curves[name] = WholeRunCurve(
-            seconds, middle[name] * float(np.exp(known_best[k])), float(exponents[k]), float(unsure[k]),
-            (int(counts.min()), int(counts.max())),
+            float(np.exp(middles[k] + shift)), middle[name] * float(np.exp(known_best[k])),
+            float(exponents[:, k].mean()), float(unsure[k]), (int(counts.min()), int(counts.max())),
         )  # fmt: skip
-    inside = Inside(dict.fromkeys(names, 1.0), covariance, float(np.sqrt(best.variance)), n)
+    scatter = float(np.sqrt(variance_of(squares(drawn), n).mean()))
+    inside = Inside(dict.fromkeys(names, 1.0), np.cov(levels.T), scatter, n, draws=levels - middles)
     told = {name: bool(seen[:, k].sum() >= _FEWEST and errors[k] < _TOLD * SPREAD) for k, name in enumerate(names)}
     return WholeRuns(curves, inside, told)
-
-
-def _covariance(optima: Sequence[MostLikely], best: MostLikely) -> Floats:
-    """Return the covariance of the unknowns (d, d), which holds the distances of other optima, by their evidence."""
-    distinct = {tuple(np.round(one.logs, 1)): one for one in sorted(optima, key=lambda one: one.evidence)}
-    weights = np.exp([one.evidence - best.evidence for one in distinct.values()])
-    covariance = np.zeros((len(best.logs), len(best.logs)))
-    for weight, one in zip(weights / weights.sum(), distinct.values(), strict=True):
-        apart = one.logs - best.logs
-        covariance += weight * (np.linalg.inv(one.precision) + np.outer(apart, apart))
-    return covariance

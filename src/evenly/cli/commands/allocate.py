@@ -18,6 +18,7 @@ from evenly.cli.coupled_input import (
     check_no_whole_runs,
     check_one_program,
 )
+from evenly.cli.coupled_table import tell_unsure
 from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of, step_days_of
 from evenly.cli.memory_bounds import tell_shared_nodes
 from evenly.cli.net_options import NetOptions
@@ -140,6 +141,8 @@ def allocate(
         plan = decide(models, most, **question)
     except InfeasibleError as error:
         raise goal.refused(error) from None
+    if plan.noise.inside is not None:
+        tell_unsure(plan.noise.inside.unseen)
     tell_shared_nodes(plan)
     _show(plan, totals, start.script(plan, learned, models, programs), units.show_in, json=json)
     if pictures.plot is not None:
