@@ -371,6 +371,13 @@ def test_a_solver_that_no_coupled_run_waited_for_is_named(evenly: Evenly) -> Non
     assert (found.code, "these runs don't tell the times of ocn apart from the others'" in found.err) == (0, True)
 
 
+def test_nodes_in_columns_of_each_solver_are_cores_as_the_user_says(evenly: Evenly) -> None:
+    table("runs.csv", "atm_nodes,atm_s,ocn_nodes,ocn_s", [f"{n},{6000 / n:.2f},{n},{2400 / n:.2f}" for n in COUNTS])
+    asked = evenly("allocate", "runs.csv", "--cores", "9600")
+    assert (asked.code, "--cores-are 'nodes * 48'" in asked.err) == (2, True)
+    assert evenly("allocate", "runs.csv", "--cores", "9600", "--cores-are", "nodes * 48").code == 0
+
+
 def coupled_of_two(columns: str, rows: list[str]) -> tuple[str, ...]:
     """Write curves of two solvers and a table of coupled runs; return the command."""
     for name, work in (("atm", 2000), ("ocn", 900)):

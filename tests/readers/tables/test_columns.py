@@ -70,7 +70,6 @@ def test_a_wide_table_may_hold_more(tmp_path: Path) -> None:
     [
         "a_cores,a_time_ms,a_wall_ms,b_cores,b_time_ms",  # which is the time of a?
         "a_cores,b_cores,x_time_ms,y_time_ms,level",  # no solver has both
-        "a_cores,a_time_ms,b_ranks,b_time_s,level",  # units differ
     ],
 )
 def test_a_table_that_is_not_plainly_wide_is_a_question(tmp_path: Path, header: str) -> None:

@@ -148,8 +148,8 @@ def learn_whole_runs(layouts: Layout | Sequence[Layout], runs: CoupledRuns) -> W
         return np.asarray(np.sum((measured - shift - predicted(unknowns)) ** 2, axis=-1))
 
     def density(unknowns: Floats) -> Floats:
-        deviations = unknowns / prior
-        return evidence_of(squares(unknowns), n) - np.asarray(np.sum(deviations**2, axis=-1) / 2)
+        before = np.sum(unknowns**2 / (2 * prior**2), axis=-1)
+        return np.asarray(evidence_of(squares(unknowns), n) - before, dtype=np.float64)
 
     drawn = posterior(density, prior)
     seen = waited_for(predicted, drawn, np.eye(2 * d + 1)[:d]).mean(axis=0) > _OFTEN

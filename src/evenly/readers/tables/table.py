@@ -146,6 +146,9 @@ class TableReader(Reader):
         free = not (options.time or options.solver or options.parameters or options.quantities)
         pattern = options.time if options.time and "*" in options.time and options.time not in cells else None
         wide = (narrowed(cells, rows) or stacked(cells, rows)) if free else None
+        asked = options.parameters and not (options.time or options.solver or options.quantities)
+        if asked and not {*options.parameters} <= {*cells}:  # they are those of the narrow table
+            wide = narrowed(cells, rows, options.parameters)
         if pattern:
             wide = stacked_by(path, cells, rows, pattern, solvers=options.solver == "*")
         if wide is not None:

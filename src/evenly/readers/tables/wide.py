@@ -1,13 +1,13 @@
 """Wide tables: one row per coupled run, with columns for each solver: ``inner_cores, inner_time_ms, outer_cores, …``.
 
-The name of a solver is the common prefix or suffix of two columns: one with cores and one with a time. Columns without
-the name of a solver apply to all solvers.
+The name of a solver is the common prefix or suffix of two columns, in capitals or not: one with cores, or nodes, and
+one with a time. Columns without the name of a solver apply to all solvers.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,13 +15,22 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.readers.tables.columns import ALIASES, measured, time_candidates
+from evenly.readers.tables.identifiers import TITLES
 from evenly.readers.tables.number_texts import has_decimal_commas, number
 from evenly.runs.count_names import kind_of
 
 __all__ = ["Narrowed", "narrowed", "with_cores"]
 
-_CORES = frozenset({"cores", "ncores", "ranks", "nranks", "np", "nproc", "nprocs", "procs", "tasks", "ntasks", "pes"})
-_UNITS = frozenset({"s", "sec", "secs", "ms", "us", "h", "hours"})
+#: Kinds of words that count what a solver runs on, the first ones first.
+_COUNTS = (("cores", "ranks"), ("nodes",))
+#: Words of such kinds that are more often something else beside another word.
+_NO_COUNTS = frozenset({"mpi", "slots", "hosts"})
+#: Words of columns that name a layout, also by a number.
+_LABELS = TITLES | {"layout", "pelayout", "config", "configuration", "setup", "experiment"}
+#: Names of columns that are the time of whole runs, if their values fit.
+_TOTALS = frozenset({"total", "tot", "whole", "all", "sum", "gesamt", "gesamtzeit", "totale", "totaal"})
+_WAITS = frozenset({"wait", "waits", "waiting", "waited", "idle"})
+_UNITS = frozenset({"s", "sec", "secs", "ms", "us", "min", "mins", "h", "hours"})
 _SEPARATOR = re.compile(r"[\s_\-./]+(?![^\[(]*[\])])")
 _TOTAL = (
     "left out: {}, which may be the time of the whole run (evenly allocate learns from it with --coupled), or of a "
@@ -63,8 +72,10 @@ class _Solver:
     time: str
 
 
-def narrowed(cells: pd.DataFrame, lines: NDArray[np.int64]) -> Narrowed | None:
+def narrowed(cells: pd.DataFrame, lines: NDArray[np.int64], kept: Collection[str] = ()) -> Narrowed | None:
     """Return a wide table with one row per run and solver; None if it isn't plainly wide.
+
+    Columns `kept` are never left out.
 
     Examples
     --------
@@ -78,16 +89,26 @@ def narrowed(cells: pd.DataFrame, lines: NDArray[np.int64]) -> Narrowed | None:
     solvers = [found for name in _names(columns) if (found := _solver(name, columns)) is not None]
     taken = [column for one in solvers for column in one.own]
     times = {one.own[one.time] for one in solvers}
+    units = {_unit_of(name) for name in times}
+    if len(times) > 1 and len({name.removesuffix(_unit_of(name)) for name in times}) == 1 and "" not in units:
+        times = {"time"}  # atm_min beside ocn_s
     if len(solvers) < 2 or len(taken) != len(set(taken)) or len(times) > 1:
+        return None
+    if times == {"time"} and len(units) > 1 and {"unit", "time"} & {name.lower() for name in columns}:
         return None
     rest = [column for column in columns if column not in taken]
     totals = [c for c in rest if ((m := measured(c)) is not None and m.certainty > 0) or _is_whole(cells, c, solvers)]
-    names = [column for column in rest if column not in totals and _names_rows(cells, column, solvers)]
+    names = [column for column in rest if column not in (*totals, *kept) and _names_rows(cells, column, solvers)]
     shared = [column for column in rest if column not in (*totals, *names)]
     key = next((name for name in _SOLVER_COLUMNS if name not in shared), None)
     if key is None:
         return None
     parts = [_part(cells, one, solvers[0], shared, key) for one in solvers]
+    if len(units) > 1:
+        parts = [
+            part.rename(columns={one.own[one.time]: "time"}).assign(unit=_unit_of(one.own[one.time]))
+            for one, part in zip(solvers, parts, strict=True)
+        ]
     whole = pd.concat(parts).fillna("")
     order = whole.index.to_numpy(dtype=np.int64)
     notes = (
@@ -106,7 +127,7 @@ def with_cores(columns: Iterable[str]) -> dict[str, str]:
     >>> with_cores(["atm_cores", "ranks ocn", "n_cores", "mesh"])
     {'atm': 'atm_cores', 'ocn': 'ranks ocn'}
     """
-    found = ((column, _names([column])) for column in columns if not kind_of(column))
+    found = ((column, _names([column], _COUNTS[0])) for column in columns if not kind_of(column))
     return {names[0]: column for column, names in found if names}
 
 
@@ -114,32 +135,44 @@ def _tokens(column: str) -> list[str]:
     return [token for token in _SEPARATOR.split(column.strip()) if token]
 
 
-def _names(columns: Iterable[str]) -> list[str]:
-    """Return what stands beside a word for cores at the front or the end of a column, in order."""
+def _names(columns: Iterable[str], kinds: Collection[str] = (*_COUNTS[0], *_COUNTS[1])) -> list[str]:
+    """Return what stands beside a word for cores or nodes at the front or the end of a column, in order."""
     found: list[str] = []
     for column in columns:
         tokens = _tokens(column)
-        if len(tokens) > 1 and tokens[-1].lower() in _CORES:
+        if len(tokens) > 1 and _counts(tokens[-1], kinds):
             found.append(" ".join(tokens[:-1]))
-        elif len(tokens) > 1 and tokens[0].lower() in _CORES:
+        elif len(tokens) > 1 and _counts(tokens[0], kinds):
             found.append(" ".join(tokens[1:]))
-    return list(dict.fromkeys(found))
+    return list({name.lower(): name for name in reversed(found)}.values())[::-1]
+
+
+def _counts(word: str, kinds: Collection[str]) -> bool:
+    return word.lower() not in _NO_COUNTS and kind_of(word) in kinds
 
 
 def _solver(name: str, columns: Sequence[str]) -> _Solver | None:
     own = {column: rest for column in columns if (rest := _without(column, name.split(" ")))}
     if not time_candidates(own.values()):  # atm_cores, atm_s; atm cores, atm [s]
-        own = {
-            column: f"time_{unit}" if (unit := rest.strip("[]()")).lower() in _UNITS else rest
-            for column, rest in own.items()
-        }
-    cores = [column for column, rest in own.items() if rest.lower() in _CORES]
-    times = time_candidates(own.values())
+        units = {column: unit for column, rest in own.items() if (unit := rest.strip("[]()")).lower() in _UNITS}
+        if len(units) > 1:  # atm_min is the least beside atm_s
+            units = {column: unit for column, unit in units.items() if unit != "min"}
+        own |= {column: f"time_{unit}" for column, unit in units.items()}
+    cores = next((found for kinds in _COUNTS if (found := [c for c, rest in own.items() if _counts(rest, kinds)])), [])
+    times = [one.column for one in time_candidates(own.values())]
+    if not times:  # atm_calc_s, atm_wait_s
+        times = [rest for rest in own.values() if _unit_of(rest) and not _WAITS & set(rest.lower().split("_"))]
     if len(cores) != 1 or len(times) != 1 or len(set(own.values())) < len(own):
         return None
-    time = next(column for column, rest in own.items() if rest == times[0].column)
+    time = next(column for column, rest in own.items() if rest == times[0])
     spelled = next(_spelled(column, name) for column in cores)
     return _Solver(spelled, own, cores[0], time)
+
+
+def _unit_of(name: str) -> str:
+    """Return the unit of a time that ends a name without brackets: ``calc_s``; "" if there is none."""
+    tokens = name.split("_")
+    return tokens[-1] if len(tokens) > 1 and tokens[-1].lower() in _UNITS else ""
 
 
 def _without(column: str, name: Sequence[str]) -> str:
@@ -149,7 +182,8 @@ def _without(column: str, name: Sequence[str]) -> str:
         rest = [*tokens[:at], *tokens[at + len(name) :]]
         after = tokens[at + len(name) :]
         ends = at == 0 or not after or (len(after) == 1 and measured(f"time {after[0]}") != measured("time"))
-        if tokens[at : at + len(name)] == list(name) and rest and ends:
+        here = [token.lower() for token in tokens[at : at + len(name)]]
+        if here == [token.lower() for token in name] and rest and ends:
             return "_".join(rest).replace("_[", " [").replace("_(", " (")
     return ""
 
@@ -157,7 +191,7 @@ def _without(column: str, name: Sequence[str]) -> str:
 def _spelled(column: str, name: str) -> str:
     """Return the solver's name with the marks that the column has between its words."""
     pattern = r"[\s_\-./]+".join(map(re.escape, name.split(" ")))
-    match = re.search(pattern, column)
+    match = re.search(pattern, column, re.IGNORECASE)
     return match[0] if match else name
 
 
@@ -171,8 +205,12 @@ def _part(cells: pd.DataFrame, one: _Solver, first: _Solver, shared: Sequence[st
 
 
 def _names_rows(cells: pd.DataFrame, column: str, solvers: Sequence[_Solver]) -> bool:
-    """Tell whether labels, as XS, S and M, go with the cores of all solvers one by one."""
-    if pd.to_numeric(cells[column], errors="coerce").notna().any() or column.strip().lower() in ALIASES:
+    """Tell whether labels, as XS, S and M, go with the cores of all solvers one by one.
+
+    Numbers do so where the column's name says that it names layouts, or some labels are none.
+    """
+    named = bool(_LABELS & set(re.split(r"[\W_]+", column.lower())))
+    if (pd.to_numeric(cells[column], errors="coerce").notna().all() and not named) or column.strip().lower() in ALIASES:
         return False
     counts = [one.cores for one in solvers]
     runs = cells[[column, *counts]].drop_duplicates()
@@ -186,14 +224,15 @@ def _is_whole(cells: pd.DataFrame, column: str, solvers: Sequence[_Solver]) -> b
     """
     unit = _tokens(column)[-1].strip("[]()").lower()
     units = {_tokens(one.time)[-1].strip("[]()").lower() for one in solvers}
-    if units != {unit} or unit not in _UNITS:
+    timed = units == {unit} and unit in _UNITS
+    if not timed and column.strip().lower() not in _TOTALS:
         return False
     grouping = "." if has_decimal_commas(cells) else ","
     read = cells[[column, *(one.time for one in solvers)]].map(lambda cell: number(cell, grouping))
     whole, times = read[column], read.drop(columns=column)
     if not whole.notna().all():
         return False
-    measured_too = whole.nunique() > max(2, 0.7 * len(whole)) and bool((whole != whole.round()).any())
+    measured_too = timed and whole.nunique() > max(2, 0.7 * len(whole)) and bool((whole != whole.round()).any())
     return measured_too or bool(((whole >= 0.95 * times.max(axis=1)) & (whole <= 2 * times.sum(axis=1))).all())
 
 

@@ -1,0 +1,89 @@
+"""Tables with columns for each solver: what stands beside a word for cores names it, in any language and capitals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evenly.readers.tables.table import TableReader
+from evenly.runs.runs import Runs
+
+COUNTS = ((96, 48), (192, 64), (256, 128), (384, 160))
+
+
+def written(path: Path, header: str, *, first: tuple[str, ...] = (), last: bool = False, minutes: float = 1) -> None:
+    """Write a table with the cores and times of two solvers, 6000 / p and 2400 / p."""
+    rows = []
+    for k, (one, other) in enumerate(COUNTS):
+        times = [6000 / one / minutes, 2400 / other]
+        cells = [f"{one}", f"{times[0]:.3f}", f"{other}", f"{times[1]:.3f}"]
+        rows.append(",".join([*first[k : k + 1], *cells, *([f"{max(times) + 1.5:.2f}"] if last else [])]))
+    path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+
+
+def read(path: Path) -> tuple[dict[str, Runs], str]:
+    """Return the runs of each solver, and what was said."""
+    reader = TableReader()
+    return reader.read(path), " ".join(reader.notes)
+
+
+@pytest.mark.parametrize(
+    ("header", "solvers", "cores"),
+    [
+        ("ATM_cores,Atm_s,OCN_cores,Ocn_s", ["ATM", "OCN"], "cores"),
+        ("ATM_Kerne,ATM_Zeit_s,OZE_Kerne,OZE_Zeit_s", ["ATM", "OZE"], "Kerne"),
+        ("atm_coeurs,atm_temps_s,oce_coeurs,oce_temps_s", ["atm", "oce"], "coeurs"),
+        ("nucleos_atm,tiempo_atm_s,nucleos_oce,tiempo_oce_s", ["atm", "oce"], "nucleos"),
+        ("atm_nuclei,atm_tempo_s,oce_nuclei,oce_tempo_s", ["atm", "oce"], "nuclei"),
+        ("atm_nodes,atm_s,ocn_nodes,ocn_s", ["atm", "ocn"], "nodes"),
+        ("atm_cores,atm_calc_s,ocn_cores,ocn_calc_s", ["atm", "ocn"], "cores"),
+    ],
+)
+def test_solvers_have_columns_of_their_own(tmp_path: Path, header: str, solvers: list[str], cores: str) -> None:
+    written(tmp_path / "runs.csv", header)
+    runs, _ = read(tmp_path / "runs.csv")
+    assert [*runs] == solvers
+    assert [one.parameters for one in runs.values()] == [[cores]] * 2
+    assert runs[solvers[1]].values[0] == pytest.approx(50)
+
+
+def test_a_time_without_the_waiting_stands_beside_the_waiting(tmp_path: Path) -> None:
+    header = "atm_cores,atm_calc_s,atm_wait_s,ocn_cores,ocn_calc_s,ocn_wait_s"
+    rows = [f"{a},{6000 / a:.2f},{k + 0.3},{o},{2400 / o:.2f},{k + 1.2}" for k, (a, o) in enumerate(COUNTS)]
+    (tmp_path / "runs.csv").write_text("\n".join([header, *rows]) + "\n")
+    runs, said = read(tmp_path / "runs.csv")
+    assert (runs["atm"].values[0], [*runs["atm"].quantities]) == (pytest.approx(62.5), ["seconds", "wait"])
+    assert "'calc_s' is the time in s" in said
+
+
+def test_solvers_may_have_units_of_their_own(tmp_path: Path) -> None:
+    written(tmp_path / "runs.csv", "atm_cores,atm_min,ocn_cores,ocn_s", minutes=60)
+    runs, _ = read(tmp_path / "runs.csv")
+    assert (runs["atm"].values[0], runs["ocn"].values[0]) == (pytest.approx(62.5, rel=1e-3), pytest.approx(50))
+
+
+@pytest.mark.parametrize("labels", [("5", "10", "XS", "S"), ("1", "2", "3", "4"), ("L1", "L2", "L3", "L4")])
+@pytest.mark.parametrize("name", ["layout", "pelayout", "case", "config"])
+def test_names_of_layouts_are_no_parameter(tmp_path: Path, name: str, labels: tuple[str, ...]) -> None:
+    written(tmp_path / "runs.csv", f"{name},atm_cores,atm_s,ocn_cores,ocn_s", first=labels)
+    runs, said = read(tmp_path / "runs.csv")
+    assert (runs["atm"].parameters, f"left out: '{name}'" in said) == (["cores"], True)
+
+
+def test_numbers_of_another_name_stay_a_parameter(tmp_path: Path) -> None:
+    written(tmp_path / "runs.csv", "mesh,atm_cores,atm_s,ocn_cores,ocn_s", first=("1", "2", "3", "4"))
+    assert read(tmp_path / "runs.csv")[0]["atm"].parameters == ["cores", "mesh"]
+
+
+def test_a_total_without_a_unit_is_the_time_of_the_whole(tmp_path: Path) -> None:
+    written(tmp_path / "runs.csv", "atm_cores,atm_s,ocn_cores,ocn_s,total", last=True)
+    runs, said = read(tmp_path / "runs.csv")
+    assert (runs["atm"].parameters, "left out: 'total'" in said) == (["cores"], True)
+
+
+def test_parameters_may_be_those_of_each_solver(tmp_path: Path) -> None:
+    """A question about two machines names `cores`, which no column is called."""
+    written(tmp_path / "runs.csv", "machine,atm_cores,atm_s,ocn_cores,ocn_s", first=("A", "A", "B", "B"))
+    runs = TableReader(parameters=["cores", "machine"]).read(tmp_path / "runs.csv")
+    assert [one.parameters for one in runs.values()] == [["cores", "machine_"]] * 2
