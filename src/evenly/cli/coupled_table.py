@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenly.cli.console import note
 from evenly.cli.coupled_input import WORK
+from evenly.cli.coupled_time import step_time
 from evenly.errors import InputError, ReadError
 from evenly.readers.tables.states import name_key
 from evenly.runs.count_names import kind_of
@@ -22,15 +23,13 @@ if TYPE_CHECKING:
     from evenly.readers.tables.roles import Column
     from evenly.readers.tables.values import Values
 
-__all__ = ["read_coupled", "tell_unsure", "whole_runs"]
+__all__ = ["counts_nodes", "read_coupled", "tell_unsure", "whole_runs"]
 
 
-class _OtherWorkError(InputError):
-    """A table of coupled runs has no single time of the work that was asked for; it may have one of other work."""
-
-
-def whole_runs(coupled: Path, time: str | None, layout: str | None) -> tuple[WholeRuns, bool]:
-    """Return what whole coupled runs alone tell of the solvers of a layout, and whether a step is a simulated year.
+def whole_runs(
+    coupled: Path, time: str | None, layout: str | None, *, unit: str | None = None, cores_are: str | None = None
+) -> tuple[WholeRuns, float | None]:
+    """Return what whole coupled runs alone tell of the solvers of a layout, and the days of a step if they tell them.
 
     Raises
     ------
@@ -47,14 +46,11 @@ def whole_runs(coupled: Path, time: str | None, layout: str | None) -> tuple[Who
         )
     tree = parse_layout(layout)
     solvers = list(tree.names)
-    try:
-        runs, years = read_coupled(coupled, time, solvers, simulated_years=False), False
-    except _OtherWorkError:
-        runs, years = read_coupled(coupled, time, solvers, simulated_years=True), True
+    runs, days = read_coupled(coupled, time, solvers, simulated_years=None, unit=unit, cores_are=cores_are)
     found = learn_whole_runs(tree, runs)
     note(f"curves are learned from {len(runs.seconds)} whole runs alone, as a · cores^-b, b nearly one for all solvers")
     tell_unsure([name for name, told in found.told.items() if not told])
-    return found, years
+    return found, days
 
 
 def tell_unsure(solvers: Sequence[str]) -> None:
@@ -71,10 +67,15 @@ def read_coupled(
     time: str | None,
     solvers: Sequence[str],
     *,
-    simulated_years: bool,
+    simulated_years: bool | None,
     known: Mapping[str, Any] = MappingProxyType({}),
-) -> CoupledRuns:
-    """Return the whole coupled runs of a table; those that failed or were stopped are left out, and a note says so.
+    unit: str | None = None,
+    cores_are: str | None = None,
+    step_days: float | None = None,
+) -> tuple[CoupledRuns, float | None]:
+    """Return the whole coupled runs of a table, and the days of a step if it tells them.
+
+    Those that failed or were stopped are left out, and a note says so.
 
     Parameters
     ----------
@@ -82,10 +83,16 @@ def read_coupled(
     time : str, optional
         The column of the time; by default the only one, or SYPD where the solvers' times are of that.
     solvers : sequence of str
-    simulated_years : bool
-        Whether a step of the solvers is a simulated year.
+    simulated_years : bool or None
+        Whether a step of the solvers is a simulated year; None if only whole runs are known.
     known : mapping of str to value
         What the solvers are planned for, as their grid: runs of another are left out.
+    unit : str, optional
+        The unit of the time.
+    cores_are : str, optional
+        How many cores nodes have, where the table has the nodes of each solver: ``"nodes * 48"``.
+    step_days : float, optional
+        Days that a step simulates.
 
     Raises
     ------
@@ -105,21 +112,21 @@ def read_coupled(
             raise InputError(f"{path} holds runs that evenly wrote: --coupled needs a table of whole coupled runs")
         table = plain_cells(table, TableOptions())
         where = _of_the_plan(path, table, known)
-        cores = _columns_of_cores(path, table, solvers)
-        column, unit = _time(path, table, time, solvers, simulated_years=simulated_years)
+        cores, factor = _columns_of_cores(path, table, solvers, cores_are)
+        step = step_time(path, table, time, solvers, simulated_years=simulated_years, unit=unit, step_days=step_days)
         values = Values(TableOptions(), path, table.frame, table.lines)
         for name in cores.values():
             _check_whole(values, name)
-        reader = TableReader(parameters=list(cores.values()), time=column, unit=unit, where=where)
+        reader = TableReader(parameters=list(cores.values()), time=step.column, unit=step.unit, where=where)
         (runs,) = reader.read(path).values()
         settled = {name_key(name) for name in known}
         columns = [one for one in reader.columns if name_key(one.name) not in settled]
-        _check_one_setting(path, columns, table, list(cores.values()), rate=unit == "SYPD")
+        _check_one_setting(path, columns, table, list(cores.values()), rate=step.unit == "SYPD")
         for text in reader.notes:
             note(f"{path.name}: {text}")
         good = runs.ok
-        counts = good.to_frame()[list(cores.values())].to_numpy(dtype="int64")
-        return CoupledRuns(dict(zip(cores, counts.T, strict=True)), good.values)
+        counts = factor * good.to_frame()[list(cores.values())].to_numpy(dtype="int64")
+        return CoupledRuns(dict(zip(cores, counts.T, strict=True)), good.values / step.steps), step.days
     except ReadError as error:
         beside = (
             "; --where reads PATH, not the table of --coupled: take the row out there"
@@ -155,42 +162,22 @@ def _of_the_plan(path: Path, table: Cells, known: Mapping[str, Any]) -> str | No
     return " and ".join(conditions) or None
 
 
-def _time(
-    path: Path, table: Cells, time: str | None, solvers: Sequence[str], *, simulated_years: bool
-) -> tuple[str, str]:
-    """Return the column with the time of a coupled step, and its unit."""
-    from evenly.readers.tables.columns import measured, time_candidates, unit_of_time
+def _columns_of_cores(
+    path: Path, table: Cells, solvers: Sequence[str], cores_are: str | None
+) -> tuple[dict[str, str], int]:
+    """Return the column with the cores of each solver, and how many cores each of what it counts has.
 
-    names = [str(name) for name in table.frame]
-    own = [name for name in names if any(name_key(name).startswith(name_key(solver)) for solver in solvers)]
-    timed = [name for name in names if name not in own]
-    found = [m.column for m in time_candidates(timed)]
-    if time is None and simulated_years:
-        found = [name for name in timed if (m := measured(name)) is not None and m.unit == "SYPD"]
-    if time is not None and time not in names:
-        raise InputError(f"--coupled-time names {time!r}, but {path} has {', '.join(names)}")
-    if time is None and len(found) != 1:
-        raise _OtherWorkError(
-            f"which column of {path} is the time of a step of the coupled run is open "
-            f"({', '.join(found or timed)}): say it with --coupled-time"
-        )
-    column = time or found[0]
-    known = measured(column)
-    unit = table.units.get(column) or (known.unit if known else "") or unit_of_time(column) or "s"
-    if (unit == "SYPD") != simulated_years:
-        raise _OtherWorkError(
-            f"{column!r} of --coupled and the times of the solvers are of different work: give both as SYPD, or "
-            "both as the time of a step"
-        )
-    return column, unit
-
-
-def _columns_of_cores(path: Path, table: Cells, solvers: Sequence[str]) -> dict[str, str]:
-    """Return the column with the cores of each solver: its name, and a word for cores or ranks before or behind it."""
+    The column's name is the solver's, and a word for cores, ranks or nodes before or behind it.
+    """
     found: dict[str, str] = {}
+    nodes = {
+        solver: column for solver in solvers for column, kind in _columns_of(solver, table).items() if kind == "nodes"
+    }
     for solver in solvers:
         columns = _columns_of(solver, table)
         counted = {kind: column for column, kind in reversed(columns.items()) if kind in ("cores", "ranks")}
+        if not counted and len(nodes) == len(solvers):
+            return nodes, _cores_of_node(path, list(nodes.values()), cores_are)
         if not counted:
             raise InputError(
                 f"--coupled needs the cores of each solver in a column, as {solver}_cores, but {path} has "
@@ -203,7 +190,26 @@ def _columns_of_cores(path: Path, table: Cells, solvers: Sequence[str]) -> dict[
                 f"the cores of {solver} are {found[solver]} times {threads[0]} in {path}: give them in a column "
                 f"{solver}_cores"
             )
-    return found
+    return found, 1
+
+
+def _cores_of_node(path: Path, columns: Sequence[str], cores_are: str | None) -> int:
+    """Return how many cores a node has, by ``--cores-are``: ``nodes * 48``; 1 for ``nodes``, which are then planned."""
+    from evenly.space.expressions import Expression
+
+    if cores_are is None or not counts_nodes(cores_are):
+        raise InputError(
+            f"{path} has {', '.join(columns)}: say with --cores-are 'nodes * 48', with the cores of your nodes for 48, "
+            "how many cores these are"
+        )
+    return int(Expression(cores_are)(dict.fromkeys(Expression(cores_are).names, 1)))
+
+
+def counts_nodes(cores_are: str) -> bool:
+    """Tell whether what the cores are is made of a number of nodes only."""
+    from evenly.space.expressions import Expression
+
+    return {kind_of(name) for name in Expression(cores_are).names} == {"nodes"}
 
 
 def _columns_of(solver: str, table: Cells) -> dict[str, str]:

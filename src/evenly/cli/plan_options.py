@@ -201,7 +201,9 @@ class CompareOptions:
     ] = False
     level: opt.Level = 0.9
 
-    def runs(self, learned: Learned, fixed: Mapping[str, Any]) -> CoupledRuns | None:
+    def runs(
+        self, learned: Learned, fixed: Mapping[str, Any], cores_are: str | None, step_days: float | None
+    ) -> CoupledRuns | None:
         """Return the whole coupled runs, if a table of them is given, of the settings that the plan is for."""
         if self.coupled is None:
             if self.coupled_time is not None:
@@ -211,8 +213,9 @@ class CompareOptions:
         columns = () if learned.found is None else learned.found.columns
         same = {c.name: c.why.removeprefix(_ONE_VALUE) for c in columns if c.why.startswith(_ONE_VALUE)}
         return read_coupled(
-            self.coupled, self.coupled_time, list(learned.models), simulated_years=years, known={**same, **fixed}
-        )
+            self.coupled, self.coupled_time, list(learned.models), simulated_years=years, known={**same, **fixed},
+            cores_are=cores_are, step_days=step_days,
+        )[0]  # fmt: skip
 
     def compare(self) -> Compare:
         """Return the other assignments."""

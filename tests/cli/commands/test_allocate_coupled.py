@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -376,6 +377,75 @@ def test_nodes_in_columns_of_each_solver_are_cores_as_the_user_says(evenly: Even
     asked = evenly("allocate", "runs.csv", "--cores", "9600")
     assert (asked.code, "--cores-are 'nodes * 48'" in asked.err) == (2, True)
     assert evenly("allocate", "runs.csv", "--cores", "9600", "--cores-are", "nodes * 48").code == 0
+
+
+SHARES = ((96, 96), (192, 64), (300, 200), (96, 160), (256, 64), (128, 256))
+ALONE = ("--layout", "max(atm, ocn)", "--cores", "600")
+
+
+def whole(column: str, of: float, cores: str = "cores") -> None:
+    """Write whole runs whose simulated day takes max(6000 / atm, 2400 / ocn) seconds, times `of`."""
+    rows = [f"{a},{o},{max(6000 / a, 2400 / o) * of:.6g}" for a, o in SHARES]
+    table("coupled.csv", f"atm_{cores},ocn_{cores},{column}", rows)
+
+
+@pytest.mark.parametrize(
+    ("column", "of", "days"),
+    [
+        ("time (h/year)", 365 / 3600, 365), ("hours_per_sim_year", 365 / 3600, 365), ("h/SY", 365 / 3600, 365),
+        ("Stunden pro Jahr", 365 / 3600, 365), ("time [min/month]", 30 / 60, 30), ("minutes_per_month", 30 / 60, 30),
+        ("time_s_per_day", 1, 1), ("time (s/step)", 1, 1),
+    ],
+)  # fmt: skip
+def test_times_of_simulated_time_have_their_unit(evenly: Evenly, column: str, of: float, days: float) -> None:
+    whole(column, of)
+    found = evenly("allocate", "--coupled", "coupled.csv", *ALONE, "--json")
+    assert json.loads(found.out)["seconds"] == pytest.approx(days * 6000 / 430, rel=0.1)
+    assert "of --coupled is a time in " in found.err
+    if days == 365:
+        assert evenly("allocate", "--coupled", "coupled.csv", *ALONE, "--in", "SYPD").code == 0
+
+
+def test_a_unit_of_whole_runs_is_asked_for_and_named(evenly: Evenly) -> None:
+    whole("time (x/year)", 365 / 3600)
+    asked = evenly("allocate", "--coupled", "coupled.csv", *ALONE)
+    assert (asked.code, "--unit h" in asked.err) == (2, True)
+    found = evenly("allocate", "--coupled", "coupled.csv", *ALONE, "--unit", "h", "--json")
+    assert json.loads(found.out)["seconds"] == pytest.approx(365 * 6000 / 430, rel=0.1)
+
+
+def test_whole_runs_may_count_nodes(evenly: Evenly) -> None:
+    whole("time_s", 1, "nodes")
+    asked = evenly("allocate", "--coupled", "coupled.csv", *ALONE)
+    assert (asked.code, "--cores-are 'nodes * 48'" in asked.err) == (2, True)
+    found = evenly(
+        "allocate", "--coupled", "coupled.csv", *ALONE[:2], "--cores", "28800", "--cores-are", "nodes * 48", "--json"
+    )
+    assert json.loads(found.out)["seconds"] == pytest.approx(6000 / 430, rel=0.1)
+    rows = [f"{name},{p},{work / p:.4f}" for name, work in (("atm", 6000), ("ocn", 2400)) for p in COUNTS]
+    table("runs.csv", "component,nodes,time_s", rows)
+    both = evenly(
+        "allocate", "runs.csv", "--coupled", "coupled.csv", "--cores", "28800", "--cores-are", "nodes * 48", "--json"
+    )
+    assert json.loads(both.out)["seconds"] == pytest.approx(6000 / 430, rel=0.1)
+
+
+def test_simulated_years_per_day_are_compared_with_days_where_the_step_is_one(evenly: Evenly) -> None:
+    rows = [f"{a},{6000 / a:.4f},{o},{2400 / o:.4f},{86400 / 365 / max(6000 / a, 2400 / o):.6g}" for a, o in SHARES]
+    table("runs.csv", "atm_cores,atm_s_per_day,ocn_cores,ocn_s_per_day,SYPD", rows)
+    asked = evenly("allocate", "runs.csv", "--coupled", "runs.csv", "--cores", "600")
+    assert (asked.code, "--step-days" in asked.err) == (2, True)
+    found = evenly("allocate", "runs.csv", "--coupled", "runs.csv", "--cores", "600", "--step-days", "1", "--json")
+    assert json.loads(found.out)["seconds"] == pytest.approx(6000 / 430, rel=0.1)
+
+
+def test_a_total_is_the_time_of_whole_runs_and_labels_are_not(evenly: Evenly) -> None:
+    rows = [f"here,{a},{o},{max(6000 / a, 2400 / o):.4f}" for a, o in SHARES]
+    table("coupled.csv", "machine,atm_cores,ocn_cores,total", rows)
+    assert evenly("allocate", "--coupled", "coupled.csv", *ALONE).code == 0
+    table("coupled.csv", "machine,atm_cores,ocn_cores,x", rows)
+    asked = evenly("allocate", "--coupled", "coupled.csv", *ALONE)
+    assert (asked.code, "is open (x)" in asked.err) == (2, True)
 
 
 def coupled_of_two(columns: str, rows: list[str]) -> tuple[str, ...]:

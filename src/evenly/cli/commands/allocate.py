@@ -18,7 +18,7 @@ from evenly.cli.coupled_input import (
     check_no_whole_runs,
     check_one_program,
 )
-from evenly.cli.coupled_table import tell_unsure
+from evenly.cli.coupled_table import counts_nodes, tell_unsure
 from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of, step_days_of
 from evenly.cli.memory_bounds import tell_shared_nodes
 from evenly.cli.net_options import NetOptions
@@ -28,7 +28,6 @@ from evenly.cli.search_options import SearchOptions
 from evenly.cli.step_input import check_steps, steps_in
 from evenly.cli.timing_files import whole_runs_of
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
-from evenly.runs.units import YEAR_DAYS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 #: Options of groups that plans from whole coupled runs alone use, too.
 _OF_WHOLE_RUNS = frozenset({
     "--min", "--max", "--multiple", "--allowed", "--cores-per-node", "--machine", "--coupled", "--coupled-time",
-    "--current", "--dof", "--level",
+    "--current", "--dof", "--level", "--unit",
 })  # fmt: skip
 
 
@@ -111,10 +110,10 @@ def allocate(
         goal.objective(units.days(step_days_of(Learned({}, found=found))))
 
     if not path:
-        useless = [*["--at"][: len(fixed)], *["--cores-are"][: cores_are is not None]]
+        useless = [*["--at"][: len(fixed)], *["--cores-are"][: cores_are is not None and not counts_nodes(cores_are)]]
         for group in (limits, against, learning, search, net, reading):
             useless += [option for option in opt.typed(group) if option not in _OF_WHOLE_RUNS]
-        plan = _from_whole_runs(layout, totals, useless, limits, goal, against, units)
+        plan = _from_whole_runs(layout, totals, useless, limits, goal, against, units, reading.unit, cores_are)
         _show(plan, totals, start.script(plan, Learned({}), {}, programs), units.show_in, json=json)
         if pictures.plot is not None:
             _save_pictures(Learned({}), plan, pictures)
@@ -129,7 +128,7 @@ def allocate(
     kept = kept_beside_own(learned) if cores_are is None else {}
     models = models_by_cores(learned, cores_are, fixed, kept)
     days, how = units.days(step_days_of(learned)), layout_of(layout, learned)
-    coupled = against.runs(learned, fixed)
+    coupled = against.runs(learned, fixed, cores_are, days)
     if coupled is None and cores_are is None:
         coupled = whole_runs_of(learned, how, fixed, kept)
     question: dict[str, Any] = {
@@ -151,7 +150,7 @@ def allocate(
 
 def _from_whole_runs(
     layout: str | None, totals: list[int], useless: list[str], limits: LimitOptions, goal: GoalOptions,
-    against: CompareOptions, units: UnitOptions,
+    against: CompareOptions, units: UnitOptions, unit: str | None, cores_are: str | None,
 ) -> Plan:  # fmt: skip
     """Return the plan whose curves are learned from whole coupled runs alone; refuse options that don't suit them."""
     from evenly.allocation.allocate import allocate as decide
@@ -165,10 +164,10 @@ def _from_whole_runs(
             f"some options need the times of each solver: give PATH, or leave out {', '.join(useless)}, since whole "
             "coupled runs alone are learned as one law"
         )
-    found, years = whole_runs(against.coupled, against.coupled_time, layout)
+    found, told = whole_runs(against.coupled, against.coupled_time, layout, unit=unit, cores_are=cores_are)
     check_names(list(found.curves), layout, limits, against.compare())
     learned = Learned(dict(found.curves))  # type: ignore[arg-type]
-    days = units.days(YEAR_DAYS if years else None)
+    days = units.days(told)
     return decide(
         found.curves, max(totals, default=None), layout=layout or "parallel", step_days=days,
         limits=limits.by_solver(learned, {}, {}), objective=goal.objective(days), compare=against.compare(),

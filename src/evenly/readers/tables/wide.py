@@ -31,6 +31,8 @@ _LABELS = TITLES | {"layout", "pelayout", "config", "configuration", "setup", "e
 _TOTALS = frozenset({"total", "tot", "whole", "all", "sum", "gesamt", "gesamtzeit", "totale", "totaal"})
 _WAITS = frozenset({"wait", "waits", "waiting", "waited", "idle"})
 _UNITS = frozenset({"s", "sec", "secs", "ms", "us", "min", "mins", "h", "hours"})
+#: ``atm_s_per_day``, beside others alike.
+_OF_DAYS = re.compile(r"(?:_per_|/)(?:day|month|year)$")
 _SEPARATOR = re.compile(r"[\s_\-./]+(?![^\[(]*[\])])")
 _TOTAL = (
     "left out: {}, which may be the time of the whole run (evenly allocate learns from it with --coupled), or of a "
@@ -154,7 +156,8 @@ def _counts(word: str, kinds: Collection[str]) -> bool:
 def _solver(name: str, columns: Sequence[str]) -> _Solver | None:
     own = {column: rest for column in columns if (rest := _without(column, name.split(" ")))}
     if not time_candidates(own.values()):  # atm_cores, atm_s; atm cores, atm [s]
-        units = {column: unit for column, rest in own.items() if (unit := rest.strip("[]()")).lower() in _UNITS}
+        bare = {column: _OF_DAYS.sub("", rest).strip("[]()") for column, rest in own.items()}
+        units = {column: unit for column, unit in bare.items() if unit.lower() in _UNITS}
         if len(units) > 1:  # atm_min is the least beside atm_s
             units = {column: unit for column, unit in units.items() if unit != "min"}
         own |= {column: f"time_{unit}" for column, unit in units.items()}
