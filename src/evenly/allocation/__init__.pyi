@@ -2,6 +2,7 @@ from evenly.allocation.allocate import balancers as balancers
 from evenly.allocation.plan import Plan as Plan
 from evenly.allocation.problem.base import Balancer as Balancer
 from evenly.allocation.problem.base import Problem as Problem
+from evenly.allocation.problem.coupled_runs import CoupledRuns as CoupledRuns
 from evenly.allocation.problem.layout import parse_layout as parse_layout
 from evenly.allocation.problem.limits import Bound as Bound
 from evenly.allocation.problem.limits import Limits as Limits

@@ -94,7 +94,8 @@ def allocate(
     step_days : float, optional
         Days that a step simulates: 1 or 365 in climate models. The plan tells simulated years per day then.
     coupled : CoupledRuns, optional
-        Whole coupled runs, from which it is learned how much longer the solvers take in them than alone.
+        Whole coupled runs (`evenly.allocation.CoupledRuns`), from which it is learned how much longer the solvers take
+        in them than alone.
 
     Returns
     -------

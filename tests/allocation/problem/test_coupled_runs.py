@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import evenly
-from evenly.allocation.problem.coupled_runs import CoupledRuns
+from evenly.allocation import CoupledRuns
 from evenly.allocation.problem.noise import Noise
 from evenly.errors import InputError
 

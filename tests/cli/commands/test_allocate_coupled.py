@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -379,6 +380,7 @@ def test_nodes_in_columns_of_each_solver_are_cores_as_the_user_says(evenly: Even
     assert evenly("allocate", "runs.csv", "--cores", "9600", "--cores-are", "nodes * 48").code == 0
 
 
+WORKS = (("atm", 6000), ("ocn", 2400))
 SHARES = ((96, 96), (192, 64), (300, 200), (96, 160), (256, 64), (128, 256))
 ALONE = ("--layout", "max(atm, ocn)", "--cores", "600")
 
@@ -446,6 +448,15 @@ def test_a_total_is_the_time_of_whole_runs_and_labels_are_not(evenly: Evenly) ->
     table("coupled.csv", "machine,atm_cores,ocn_cores,x", rows)
     asked = evenly("allocate", "--coupled", "coupled.csv", *ALONE)
     assert (asked.code, "is open (x)" in asked.err) == (2, True)
+
+
+def test_a_plan_that_may_miss_its_longest_step_says_so(evenly: Evenly) -> None:
+    random = np.random.default_rng(3)
+    times = [(name, p, work / p * np.exp(random.normal(0, 0.05))) for name, work in WORKS for p in COUNTS]
+    table("runs.csv", "component,cores,time_s", [f"{name},{p},{seconds:.4f}" for name, p, seconds in times])
+    asked = ("allocate", "runs.csv", "--cores", "600", "--minimise", "cores", "--max-seconds", "20")
+    found = evenly(*asked)
+    assert (found.code, "may take longer than the 20 s allowed" in " ".join(found.out.split())) == (0, True)
 
 
 def coupled_of_two(columns: str, rows: list[str]) -> tuple[str, ...]:

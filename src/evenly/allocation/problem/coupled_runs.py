@@ -83,6 +83,15 @@ class CoupledRuns:
     common : bool
         Whether the curves were measured inside these runs, so that all solvers have one factor: it stands for what is
         nobody's work, such as the exchange of data.
+
+    Examples
+    --------
+    >>> import evenly
+    >>> from evenly.allocation import CoupledRuns
+    >>> runs = CoupledRuns({"atm": np.array([64, 96]), "ocn": np.array([64, 32])}, np.array([9.5, 9.4]))
+    >>> plan = evenly.allocate({"atm": lambda p: 600 / p, "ocn": lambda p: 300 / p}, cores=128, coupled=runs)
+    >>> sum(plan.cores.values())
+    128
     """
 
     cores: Mapping[str, NDArray[np.int64]]

@@ -123,6 +123,12 @@ def _notes(plan: Plan, how: Written) -> list[str]:
         between = _between(plan.interval, how, _billed(plan))
         which = f"a {step}" if plan.jitter is None else f"a {_steady(plan)} step"
         notes.append(f"{percent(plan.noise.level)} interval of {which}: {between}{_remark(plan, between)}")
+    most = plan.objective.max_seconds
+    if plan.interval is not None and most is not None and plan.interval[1] > most:
+        notes.append(
+            f"a {step} may take longer than the {_said(most, how, _billed(plan))} allowed, as its interval does: a "
+            "tighter bound makes it surer"
+        )
     if plan.interval is not None and plan.noise.scatter:
         notes.append(
             f"it allows for {percent(plan.noise.scatter)} (standard deviation) between a coupled run and its solvers "
