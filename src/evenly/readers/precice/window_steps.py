@@ -147,7 +147,7 @@ def steps_per_window(
             return WindowSteps(counts, note)
     made = {name: steps_made(runs[name]) for name in coupling.participants if name in runs}
     made = {name: of_runs for name, of_runs in made.items() if len(of_runs)}
-    if not runs.keys() & set(coupling.participants):  # runs of others: their layout is asked for
+    if runs and not runs.keys() & set(coupling.participants):  # runs of others: their layout is asked for
         return WindowSteps({})
     if len(made) < len(coupling.participants):  # tables and summaries don't tell steps
         return WindowSteps(
