@@ -171,6 +171,13 @@ class Learning:
         Literal["drop", "keep"],
         _learns("--outliers", help="Whether rows far off all that is near are left out, which is said."),
     ] = "drop"
+    like: Annotated[
+        Path | None,
+        _learns(
+            "--like",
+            help="A saved model, or measurements, of another machine, version or resolution: what differs is learned.",
+        ),
+    ] = None
     train: Annotated[
         str | None,
         _learns("--train", help='Learn only from runs for which this holds, as "cores < 400"; test on the others.'),

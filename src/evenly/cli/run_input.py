@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from evenly.models.base import Model
+    from evenly.models.ensemble.prior import Prior
     from evenly.readers import Measurements
     from evenly.runs.runs import Runs
     from evenly.space.parameters import Parameter
@@ -124,7 +125,8 @@ def learn(
     chosen = reading.chosen(found.runs)
     if accept is not None:
         accept(chosen, found)
-    learned = learn_from({name: found.runs[name] for name in chosen}, learning, arguments, each=each, found=found)
+    runs = {name: found.runs[name] for name in chosen}
+    learned = learn_from(runs, learning, arguments, each=each, found=found, reading=reading)
     left_out = tuple(name for name in found.runs if name not in chosen)
     unnamed = each is None and list(found.runs) == [own_name(paths, found)]
     return dataclasses.replace(learned, found=found, unnamed=unnamed, left_out=left_out)
@@ -137,20 +139,40 @@ def learn_from(
     *,
     each: str | None = None,
     found: Measurements | None = None,
+    reading: Reading = Reading(),
 ) -> Learned:
-    """Fit one model per solver, or per value of `each`, to the runs that ``--train`` leaves."""
+    """Fit one model per solver, or per value of `each`, to the runs that ``--train`` leaves.
+
+    `reading` says how the measurements of ``--like`` are read.
+    """
     if learning.response is not None:
         measured = dict.fromkeys(quantity for one in runs.values() for quantity in one.quantities)
         parsing.one_of(learning.response, measured, "--learn")
     train, test = split(runs, learning.train)
     _tell_failed(train, learning.response)
+    if each is not None and learning.like is not None:
+        raise InputError("--each learns many laws, and --like is for one model per solver: leave one of them out")
     if each is not None:
         return _learn_each(each, train, learning, arguments)
     if any(_REGION in one.parameters for one in train.values()):
         note(f"{_REGION!r} is one of the parameters here: evenly fit --each {_REGION} learns one law for each")
-    models = {solver: _fit(solver, one, learning, arguments) for solver, one in train.items()}
+    priors = {} if learning.like is None else known_before(learning.like, list(train), learning, reading)
+    _check_constants(priors, train, found)
+    models = {solver: _fit(solver, one, learning, arguments, priors.get(solver)) for solver, one in train.items()}
     _note_per_worker(models, found)
     return Learned(models, train, test, found)
+
+
+def _check_constants(priors: Mapping[str, Prior], runs: Mapping[str, Runs], found: Measurements | None) -> None:
+    """Refuse runs in which a parameter that the model of ``--like`` knows has one value, and so isn't a parameter."""
+    constant = [one.name for one in (() if found is None else found.columns) if one.role == "constant"]
+    for solver, prior in priors.items():
+        if names := [name for name in prior.missing(runs[solver].space) if name in constant]:
+            all_names = ",".join([*runs[solver].parameters, *names])
+            raise InputError(
+                f"{prior.name} learned how the time depends on {names[0]!r}, which is the same in all runs here: name "
+                f"it among the parameters, with {option_text('--parameters', all_names)}"
+            )
 
 
 def _note_per_worker(models: Mapping[str, Model], found: Measurements | None) -> None:
@@ -354,8 +376,39 @@ def split(runs: dict[str, Runs], condition: str | None) -> tuple[dict[str, Runs]
     return {s: train for s, (train, _) in halves.items()}, {s: test for s, (_, test) in halves.items() if len(test)}
 
 
+def known_before(path: Path, solvers: Sequence[str], learning: Learning, reading: Reading) -> dict[str, Prior]:
+    """Load, or learn, the model of another machine, version or resolution for each solver.
+
+    Where both have one solver only, names don't matter.
+    """
+    from evenly.models.ensemble.prior import Prior
+
+    general = dataclasses.replace(learning, like=None, method=None, factors=None, train=None)
+    if holds_models(path):
+        known = _load(path, Reading(), (), None).models
+    else:
+        alike = dataclasses.replace(
+            reading, parameters=None, constants=None, where=None, only=None, without=None
+        )  # these are about the runs at hand
+        found = _measured([path], alike)
+        tell_about(found)
+        known = {name: _fit(name, runs, general, None) for name, runs in found.runs.items()}
+    if len(known) == len(solvers) == 1:
+        return {solvers[0]: Prior(next(iter(known.values())), path.name)}
+    if missing := [solver for solver in solvers if solver not in known]:
+        raise InputError(
+            f"{path} knows {', '.join(known)}, but {missing[0]} is to be learned like it: choose solvers that both "
+            "have with --only, or give a model of one solver for one solver"
+        )
+    return {solver: Prior(known[solver], f"{path.name} ({solver})") for solver in solvers}
+
+
 def _fit(
-    solver: str, runs: Runs, learning: Learning, arguments: Callable[[Runs, Collection[str]], dict[str, Any]] | None
+    solver: str,
+    runs: Runs,
+    learning: Learning,
+    arguments: Callable[[Runs, Collection[str]], dict[str, Any]] | None,
+    prior: Prior | None = None,
 ) -> Model:
     from evenly.models.fitting import default_method, fit
     from evenly.models.registry import model_class
@@ -364,7 +417,9 @@ def _fit(
     factors = parsing.pairs(learning.factors, "--factor") if learning.factors else {}
     if factors:
         method = method or "factorized"
-    chosen = method or default_method(runs)
+    if factors and prior is not None:
+        raise InputError("--factor is for --method factorized, and --like for a blend: leave one of them out")
+    chosen = "auto" if prior is not None else method or default_method(runs)
     known = list(model_class(chosen).default_arguments())
     if factors and "factors" not in known:
         raise InputError(f"--factor is for --method factorized, but {method} is asked for")
@@ -376,7 +431,7 @@ def _fit(
         told |= {"factors": factors} if factors else {}
         return fit(
             {solver: runs}, method=method, statistic=learning.statistic, effort=learning.effort,
-            response=learning.response, outliers=learning.outliers, **told, **given,
+            response=learning.response, outliers=learning.outliers, prior=prior, **told, **given,
         )[solver]  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,9 @@ from evenly.runs.columns import BOOKKEEPING
 from evenly.runs.grouping import by_value, constants
 from evenly.runs.runs import Runs, Statistic
 from evenly.space.parameters import Categorical
+
+if TYPE_CHECKING:
+    from evenly.models.ensemble.prior import Prior
 
 __all__ = ["Effort", "default_method", "fit", "new_model"]
 
@@ -61,6 +64,7 @@ def fit(
     response: str | None = None,
     each: str | None = None,
     outliers: Outliers = "drop",
+    prior: Model | Runs | Prior | Mapping[str, Model] | Mapping[str, Runs] | None = None,
     **options: Any,
 ) -> Model | dict[str, Model]:
     """Learn a model from runs, one model per solver from a dict of runs, or one for each value of a column.
@@ -92,6 +96,11 @@ def fit(
     outliers : {"drop", "keep"}
         Rows that are at least three times as long, or as short, as all that is near them tells are left out, and an
         `EvenlyWarning` names them (`evenly.models.outliers`). ``"keep"`` learns from them, too.
+    prior : Model, Runs, or mapping of str to either, optional
+        What is known from another machine, version or resolution: a fitted model, runs to learn one from, or one of
+        these for each solver. What differs is learned from the runs, as a ratio (`evenly.models.ensemble.prior`). Its
+        weight is what left-out runs give it, none if it doesn't lower their error; an `EvenlyWarning` says it. The
+        result is a blend (``"auto"``).
     **options
         Arguments of the method's class. With `each`, also ``done``, called with the share that is done, 0 to 1.
 
@@ -102,7 +111,8 @@ def fit(
     Warns
     -----
     EvenlyWarning
-        Which rows are outliers. With `each`: which values have too few runs to learn from, and are left out.
+        Which rows are outliers. With `each`: which values have too few runs to learn from, and are left out. With
+        `prior`: its weight, and what it doesn't know.
 
     Examples
     --------
@@ -113,6 +123,13 @@ def fit(
     array([26.667])
     >>> fit(table, time="seconds", parameters=["cores"], method="power-law").predict({"cores": [3]}).round(3)
     array([26.667])
+
+    Two runs on a new machine, which is twice as fast:
+
+    >>> new = Runs.from_frame(pd.DataFrame({"cores": [1, 16], "seconds": [40.0, 2.5]}), ["cores"])
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     fit(new, prior=model).predict({"cores": [3, 8]}).round(2)
+    array([13.33,  5.  ])
     """
     if isinstance(runs, pd.DataFrame):
         runs = _runs_of(runs, time, parameters, unit)
@@ -126,17 +143,30 @@ def fit(
         "outliers": outliers,
     }
     shared |= options
+    if each is not None and prior is not None:
+        raise InputError("each learns many laws, and prior is for one model: leave one of them out")
     if each is not None:
         return _fit_each(runs, each, shared)
     if isinstance(runs, Mapping):
         if not runs:
             raise InputError("there are no runs to learn from: the mapping of solvers to runs is empty")
-        return {solver: _named(solver, one, shared) for solver, one in runs.items()}
+        known = {solver: _of_solver(prior, solver) for solver in runs}
+        return {solver: _named(solver, one, known[solver], shared) for solver, one in runs.items()}
     if not isinstance(runs, Runs):
         is_file, kind = isinstance(runs, str | Path), type(runs).__name__
         hint = f": read the file first, as in evenly.fit(evenly.read({str(runs)!r}))" if is_file else ""
         raise InputError(f"evenly.fit learns from Runs, a DataFrame, or a dict of Runs by solver, but got {kind}{hint}")
-    return _fit_runs(runs, **shared)
+    if isinstance(prior, Mapping):
+        raise InputError("prior is a dict of solvers, but the runs are those of one: give the prior of this one alone")
+    return _fit_with_prior(runs, prior, shared)
+
+
+def _of_solver(prior: Any, solver: str) -> Any:
+    if not isinstance(prior, Mapping):
+        return prior
+    if solver not in prior:
+        raise InputError(f"there is no prior of {solver!r}, but of {', '.join(map(repr, prior))}: name it alike")
+    return prior[solver]
 
 
 def _fit_runs(
@@ -177,6 +207,33 @@ def _fit_runs(
     if "outliers" in learned.model.training_:
         warnings.warn((f"{name}: " if name else "") + outliers_told(learned.model), EvenlyWarning, stacklevel=5)
     return learned.model
+
+
+def _fit_with_prior(runs: Runs, prior: Model | Runs | Prior | None, arguments: dict[str, Any]) -> Model:
+    """Learn a blend with what is known from other runs; if that has no weight, what would be learned without it."""
+    if prior is None:
+        return _fit_runs(runs, **arguments)
+    from evenly.models.ensemble.prior import Prior
+
+    response, statistic, name = arguments["response"], arguments["statistic"], arguments.get("name", "")
+    chosen = runs if response is None else runs.learning(response)
+    if isinstance(prior, Runs):
+        general = {key: arguments[key] for key in ("effort", "statistic", "outliers")}
+        quantity = chosen.response if chosen.response in prior.quantities else None
+        prior = _fit_runs(prior, method=None, response=quantity, **general)
+    known = prior if isinstance(prior, Prior) else Prior(prior)
+    known.check(chosen.space)
+    known.check_response(chosen.response, chosen.quantities[chosen.response])
+    usual = arguments["method"] or default_method(chosen)
+    options = {} if usual == "auto" else {"methods": (usual,)}
+    model = _fit_runs(runs, **{**options, **arguments, "method": "auto", "prior": known})
+    found = model.prior_
+    if not found["weight"] and usual != "auto":
+        model = _fit_runs(runs, **arguments)
+    model.training_["prior"] = found
+    said = [known.told(found), *known.differences(chosen.space, statistic)]
+    warnings.warn((f"{name}: " if name else "") + ". ".join(said), EvenlyWarning, stacklevel=4)
+    return model
 
 
 def _errors_left_out(model: Model, evidence: pd.DataFrame, response: str) -> dict[str, float]:
@@ -332,9 +389,9 @@ def _fit_one_of_many(name: str, runs: Runs, arguments: dict[str, Any]) -> Model:
     return _fit_runs(runs, name=name, **{**exponents, **given, "method": method})
 
 
-def _named(solver: str, runs: Runs, arguments: dict[str, Any]) -> Model:
+def _named(solver: str, runs: Runs, prior: Any, arguments: dict[str, Any]) -> Model:
     try:
-        model = _fit_runs(runs, name=solver, **arguments)
+        model = _fit_with_prior(runs, prior, {**arguments, "name": solver})
     except InputError as error:
         raise InputError(f"{solver}: {error}" if solver else str(error)) from None
     return model

@@ -12,6 +12,7 @@ import pandas as pd
 from evenly.models.array_types import Floats
 from evenly.models.base import Model
 from evenly.models.censoring import rough_copy
+from evenly.models.ensemble.race import OF_RATIO
 from evenly.models.factorized import Factorized
 from evenly.models.registry import model_class
 from evenly.models.uncertainty.between_levels import between_levels
@@ -147,10 +148,13 @@ def _between(learned: Learned) -> dict[str, Any]:
         return {}
     choice = getattr(model, "choice_", None)
     leading = str(choice["method"].iloc[0]) if choice is not None and len(choice) else None
+    prior = model._prior if leading is not None and leading.endswith(OF_RATIO) else None
 
     def predict_without(known: pd.DataFrame, values: Floats, asked: pd.DataFrame) -> Floats:
-        rough = rough_copy(model) if leading is None else _quick(leading)
-        return rough.fit(known, values, space=runs.space)._predict(rough.space_.frame(asked))
+        rough = rough_copy(model) if leading is None else _quick(leading.removesuffix(OF_RATIO))
+        base = (1.0, 1.0) if prior is None else (np.exp(prior.logs(known)), np.exp(prior.logs(asked)))
+        rough.fit(known, values / base[0], space=runs.space)
+        return np.asarray(rough._predict(rough.space_.frame(asked)) * base[1])
 
     measured = np.isfinite(learned.values)
     space = learned.space

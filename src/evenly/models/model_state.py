@@ -16,10 +16,12 @@ __all__ = ["nested_state", "restored"]
 
 def nested_state(model: Model) -> dict[str, Any]:
     """Return everything that a fitted model needs for predictions, as plain values; see `Model._get_state`."""
-    # `progress` is a callback of the fit. It is of no use afterwards and can't be stored.
+    # `progress` is a callback of the fit. It is of no use afterwards and can't be stored. The fitted state keeps what
+    # predictions need of a `prior`.
+    arguments = model.get_params(deep=False).items()
     return {
         "method": model.method,
-        "arguments": {name: value for name, value in model.get_params(deep=False).items() if name != "progress"},
+        "arguments": {name: value for name, value in arguments if name not in ("progress", "prior")},
         "space": model.space_.to_dict(),
         "n_runs": model.n_runs_,
         "state": model._get_state(),

@@ -226,7 +226,7 @@ def _learned(
             raise InputError(f"a study and a file both have runs of {name}: give one of them")
         runs[name] = one
     new = {name: one for name, one in runs.items() if name not in models}
-    learned = learn_from(new, learning, found=found) if new else Learned({})
+    learned = learn_from(new, learning, found=found, reading=reading) if new else Learned({})
     return Learned({**models, **learned.models}, {**runs, **learned.runs}, learned.test, found)
 
 

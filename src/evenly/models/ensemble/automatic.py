@@ -2,13 +2,16 @@
 
 Inside the measured range it predicts the weighted mean of the models' log times (`evenly.models.ensemble.stacking`).
 Outside, the weight moves to a method that extrapolates, within a distance of a tenth of a half-range.
+
+With a prior, a model of another machine, version or resolution, methods that learn the ratio of the times to its
+predictions race beside the others (`evenly.models.ensemble.prior`).
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, final
 
@@ -19,6 +22,7 @@ from evenly.errors import EvenlyWarning, InputError
 from evenly.models.array_types import Flags, Floats, Ints
 from evenly.models.base import Model, check_effort
 from evenly.models.ensemble.learning_curves import learning_curve
+from evenly.models.ensemble.prior import Prior, is_like
 from evenly.models.ensemble.race import Entry, MethodCandidate, Table, candidates, race
 from evenly.models.ensemble.residual_correction import Correction
 from evenly.models.ensemble.screening import WIDE, that_matter
@@ -35,6 +39,8 @@ __all__ = ["Automatic"]
 
 #: Methods that may extrapolate beyond the measured range, the best first.
 _EXTRAPOLATES = ("beyond", "pmnf", "log-quadratic", "power-law")
+#: The same for ratios to what a prior predicts: a Gaussian process returns to its trend, which is nearly constant.
+_EXTRAPOLATES_RATIOS = ("beyond", "gp", "power-law")
 #: Distance from the measured range, in half-ranges, at which the extrapolating method has the whole weight.
 _HANDOVER = 0.1
 #: Maximum number of runs from which "beyond" learns, where it wasn't in the race.
@@ -61,6 +67,9 @@ class Automatic(Model):
         A known formula for the time, up to a constant factor: an expression of the parameters, such as
         ``"m * n * k / cores"``. The model learns the time divided by this formula, so that predictions follow the
         formula where there are no runs.
+    prior : Model or Prior, optional
+        A fitted model of another machine, version or resolution. It has the weight that left-out runs give it; if it
+        doesn't lower their error, it has none.
     progress : callable, optional
         Called with the name of the step that begins, and what the steps so far have brought.
 
@@ -76,6 +85,10 @@ class Automatic(Model):
         Share by which trees fitted to the blend's residuals lower `error_`; 0 where no trees are used.
     beyond_ : str
         The method that predicts beyond the measured range.
+    prior_ : dict
+        Of the prior: ``name``; ``weight``, its share in the blend; ``error`` and ``error_without``, those of the blends
+        with and without it on left-out runs; ``ratio``, the least and largest predicted times at measured
+        configurations, divided by those that it predicts. Empty without a prior.
     learned_space_ : Space
         The parameters that were learned from. Of a table with many, those that matter
         (`evenly.models.ensemble.screening`); ``training_["without_effect"]`` names the others.
@@ -99,6 +112,7 @@ class Automatic(Model):
     effort: str = "normal"
     methods: Sequence[str] | None = None
     offset: str | None = None
+    prior: Model | Prior | None = None
     progress: Callable[[str], None] | None = None
 
     # ---- learning -------------------------------------------------------------------------------------------
@@ -109,7 +123,8 @@ class Automatic(Model):
         rows = len(weights)
         table, values, weights = table.iloc[counted].reset_index(drop=True), values[counted], weights[counted]
         self._offset = None if self.offset is None else Expression(self.offset)
-        known = self._known(table)
+        self._prior = _checked_prior(self.prior, self.space_)
+        known, expected = self._known(table), self._expected(table)
         logs = np.log(values) - known
         table = self._that_matter(table, logs, weights, self._is_measured[counted])
         self._coding = Coding.learn(table, self.learned_space_)
@@ -117,8 +132,11 @@ class Automatic(Model):
         order = canonical_order(inputs, logs)
         table, weights = table.iloc[order].reset_index(drop=True), weights[order] / weights.mean()
         measured = self._is_measured[counted][order]
-        runs, inputs = Table(table, logs[order], weights, self.learned_space_, measured), inputs.rows(order)
+        expected = None if expected is None else expected[order]
+        runs, inputs = Table(table, logs[order], weights, self.learned_space_, measured, expected), inputs.rows(order)
         folds = fold_numbers(inputs, next(count for most, count in _FOLDS if len(runs) <= most))
+        if expected is not None and not is_like(runs.logs, expected):
+            runs = replace(runs, expected=None)
         entrants = candidates(runs, self.effort, among=self.methods)
         entries = (
             []
@@ -145,6 +163,7 @@ class Automatic(Model):
         if self.methods is None:
             runs = Table(table, logs, weights / weights.mean(), self.space_, measured)
             needed = set() if self._offset is None else set(self._offset.names)
+            needed |= set() if self._prior is None else set(self._prior.model.space_.names)
             matter = {*that_matter(runs, self.progress or (lambda _: None)), *needed}
             names = [name for name in names if name in matter]
         self.learned_space_ = self.space_
@@ -160,41 +179,43 @@ class Automatic(Model):
 
         `entries` are the results of the race; there was none if all runs are of one configuration.
         """
-        able = [e.model for e in entries if e.model is not None]
+        able = [(e.candidate, e.model) for e in entries if e.model is not None]
         if entries and not able:
-            reasons = "; ".join(f"{e.candidate.method}: {e.note}" for e in entries)
+            reasons = "; ".join(f"{e.candidate.name}: {e.note}" for e in entries)
             raise InputError(f"no method could learn from these runs ({reasons})")
         if not able:
-            first = entrants[0].model(self.effort)
-            able = [runs.teach(first)]
-        only = able[0]
+            able = [(entrants[0], runs.seen_by(entrants[0]).teach(entrants[0].model(self.effort)))]
+        taken, only = able[0]
         warnings.warn(
             "methods can't be compared, since no configuration can be predicted from the others: so "
-            f"{only.method} was taken, and its intervals assume a usual error. Measure more configurations, each label "
+            f"{taken.name} was taken, and its intervals assume a usual error. Measure more configurations, each label "
             "in at least two of them",
             EvenlyWarning,
             stacklevel=4,
         )
         self._members, self._shares, self.error_ = [only], np.ones(1), float("nan")
+        self._of_ratio = np.array([taken.ratio])
         self._correction = Correction()
-        self._beyond, self.beyond_ = only, only.method
+        self._beyond, self.beyond_, self._beyond_of_ratio = only, taken.name, taken.ratio
         self._conformal = LocalConformal.learn(
             inputs, np.full(len(runs), np.nan), freedom=float(runs.measured.sum() - 1)
         )
-        self.choice_ = _choice(entries, {only.method: 1.0})
+        self.choice_ = _choice(entries, {taken.name: 1.0})
+        self.prior_ = self._told_of_prior(runs, float("nan"), float("nan"))
         self.learning_curve_ = pd.DataFrame({"runs": [], "error": [], "measured": []})
 
     def _blend(self, runs: Table, inputs: Inputs, folds: Ints, entries: list[Entry]) -> Floats:
         """Blend the models of the race; return each run's left-out prediction by the blend, (n,) logs."""
         able = [(e, e.model) for e in entries if e.model is not None and np.isfinite(e.error)]
         best = min(e.error for e, _ in able)
+        best_without = min((e.error for e, _ in able if not e.candidate.ratio), default=float("nan"))
         able = [(e, model) for e, model in able if e.error <= _HOPELESS * best + 1e-9]
         # Weights are learned from the runs for which all models have a left-out prediction.
         predicted = np.column_stack([e.left_out for e, _ in able])
         known = np.flatnonzero(np.isfinite(predicted).all(axis=1))
         predicted, logs, weights = predicted[known], runs.logs[known], runs.weights[known]
-        shares = blend_weights(predicted, logs, weights)
-        honest = cross_fitted(predicted, logs, weights, folds[known])
+        of_ratio = np.array([e.candidate.ratio for e, _ in able])
+        shares, honest, errors = _blended(predicted, logs, weights, folds[known], of_ratio)
         # Trees are fitted to the blend's residuals. Left-out residuals then give the blend's error and its intervals.
         say = self.progress or (lambda _: None)
         say("what is left")
@@ -209,26 +230,46 @@ class Automatic(Model):
         freedom = max(float(runs.measured.sum() - len(shares)), 0.0)
         self._conformal = LocalConformal.learn(inputs.rows(known), logs - honest, freedom=freedom)
         self._members = [model for (_, model), share in zip(able, shares, strict=True) if share > 0]
-        self._shares = shares[shares > 0]
+        self._shares, self._of_ratio = shares[shares > 0], of_ratio[shares > 0]
         say("beyond the range")
-        self._beyond = self._extrapolating(runs, {e.candidate.method: model for e, model in able})
-        self.beyond_ = self._beyond.method
-        by_method = {e.candidate.method: float(share) for (e, _), share in zip(able, shares, strict=True)}
+        self._extrapolate(runs, able)
+        self.prior_ = self._told_of_prior(runs, errors[0], best_without if np.isnan(errors[1]) else errors[1])
+        by_method = {e.candidate.name: float(share) for (e, _), share in zip(able, shares, strict=True)}
         self.choice_ = _choice(entries, by_method)
         # The curve of the method with the largest share, scaled to the error of the blend.
         say("what more runs would bring")
         first, count = able[int(np.argmax(shares))][0], int(folds.max()) + 1
         make = partial(first.candidate.model, "quick", folds=0)
         learned_from = round(len(runs) * (count - 1) / count)
-        curve = learning_curve(runs, make, first.error, learned_from, effort=self.effort)
+        curve = learning_curve(runs.seen_by(first.candidate), make, first.error, learned_from, effort=self.effort)
         self.learning_curve_ = curve.assign(error=curve["error"] * (self.error_ / max(first.error, 1e-300)))
         without = np.full(len(runs), np.nan)
         without[known] = honest
         return without
 
-    def _extrapolating(self, runs: Table, learned: Mapping[str, Model]) -> Model:
+    def _extrapolate(self, runs: Table, able: Sequence[tuple[Entry, Model]]) -> None:
+        """Choose the model that predicts beyond the range: of the times, or of their ratio to those of the prior.
+
+        Where both can be compared at the edge of the range, the one of the smaller error there is taken; else the ratio
+        is, if it has more than half of the weight inside.
+        """
+        most = float(self._shares[self._of_ratio].sum())
+        alone = self._extrapolating(runs, {e.candidate.method: m for e, m in able if not e.candidate.ratio})
+        self._beyond, self._beyond_of_ratio = alone, False
+        if most > 0:
+            laws = {e.candidate.method: m for e, m in able if e.candidate.ratio}
+            of_ratio = self._extrapolating(runs.seen_by(MethodCandidate("", ratio=True)), laws, _EXTRAPOLATES_RATIOS)
+            errors = [_error_at_edge(model) for model in (of_ratio, alone)]
+            better = errors[0] < errors[1] if np.isfinite(errors).all() else most > 0.5
+            if better:
+                self._beyond, self._beyond_of_ratio = of_ratio, True
+        self.beyond_ = MethodCandidate(self._beyond.method, ratio=self._beyond_of_ratio).name
+
+    def _extrapolating(
+        self, runs: Table, learned: Mapping[str, Model], methods: Sequence[str] = _EXTRAPOLATES
+    ) -> Model:
         """Return the model that predicts beyond the range: one from the race if possible, else one fitted here."""
-        for name in _EXTRAPOLATES:
+        for name in methods:
             if name in learned:
                 return learned[name]
             narrow = len(runs.frame.columns) <= WIDE  # its shells have two sides for each parameter
@@ -244,6 +285,23 @@ class Automatic(Model):
                 model = MethodCandidate(name).model(self.effort)
                 return runs.teach(model)
         return runs.teach(model_class("power-law")())
+
+    def _told_of_prior(self, runs: Table, error: float, error_without: float) -> dict[str, Any]:
+        """Return what `prior_` says, given errors on left-out runs with and without the prior; forget it if unused."""
+        if self._prior is None:
+            return {}
+        name = self._prior.name
+        if runs.expected is None:
+            self._prior = None
+            return {"name": name, "weight": 0.0, "error": float("nan"), "error_without": self.error_, "ratio": []}
+        weight = float(self._shares[self._of_ratio].sum())
+        parts = zip(self._members, self._shares, self._of_ratio, strict=True)
+        of_ratio = [share / max(weight, 1e-9) * np.log(m._predict(runs.frame)) for m, share, its in parts if its]
+        ratio = np.exp(np.sum(of_ratio, axis=0)) if of_ratio else np.exp(runs.logs - runs.expected)
+        told = {"name": name, "weight": weight, "error": error, "error_without": error_without}
+        if not weight:
+            self._prior = None
+        return {**told, "ratio": [float(ratio.min()), float(ratio.max())]}
 
     @property
     def correction_(self) -> float:
@@ -261,10 +319,21 @@ class Automatic(Model):
             raise InputError(f"the offset {self.offset!r} must be above zero, but row {row} gives {values[row]}")
         return np.log(values)
 
+    def _expected(self, table: pd.DataFrame) -> Floats | None:
+        """Return the logs that the prior expects, without the offset, (n,); None without a prior."""
+        return None if self._prior is None else self._prior.logs(table) - self._known(table)
+
+    def _base(self, table: pd.DataFrame) -> Floats:
+        """Return what is added to the logs of ratios, (n,)."""
+        needed = self._of_ratio.any() or self._beyond_of_ratio
+        expected = self._expected(table) if needed else None
+        return np.zeros(len(table)) if expected is None else expected
+
     def _logs(self, table: pd.DataFrame, inputs: Inputs) -> tuple[Floats, Floats]:
         """Return the predicted logs without the offset, and the weight of the extrapolating method, (n,) each."""
+        base = self._base(table)
         table = table[self.learned_space_.names]
-        logs = self._correction.predict(inputs)
+        logs = self._correction.predict(inputs) + float(self._shares[self._of_ratio].sum()) * base
         for member, share in zip(self._members, self._shares, strict=True):
             coded = isinstance(member, RegressionModel)
             logs += share * (member._logs(table, self._coding, inputs) if coded else np.log(member._predict(table)))
@@ -272,7 +341,7 @@ class Automatic(Model):
         outside = np.clip(inputs.beyond / _HANDOVER, 0.0, 1.0)
         far = np.flatnonzero(outside > 0)
         if len(far):
-            there = np.log(self._beyond._predict(table.iloc[far]))
+            there = np.log(self._beyond._predict(table.iloc[far])) + self._beyond_of_ratio * base[far]
             logs[far] += outside[far] * (there - logs[far])
         return logs, outside
 
@@ -290,9 +359,13 @@ class Automatic(Model):
         # Outside the measured range the extrapolating method's interval may widen these bounds, but not narrow them.
         far = np.flatnonzero(outside > 0)
         if len(far):
-            bounds = self._beyond._interval(table[self.learned_space_.names].iloc[far], level)
-            low[far] = np.minimum(low[far], logs[far] + outside[far] * (np.log(bounds[0]) - logs[far]))
-            high[far] = np.maximum(high[far], logs[far] + outside[far] * (np.log(bounds[1]) - logs[far]))
+            bounds = np.log(self._beyond._interval(table[self.learned_space_.names].iloc[far], level))
+            if self._beyond_of_ratio and self._prior is not None:
+                # Inside, left-out runs show the errors of the prior, too; here, its own interval tells of them.
+                asked = table.iloc[far]
+                bounds = bounds + self._base(asked) + np.outer([-1, 1], self._prior.half_width(asked, level))
+            low[far] = np.minimum(low[far], logs[far] + outside[far] * (bounds[0] - logs[far]))
+            high[far] = np.maximum(high[far], logs[far] + outside[far] * (bounds[1] - logs[far]))
         known = self._known(table)
         return np.exp(np.clip(low + known, -700, 700)), np.exp(np.clip(high + known, -700, 700))
 
@@ -301,8 +374,12 @@ class Automatic(Model):
     def _get_state(self) -> dict[str, Any]:
         choice = self.choice_.to_dict(orient="list")
         fewer = {} if self.learned_space_ is self.space_ else {"learned_space": self.learned_space_.to_dict()}
+        prior = {} if self._prior is None else {"prior": self._prior.to_state(), "prior_told": self.prior_}
         return {
             **fewer,
+            **prior,
+            "of_ratio": [bool(one) for one in self._of_ratio],
+            "beyond_of_ratio": self._beyond_of_ratio,
             "coding": self._coding.to_state(),
             "shares": self._shares,
             "members": [_member_state(member) for member in self._members],
@@ -316,19 +393,72 @@ class Automatic(Model):
 
     def _set_state(self, state: Mapping[str, Any]) -> None:
         self._offset = None if self.offset is None else Expression(self.offset)
+        self._prior = Prior.from_state(state["prior"]) if "prior" in state else None
+        self.prior_ = dict(state.get("prior_told", {}))
         self._coding = Coding.from_state(state["coding"])
         self._shares = np.asarray(state["shares"], dtype=np.float64)
+        self._of_ratio = np.asarray(state.get("of_ratio", [False] * len(self._shares)), dtype=np.bool_)
+        self._beyond_of_ratio = bool(state.get("beyond_of_ratio", False))
         fewer = state.get("learned_space")
         self.learned_space_ = self.space_ if fewer is None else Space.from_dict(fewer)
         space = {"space": self.learned_space_.to_dict()}
         self._members = [restored({**member, **space}) for member in state["members"]]
         self._beyond = restored({**state["beyond"], **space})
-        self.beyond_ = self._beyond.method
+        self.beyond_ = MethodCandidate(self._beyond.method, ratio=self._beyond_of_ratio).name
         self._correction = Correction.from_state(state.get("correction"), self._coding)
         self._conformal = LocalConformal.from_state(state["conformal"])
         self.error_ = float(state["error"])
         self.choice_ = pd.DataFrame(state["choice"])
         self.learning_curve_ = pd.DataFrame(state["learning_curve"])
+
+
+def _checked_prior(prior: Model | Prior | None, space: Space) -> Prior | None:
+    """Return the prior by its name, if new runs with these parameters can be compared with it."""
+    if prior is None:
+        return None
+    named = prior if isinstance(prior, Prior) else Prior(prior)
+    named.check(space)
+    return named
+
+
+def _blended(
+    predicted: Floats, logs: Floats, weights: Floats, folds: Ints, of_ratio: Flags
+) -> tuple[Floats, Floats, tuple[float, float]]:
+    """Blend left-out predictions (n, n_models); models of the ratio get weight only if they lower the error clearly.
+
+    That is by more than the standard error of the difference, so that chance among few runs isn't taken for a gain
+    [Breiman, Friedman, Olshen and Stone, Classification and Regression Trees, 1984, section 3.4.3].
+
+    Returns
+    -------
+    shares : array (n_models,)
+    honest : array (n,)
+        Left-out predictions, each with weights that were learned without its fold.
+    errors : float, float
+        Errors of the blends with and without models of the ratio; the second is NaN if there is no other model.
+    """
+    shares, honest = blend_weights(predicted, logs, weights), cross_fitted(predicted, logs, weights, folds)
+    off = np.abs(honest - logs)
+    error = float(np.average(off, weights=weights))
+    if not of_ratio.any() or of_ratio.all():
+        return shares, honest, (error, float("nan"))
+    rest = predicted[:, ~of_ratio]
+    alone = cross_fitted(rest, logs, weights, folds)
+    gains = np.abs(alone - logs) - off
+    without = float(np.average(off + gains, weights=weights))
+    if without - error > float(np.std(gains)) / np.sqrt(len(gains)):
+        return shares, honest, (error, without)
+    shares = np.zeros(len(of_ratio))
+    shares[~of_ratio] = blend_weights(rest, logs, weights)
+    return shares, alone, (error, without)
+
+
+def _error_at_edge(model: Model) -> float:
+    """Return the mean error of a model on runs at the edges of the range, left out; NaN if that isn't known."""
+    choices = getattr(model, "choices_", None)
+    if not isinstance(choices, pd.DataFrame) or "error" not in choices:
+        return float("nan")
+    return float(choices["error"].mean())
 
 
 def _member_state(model: Model) -> dict[str, Any]:
@@ -351,11 +481,11 @@ def _choice(entries: list[Entry], weights: Mapping[str, float]) -> pd.DataFrame:
     """Return the table of the methods tried, the largest weight first."""
     rows = [
         {
-            "method": e.candidate.method,
+            "method": e.candidate.name,
             "error": e.error,
             "fit_seconds": e.fit_seconds,
             "bytes": 0 if e.model is None else state_bytes(e.model._get_state()),
-            "weight": weights.get(e.candidate.method, 0.0),
+            "weight": weights.get(e.candidate.name, 0.0),
             "note": e.note,
         }
         for e in entries

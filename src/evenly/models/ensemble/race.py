@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -26,13 +26,15 @@ from evenly.models.registry import method_names, model_class
 from evenly.space.parameters import Categorical
 from evenly.space.space import Space
 
-__all__ = ["Entry", "MethodCandidate", "Table", "candidates", "left_out_logs_of", "mean_error", "race"]
+__all__ = ["OF_RATIO", "Entry", "MethodCandidate", "Table", "candidates", "left_out_logs_of", "mean_error", "race"]
 
 #: Number of runs to learn from in the screening. A method is excluded if its error there exceeds the best by this
 #: factor.
 _SCREENING_RUNS, _SCREENING_FACTOR = 1_500, 1.6
 #: A dear method is excluded if its error on one fold exceeds the best of the cheap ones by this factor.
 _PILOT_FACTOR = 1.1
+#: What the name of a method ends in that learns the ratio to expected times.
+OF_RATIO = " of ratio"
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Table:
     space : Space
     measured : bool array (n,)
         False for bounds, whose logs are working values (`evenly.models.censoring`).
+    expected : array (n,), optional
+        Logs that are expected from another machine, version or resolution (`evenly.models.ensemble.prior`).
     """
 
     frame: pd.DataFrame
@@ -54,6 +58,7 @@ class Table:
     weights: Floats
     space: Space
     measured: Flags
+    expected: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.logs)
@@ -66,7 +71,18 @@ class Table:
             self.weights[which],
             self.space,
             self.measured[which],
+            None if self.expected is None else self.expected[which],
         )
+
+    def seen_by(self, candidate: MethodCandidate) -> Table:
+        """Return the runs as a candidate learns them: times, or their ratios to the expected ones."""
+        if not candidate.ratio:
+            return self
+        return replace(self, logs=self.logs - self.base(candidate), expected=None)
+
+    def base(self, candidate: MethodCandidate) -> Floats:
+        """Return the logs to add to a candidate's own, (n,)."""
+        return self.expected if candidate.ratio and self.expected is not None else np.zeros(len(self))
 
     def teach(self, model: Model) -> Model:
         """Fit a model to the runs, and return it."""
@@ -91,6 +107,8 @@ class MethodCandidate:
         Largest number of parameters.
     worth : int
         With more runs than this it is tried at effort "thorough" only, since it is slow and usually not the best.
+    ratio : bool
+        Whether it learns the ratio of the times to the expected ones.
     """
 
     method: str
@@ -100,6 +118,12 @@ class MethodCandidate:
     labels: bool = True
     parameters: int = 10**9
     worth: int = 10**9
+    ratio: bool = False
+
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+        return f"{self.method}{OF_RATIO}" if self.ratio else self.method
 
     def model(self, effort: str, **more: Any) -> Model:
         """Return a new, unfitted model; keyword arguments that the method doesn't have are dropped."""
@@ -126,6 +150,9 @@ CANDIDATES = (
     MethodCandidate("forest", "thorough", fewest=60),
     MethodCandidate("hist-boosting", "thorough", fewest=200),
 )
+
+#: Methods for the ratio to expected times, which are simple: a constant unless runs show otherwise.
+RATIOS = (MethodCandidate("gp", ratio=True), MethodCandidate("power-law", fewest=4, ratio=True))
 
 
 @dataclass
@@ -156,7 +183,10 @@ class Entry:
 
 
 def candidates(table: Table, effort: str, *, among: Sequence[str] | None = None) -> list[MethodCandidate]:
-    """Return the methods to try on a table, cheap ones first; those named in `among`, where it is given."""
+    """Return the methods to try on a table, cheap ones first; those named in `among`, where it is given.
+
+    If times are expected, methods for the ratio come before them.
+    """
     if among is not None and not among:
         raise InputError("methods must name at least one method: name some, or leave the argument out to try all")
     known = set(method_names())
@@ -173,10 +203,11 @@ def candidates(table: Table, effort: str, *, among: Sequence[str] | None = None)
         and (c.labels or not labels)
         and len(table.space.parameters) <= c.parameters
     ]
-    if among is None:
-        return found
-    listed = {c.method: c for c in CANDIDATES}
-    return [listed.get(name, MethodCandidate(name)) for name in dict.fromkeys(among)]
+    if among is not None:
+        listed = {c.method: c for c in CANDIDATES}
+        found = [listed.get(name, MethodCandidate(name)) for name in dict.fromkeys(among)]
+    ratios = () if table.expected is None else RATIOS
+    return [*(c for c in ratios if c.fewest <= len(table)), *found]
 
 
 def race(
@@ -211,23 +242,24 @@ def race(
     entries = []
     excluded = _excluded(table, entrants, say)
     for candidate in entrants:
-        entry = Entry(candidate, np.full(len(table), np.nan), note=excluded.get(candidate.method, ""))
+        entry = Entry(candidate, np.full(len(table), np.nan), note=excluded.get(candidate.name, ""))
+        seen, base = table.seen_by(candidate), table.base(candidate)
         entries.append(entry)
         if staged and candidate.effort != "quick" and not entry.note:
             say(f"whether {candidate.method} pays{_best_so_far(entries)}")
             entry.note = _pilot(candidate, table, folds, entries)
         if entry.note:
             continue
-        say(f"{candidate.method}{_best_so_far(entries)}")
+        say(f"{candidate.name}{_best_so_far(entries)}")
         given = "quick" if staged and candidate.effort == "quick" else effort
         began = time.process_time()
         try:
-            entry.model = table.teach(candidate.model(given, folds=int(folds.max()) + 1))
+            entry.model = seen.teach(candidate.model(given, folds=int(folds.max()) + 1))
             if entry.model.left_out_predictions_ is not None:
                 # The model has made its own left-out predictions, by the same folds or leave-one-out.
-                entry.left_out = np.log(entry.model.left_out_predictions_)
+                entry.left_out = np.log(entry.model.left_out_predictions_) + base
             else:
-                entry.left_out = left_out_logs_of(partial(candidate.model, given, folds=0), table, folds)
+                entry.left_out = left_out_logs_of(partial(candidate.model, given, folds=0), seen, folds) + base
                 entry.left_out[~table.measured] = np.nan
         except (InputError, ImportError) as error:
             entry.note, entry.model = str(error), None
@@ -239,7 +271,7 @@ def race(
 
 def _best_so_far(entries: Sequence[Entry]) -> str:
     best = min(entries, key=lambda entry: entry.error)
-    return f" (best so far: {best.candidate.method}, error {best.error:.3g})" if np.isfinite(best.error) else ""
+    return f" (best so far: {best.candidate.name}, error {best.error:.3g})" if np.isfinite(best.error) else ""
 
 
 def _pilot(candidate: MethodCandidate, table: Table, folds: Ints, entries: Sequence[Entry]) -> str:
@@ -296,15 +328,16 @@ def _excluded(table: Table, entrants: Sequence[MethodCandidate], say: Callable[[
     reasons: dict[str, str] = {}
     errors: dict[str, float] = {}
     for candidate in entrants:
-        say(f"{candidate.method} on {_SCREENING_RUNS} runs")
+        say(f"{candidate.name} on {_SCREENING_RUNS} runs")
+        seen = some.seen_by(candidate)
         try:
-            guess = left_out_logs_of(partial(candidate.model, "quick", folds=0), some, halves, [1])
+            guess = left_out_logs_of(partial(candidate.model, "quick", folds=0), seen, halves, [1])
         except (EvenlyError, ImportError) as problem:
-            reasons[candidate.method] = str(problem)
+            reasons[candidate.name] = str(problem)
         else:
-            errors[candidate.method] = mean_error(guess, some)
+            errors[candidate.name] = mean_error(guess, seen)
     best = min(errors.values(), default=np.inf)
-    for method, error in errors.items():
+    for name, error in errors.items():
         if error > _SCREENING_FACTOR * best:
-            reasons[method] = f"left out after {_SCREENING_RUNS:,} runs: error {error:.3f}, the best {best:.3f}"
+            reasons[name] = f"left out after {_SCREENING_RUNS:,} runs: error {error:.3f}, the best {best:.3f}"
     return reasons

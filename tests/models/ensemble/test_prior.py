@@ -1,0 +1,179 @@
+"""Learning with a model of other runs: as good with few runs, never worse for an unlike one, and said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import evenly
+from evenly.errors import EvenlyWarning, InputError
+from evenly.metrics import mlogq
+from evenly.models.base import Model
+from evenly.models.ensemble.automatic import Automatic
+from evenly.models.ensemble.prior import Prior
+from evenly.models.gaussian_process.gaussian_process import GaussianProcess
+from evenly.models.scaling_laws.power_law import PowerLaw
+from evenly.space.parameters import Integer
+from evenly.space.space import Space
+
+pytestmark = pytest.mark.filterwarnings("ignore::evenly.errors.ExtrapolationWarning")
+FACTOR = 0.4
+
+
+def _runs(n: int, factor: float = 1.0, seed: int = 0) -> tuple[pd.DataFrame, Any]:
+    """A law with a bump that few runs don't show, and 2 % of noise."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame({"cores": np.exp(rng.uniform(0, 5, n)).round(), "size": np.exp(rng.uniform(2, 7, n)).round()})
+    times = table["size"] / table["cores"] + 3 + 2 * np.sin(2 * np.log(table["size"]))
+    return table, factor * times.to_numpy() * np.exp(0.02 * rng.normal(size=n))
+
+
+@pytest.fixture(scope="module")
+def old() -> Model:
+    return GaussianProcess(effort="quick").fit(*_runs(150))
+
+
+def _learned(prior: Model | None, n: int = 12, values: Any = None) -> Automatic:
+    table, times = _runs(n, FACTOR, seed=1)
+    return Automatic(effort="quick", methods=["gp"], prior=prior).fit(table, times if values is None else values)
+
+
+def test_few_runs_with_a_prior_are_worth_many_without(old: Model) -> None:
+    asked, truth = _runs(400, FACTOR, seed=2)
+    model = _learned(old)
+    # The prior's own error, that of 2 % of noise, and of a ratio from a dozen runs, are each about 2 %.
+    assert mlogq(truth, model.predict(asked)) < 0.05
+    assert mlogq(truth, model.predict(asked)) < mlogq(truth, _learned(None).predict(asked)) / 3
+    lower, upper = model.interval(asked)
+    assert np.mean((lower <= truth) & (truth <= upper)) > 0.8
+    # 90 % of what noise and ratio are off by, 3 % together, is a factor of 1.1; a dozen residuals don't tell so well.
+    assert np.median(upper / lower) < 1.5
+
+
+def test_what_it_found_is_told(old: Model) -> None:
+    told = _learned(old).prior_
+    assert told["weight"] > 0.9
+    assert told["ratio"][0] == pytest.approx(FACTOR, rel=0.1)
+    assert told["ratio"][1] == pytest.approx(FACTOR, rel=0.1)
+    assert told["error"] < told["error_without"] / 3
+
+
+def test_an_unlike_prior_changes_nothing(old: Model) -> None:
+    asked, _ = _runs(50, seed=2)
+    table, times = _runs(150)
+    unlike = PowerLaw().fit(table, np.random.default_rng(0).permutation(times) * table["cores"] ** 3)
+    many = _runs(60, FACTOR, seed=1)
+    model = Automatic(effort="quick", methods=["gp", "power-law"], prior=unlike).fit(*many)
+    alone = Automatic(effort="quick", methods=["gp", "power-law"]).fit(*many)
+    with_it, without = (mlogq(_runs(50, FACTOR, seed=2)[1], one.predict(asked)) for one in (model, alone))
+    assert with_it <= 1.05 * without
+    if not model.prior_["weight"]:
+        np.testing.assert_array_equal(model.predict(asked), alone.predict(asked))
+
+
+def test_one_run_gives_one_factor(old: Model) -> None:
+    with pytest.warns(EvenlyWarning, match="gp of ratio was taken"):
+        model = Automatic(effort="quick", prior=old).fit({"cores": [8], "size": [100]}, [30.0])
+    asked = {"cores": [8, 2], "size": [100, 50]}
+    expected = old.predict(asked)
+    np.testing.assert_allclose(model.predict(asked), 30.0 * expected / expected[0], rtol=1e-6)
+
+
+def test_it_goes_on_where_the_prior_was_measured(old: Model) -> None:
+    table, times = _runs(40, FACTOR, seed=1)
+    near = (table["cores"] < 30).to_numpy()
+    model = Automatic(effort="quick", prior=old).fit(table[near], times[near])
+    assert model.beyond_ == "gp of ratio"
+    assert mlogq(times[~near], model.predict(table[~near])) < 0.1
+    lower, upper = model.interval(table[~near])
+    assert np.mean((lower <= times[~near]) & (times[~near] <= upper)) > 0.8
+
+
+def test_a_stored_model_predicts_the_same(old: Model, tmp_path: Path) -> None:
+    asked, _ = _runs(20, seed=2)
+    model = _learned(old)
+    evenly.save(model, tmp_path / "new.evenly")
+    again = evenly.load(tmp_path / "new.evenly")
+    assert isinstance(again, Automatic)
+    np.testing.assert_array_equal(again.predict(asked), model.predict(asked))
+    np.testing.assert_array_equal(again.interval(asked), model.interval(asked))
+    assert again.prior_ == model.prior_
+    assert again.beyond_ == model.beyond_
+
+
+def _frame(values: Sequence[Any], seconds: Sequence[float], name: str = "solver") -> evenly.Runs:
+    table = pd.DataFrame({name: values, "cores": 2 ** np.arange(len(values)), "seconds": seconds})
+    return evenly.Runs.from_frame(table, [name, "cores"])
+
+
+def test_labels_that_it_does_not_know_get_the_mean_and_this_is_said() -> None:
+    known = evenly.fit(_frame(["cg", "lu"] * 4, [8.0, 16, 8, 16, 8, 16, 8, 16]), method="log-quadratic")
+    prior = Prior(known, "old.evenly")
+    asked = pd.DataFrame({"solver": ["cg", "LU", "amg"], "cores": [4, 4, 4]})
+    cg, lu, amg = prior.logs(asked)
+    assert np.exp(lu - cg) == pytest.approx(2, rel=0.1)
+    assert amg == pytest.approx((cg + lu) / 2)
+    new = _frame(["cg", "amg"], [1.0, 2.0])
+    assert prior.differences(new.space, "median") == [
+        "old.evenly has no runs with solver = amg: the mean of its labels stands for it"
+    ]
+
+
+def test_what_is_not_certain_is_asked() -> None:
+    known = evenly.fit(_frame(["cg", "lu"] * 4, [8.0, 16, 8, 16, 8, 16, 8, 16]), method="log-quadratic")
+    prior = Prior(known, "old.evenly")
+    with pytest.raises(InputError, match=r"depends on 'solver', which these runs lack.*--constant solver="):
+        prior.check(Space(cores=Integer(1, 8)))
+    with pytest.raises(InputError, match=r"values of 'solver' are labels in old\.evenly, but numbers here"):
+        prior.check(Space(cores=Integer(1, 8), solver=Integer(1, 2)))
+    with pytest.raises(InputError, match="predicts seconds in s, but memory in B is to be learned"):
+        prior.check_response("memory", "B")
+    with pytest.raises(InputError, match="has not learned anything yet"):
+        Prior(PowerLaw()).check(Space(cores=Integer(1, 8)))
+
+
+def test_units_must_agree() -> None:
+    metres = Space(length=Integer(1, 8, unit="m"))
+    known = PowerLaw().fit({"length": [1, 2, 4, 8]}, [1.0, 2.0, 4.0, 8.0], space=metres)
+    with pytest.raises(InputError, match="'length' is in m in the prior, but in km here"):
+        Prior(known).check(Space(length=Integer(1, 8, unit="km")))
+    (said,) = Prior(known).differences(Space(length=Integer(1_000, 8_000)), "median")
+    assert said.startswith("length was 1 … 8 in the prior, and is 1000 … 8000 here: check that the unit is the same")
+
+
+def _curve(factor: float, cores: Sequence[int]) -> evenly.Runs:
+    seconds = [factor * (80 / p + 2 * np.log2(p) + 1) for p in cores]
+    return evenly.Runs.from_frame(pd.DataFrame({"cores": cores, "seconds": seconds}), ["cores"])
+
+
+def test_fit_takes_models_runs_and_one_of_each_solver() -> None:
+    many = _curve(1.0, [1, 2, 4, 8, 16, 32, 64, 128])
+    few, asked = _curve(0.5, [4, 32]), {"cores": [1, 8, 128]}
+    truth = evenly.fit(many).predict(asked) / 2
+    for prior in (many, evenly.fit(many)):
+        with pytest.warns(EvenlyWarning, match=r"the prior is used .weight 100%.: times are 0.5"):
+            model = evenly.fit(few, prior=prior)
+        np.testing.assert_allclose(model.predict(asked), truth, rtol=0.02)
+        assert model.training_["prior"]["weight"] == 1
+    with pytest.warns(EvenlyWarning, match="ocean: the prior is used"):
+        models = evenly.fit({"ocean": few}, prior={"ocean": many})
+    np.testing.assert_allclose(models["ocean"].predict(asked), truth, rtol=0.02)
+    with pytest.raises(InputError, match="there is no prior of 'ice', but of 'ocean'"):
+        evenly.fit({"ice": few}, prior={"ocean": many})
+
+
+def test_without_weight_the_model_is_that_without_a_prior() -> None:
+    runs = _curve(1.0, [1, 2, 4, 8, 16, 32])
+    unlike = evenly.Runs.from_frame(
+        pd.DataFrame({"cores": [1, 2, 4, 8, 16, 32], "seconds": [3.0, 50, 2, 90, 1, 70]}), ["cores"]
+    )
+    with pytest.warns(EvenlyWarning, match="the prior isn't used"):
+        model = evenly.fit(runs, prior=unlike, effort="quick")
+    alone = evenly.fit(runs, effort="quick")
+    assert model.method == alone.method
+    np.testing.assert_array_equal(model.predict({"cores": [3, 40]}), alone.predict({"cores": [3, 40]}))
