@@ -124,6 +124,34 @@ def test_labels_that_it_does_not_know_get_the_mean_and_this_is_said() -> None:
     ]
 
 
+def _three_solvers(n: int, factor: float, solvers: Sequence[str], seed: int) -> tuple[pd.DataFrame, Any]:
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame({"cores": 2 ** rng.integers(0, 6, n), "solver": rng.choice(solvers, n)})
+    times = factor * (40 / table["cores"] + 1) * table["solver"].map({"cg": 1.0, "lu": 2.0, "amg": 5.0})
+    return table, times.to_numpy() * np.exp(0.02 * rng.normal(size=n))
+
+
+def test_labels_that_only_the_prior_knows_are_predicted_with_wider_intervals() -> None:
+    known = GaussianProcess(effort="quick").fit(*_three_solvers(60, 1.0, ["cg", "lu", "amg"], 0))
+    new = _three_solvers(12, 0.5, ["cg", "lu"], 1)
+    model = Automatic(effort="quick", methods=["log-quadratic"], prior=known).fit(*new)
+    asked, truth = _three_solvers(100, 0.5, ["amg", "cg"], 2)
+    assert mlogq(truth, model.predict(asked)) < 0.04
+    amg = (asked["solver"] == "amg").to_numpy()
+    asked, truth = asked[amg], truth[amg]
+    lower, upper = model.interval(asked)
+    assert np.mean((lower <= truth) & (truth <= upper)) > 0.8
+    # A ratio that differs between labels is less certain for another one.
+    slower = new[1] * np.where(new[0]["solver"] == "lu", 1.3, 1.0)
+    uneven = Automatic(effort="quick", methods=["log-quadratic"], prior=known).fit(new[0], slower)
+    here = {"cores": [8, 8], "solver": ["amg", "cg"]}
+    widths = np.log(uneven.interval(here)[1] / uneven.interval(here)[0])
+    assert widths[0] > 1.5 * widths[1]
+    alone = Automatic(effort="quick", methods=["log-quadratic"]).fit(*new)
+    with pytest.raises(InputError, match="must be one of cg, lu"):
+        alone.predict(here)
+
+
 def test_what_is_not_certain_is_asked() -> None:
     known = evenly.fit(_frame(["cg", "lu"] * 4, [8.0, 16, 8, 16, 8, 16, 8, 16]), method="log-quadratic")
     prior = Prior(known, "old.evenly")

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from statistics import NormalDist
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -22,7 +23,7 @@ from evenly.errors import EvenlyWarning, InputError
 from evenly.models.array_types import Flags, Floats, Ints
 from evenly.models.base import Model, check_effort
 from evenly.models.ensemble.learning_curves import learning_curve
-from evenly.models.ensemble.prior import Prior, is_like
+from evenly.models.ensemble.prior import Prior, is_like, stand_ins, unknown_labels
 from evenly.models.ensemble.race import Entry, MethodCandidate, Table, candidates, race
 from evenly.models.ensemble.residual_correction import Correction
 from evenly.models.ensemble.screening import WIDE, that_matter
@@ -346,13 +347,53 @@ class Automatic(Model):
         return logs, outside
 
     def _predict(self, table: pd.DataFrame) -> Floats:
-        logs = self._logs(table, self._coding.inputs(table))[0] + self._known(table)
-        return np.asarray(np.exp(np.clip(logs, -700, 700)), dtype=np.float64)
+        logs = np.empty(len(table))
+        new = self._new_to_runs(table)
+        if not new.all():
+            there = table[~new]
+            logs[~new] = self._logs(there, self._coding.inputs(there))[0]
+        if new.any():
+            logs[new] = self._by_ratio(table[new])[0]
+        return np.asarray(np.exp(np.clip(logs + self._known(table), -700, 700)), dtype=np.float64)
+
+    def _new_to_runs(self, table: pd.DataFrame) -> Flags:
+        """Return which configurations have labels that the prior may know, but no run has, (n,)."""
+        if not self._of_ratio.any():
+            return np.zeros(len(table), dtype=np.bool_)
+        return unknown_labels(self._coding, table)
+
+    def _by_ratio(self, table: pd.DataFrame) -> tuple[Floats, Floats]:
+        """Predict configurations with labels that no run has: as the prior does, times the mean ratio of other labels.
+
+        Returns the logs without the offset and their standard deviation over the other labels, (n,) each.
+        """
+        shares = self._shares * self._of_ratio / self._shares[self._of_ratio].sum()
+        found = []
+        for known in stand_ins(self._coding, table, self._conformal.places, self.space_):
+            known = known[self.learned_space_.names]
+            parts = [s * np.log(m._predict(known)) for s, m in zip(shares, self._members, strict=True) if s > 0]
+            found.append(np.sum(parts, axis=0))
+        return self._base(table) + np.mean(found, axis=0), np.std(found, axis=0)
 
     def _doubt(self, table: pd.DataFrame) -> str:
         return self._beyond._doubt(table[self.learned_space_.names]) if self._offset is None else ""
 
     def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
+        if not (new := self._new_to_runs(table)).any():
+            return self._interval_of_known(table, level)
+        low, high = np.empty((2, len(table)))
+        if not new.all():
+            low[~new], high[~new] = self._interval_of_known(table[~new], level)
+        (logs, spread), known = self._by_ratio(table[new]), self._known(table[new])
+        likes = stand_ins(self._coding, table[new], self._conformal.places, self.space_)
+        halves = [self._conformal.half_width(self._coding.inputs(one), level) for one in likes]
+        half = np.hypot(np.max(halves, axis=0), NormalDist().inv_cdf((1 + level) / 2) * spread)
+        if self._prior is not None:  # no run here shows its errors for these labels
+            half = np.hypot(half, self._prior.half_width(table[new], level))
+        low[new], high[new] = (np.exp(np.clip(logs + known + side * half, -700, 700)) for side in (-1, 1))
+        return low, high
+
+    def _interval_of_known(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
         inputs = self._coding.inputs(table)
         (logs, outside), half = self._logs(table, inputs), self._conformal.half_width(inputs, level)
         low, high = logs - half, logs + half
@@ -374,7 +415,8 @@ class Automatic(Model):
     def _get_state(self) -> dict[str, Any]:
         choice = self.choice_.to_dict(orient="list")
         fewer = {} if self.learned_space_ is self.space_ else {"learned_space": self.learned_space_.to_dict()}
-        prior = {} if self._prior is None else {"prior": self._prior.to_state(), "prior_told": self.prior_}
+        prior = {} if self._prior is None else {"prior": self._prior.to_state()}
+        prior |= {"prior_told": self.prior_} if self.prior_ else {}
         return {
             **fewer,
             **prior,

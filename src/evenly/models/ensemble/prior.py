@@ -18,19 +18,22 @@ import numpy as np
 import pandas as pd
 
 from evenly.errors import InputError
-from evenly.models.array_types import Floats
+from evenly.models.array_types import Flags, Floats
 from evenly.models.base import Model
+from evenly.models.inputs.coding import Coding
 from evenly.models.model_state import nested_state, restored
 from evenly.space.parameters import Categorical, Parameter
 from evenly.space.ranges import ends
 from evenly.space.space import Space
 
-__all__ = ["Prior", "is_like"]
+__all__ = ["Prior", "is_like", "stand_ins", "unknown_labels"]
 
 #: Predicted logs are clipped to plus and minus this, so that times don't overflow.
 _FINITE = 300.0
 #: With fewer runs, a spread isn't known. Ratios of runs that are alike spread less than times by at least this factor.
 _FEWEST, _LESS = 4, 0.8
+#: So many measured configurations give their labels to a configuration whose label no run has.
+_STAND_INS = 8
 
 
 def is_like(logs: Floats, expected: Floats) -> bool:
@@ -48,6 +51,39 @@ def is_like(logs: Floats, expected: Floats) -> bool:
         return True
     ratio, time = (float(np.median(np.abs(one - np.median(one)))) for one in (logs - expected, logs))
     return ratio <= _LESS * time
+
+
+def unknown_labels(coding: Coding, table: pd.DataFrame) -> Flags:
+    """Return which configurations (n, d) have a label that no run has, (n,)."""
+    unknown = np.zeros(len(table), dtype=np.bool_)
+    for name, kind, labels in zip(coding.names, coding.kinds, coding.labels, strict=True):
+        if kind == "label":
+            unknown |= pd.Index(labels).get_indexer(pd.Index(table[name])) < 0
+    return unknown
+
+
+def stand_ins(coding: Coding, table: pd.DataFrame, places: Floats, space: Space) -> list[pd.DataFrame]:
+    """Return configurations (n, d) with labels that no run has replaced by those of measured ones, several times.
+
+    Parameters
+    ----------
+    coding : Coding
+    table : DataFrame (n, d)
+    places : array (m, k)
+        `Inputs.matrix` of the measured configurations.
+    space : Space
+    """
+    rows = np.unique(np.linspace(0, len(places) - 1, _STAND_INS).round().astype(np.int64))
+    measured = coding.table(coding.inputs_of(places[rows]), Space.of({n: space.parameters[n] for n in coding.names}))
+    found = []
+    for row in range(len(measured)):
+        one = table.reset_index(drop=True)
+        for name, kind, labels in zip(coding.names, coding.kinds, coding.labels, strict=True):
+            if kind == "label":
+                missing = pd.Index(labels).get_indexer(pd.Index(one[name])) < 0
+                one = _with(one, name, missing, measured[name].iloc[row])
+        found.append(one)
+    return found
 
 
 @dataclass(frozen=True)
