@@ -147,7 +147,8 @@ class RegressionModel(Model, Generic[AnyRegressor]):
         self._coding = Coding.from_state(state["coding"])
         self._centre = float(state["centre"])
         self._limits = float(state["limits"][0]), float(state["limits"][1])
-        self._conformal = LocalConformal.from_state(state["conformal"])
+        if "conformal" in state:  # members of a blend have no intervals of their own
+            self._conformal = LocalConformal.from_state(state["conformal"])
         self._fitted = self.regressor(self._coding)
         self._fitted.set_state(state["regressor"])
 

@@ -27,7 +27,7 @@ from evenly.models.ensemble.prior import Prior, is_like, stand_ins, unknown_labe
 from evenly.models.ensemble.race import Entry, MethodCandidate, Table, candidates, race
 from evenly.models.ensemble.residual_correction import Correction
 from evenly.models.ensemble.screening import WIDE, that_matter
-from evenly.models.ensemble.stacking import blend_weights, cross_fitted
+from evenly.models.ensemble.stacking import blend_weights, cross_fitted, lean_blend
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.model_state import nested_state, restored
 from evenly.models.registry import method_names, model_class
@@ -48,6 +48,8 @@ _HANDOVER = 0.1
 _TRENDS = 2_048
 #: Pairs (maximum number of runs, number of folds). With many runs, few folds still leave many runs to learn from.
 _FOLDS = ((40, 10), (2_000, 5), (10**12, 3))
+#: With so many runs, errors on left-out runs tell which members of a blend add nothing.
+_MANY = 2_000
 #: Models whose error exceeds the least error by more than this factor get no weight.
 _HOPELESS = 3.0
 
@@ -217,6 +219,8 @@ class Automatic(Model):
         predicted, logs, weights = predicted[known], runs.logs[known], runs.weights[known]
         of_ratio = np.array([e.candidate.ratio for e, _ in able])
         shares, honest, errors = _blended(predicted, logs, weights, folds[known], of_ratio)
+        if len(known) >= _MANY and not of_ratio.any():
+            shares, honest = lean_blend(predicted, logs, weights, folds[known], shares, honest)
         # Trees are fitted to the blend's residuals. Left-out residuals then give the blend's error and its intervals.
         say = self.progress or (lambda _: None)
         say("what is left")
@@ -424,7 +428,7 @@ class Automatic(Model):
             "beyond_of_ratio": self._beyond_of_ratio,
             "coding": self._coding.to_state(),
             "shares": self._shares,
-            "members": [_member_state(member) for member in self._members],
+            "members": [_without_intervals(_member_state(member)) for member in self._members],
             "beyond": _member_state(self._beyond),
             "correction": self._correction.to_state(),
             "conformal": self._conformal.to_state(),
@@ -506,6 +510,12 @@ def _error_at_edge(model: Model) -> float:
 def _member_state(model: Model) -> dict[str, Any]:
     """Return the state of a member without its space, which the blend stores once for all members."""
     return {name: value for name, value in nested_state(model).items() if name != "space"}
+
+
+def _without_intervals(state: dict[str, Any]) -> dict[str, Any]:
+    """Return the state of a member without what its own intervals need: those of the blend are learned for it."""
+    kept = {name: value for name, value in state["state"].items() if name != "conformal"}
+    return {**state, "state": kept} if issubclass(model_class(state["method"]), RegressionModel) else state
 
 
 def state_bytes(state: Any) -> int:

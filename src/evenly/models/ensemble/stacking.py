@@ -13,11 +13,13 @@ from scipy.optimize import minimize
 
 from evenly.models.array_types import Floats, Ints
 
-__all__ = ["blend_weights", "cross_fitted"]
+__all__ = ["blend_weights", "cross_fitted", "lean_blend"]
 
 _RESAMPLES = 12
 #: Smaller weights are set to zero: they are noise, and predictions get faster.
 _SMALL = 0.02
+#: A model adds nothing if without it the error is at most this much larger, in all with those dropped before.
+_NOTHING = 1.01
 
 
 def blend_weights(predicted: Floats, logs: Floats, weights: Floats, *, seed: int = 0) -> Floats:
@@ -88,3 +90,45 @@ def cross_fitted(predicted: Floats, logs: Floats, weights: Floats, folds: Ints) 
         there = folds == fold
         blended[there] = predicted[there] @ blend_weights(predicted[~there], logs[~there], weights[~there])
     return blended
+
+
+def lean_blend(
+    predicted: Floats, logs: Floats, weights: Floats, folds: Ints, shares: Floats, honest: Floats
+) -> tuple[Floats, Floats]:
+    """Drop models from a blend that add nothing, the one of the least use first (backward elimination).
+
+    Files get smaller and predictions faster. Only many runs tell which models these are.
+
+    Parameters
+    ----------
+    predicted, logs, weights, folds
+        As for `cross_fitted`.
+    shares, honest : array (n_models,), array (n_runs,)
+        The blend to start from, and its left-out predictions.
+
+    Returns
+    -------
+    shares, honest : array (n_models,), array (n_runs,)
+
+    Examples
+    --------
+    >>> truth, rng = np.linspace(0, 1, 300), np.random.default_rng(0)
+    >>> first = truth + 0.01 * rng.normal(size=300)
+    >>> second = first + 0.001 * rng.normal(size=300)
+    >>> both, ones, folds = np.column_stack([first, second]), np.ones(300), np.arange(300) % 3
+    >>> (lean_blend(both, truth, ones, folds, np.array([0.5, 0.5]), both.mean(axis=1))[0] > 0).sum()
+    np.int64(1)
+    """
+    most = _NOTHING * float(np.average(np.abs(honest - logs), weights=weights))
+    kept = np.flatnonzero(shares > 0)
+    while len(kept) > 1:
+        fewer = [np.delete(kept, i) for i in range(len(kept))]
+        made = [cross_fitted(predicted[:, some], logs, weights, folds) for some in fewer]
+        errors = [float(np.average(np.abs(one - logs), weights=weights)) for one in made]
+        best = int(np.argmin(errors))
+        if errors[best] > most:
+            break
+        kept, honest = fewer[best], made[best]
+        shares = np.zeros(len(shares))
+        shares[kept] = blend_weights(predicted[:, kept], logs, weights)
+    return shares, honest

@@ -16,7 +16,13 @@ from scipy.linalg import lapack, solve, solve_triangular
 
 from evenly.models.array_types import Floats, Ints
 from evenly.models.gaussian_process.hyperparameters import Component, Shape
-from evenly.models.gaussian_process.kernels import cross_covariance, mirror, weighted_sums_32, weighted_sums_64
+from evenly.models.gaussian_process.kernels import (
+    cross_covariance,
+    mirror,
+    nearest_boxes,
+    weighted_sums_32,
+    weighted_sums_64,
+)
 from evenly.models.gaussian_process.likelihood import covariance_matrix
 from evenly.models.inputs.coding import Inputs
 
@@ -64,7 +70,9 @@ class Regions:
 
     def of(self, points: Floats) -> Ints:
         """Return the index of the nearest region of each point (n, q), (n,)."""
-        return np.asarray(np.argmin([self.distances(points, region) for region in range(len(self))], axis=0), np.int64)
+        found = np.zeros(len(points), dtype=np.int64)
+        nearest_boxes(points, self.lower, self.upper, found)
+        return found
 
 
 @dataclass
@@ -117,6 +125,9 @@ class Experts:
             double = self.predict(some)
             self.single = True
             self.single = bool(np.std(self.predict(some) - double) < _SINGLE_ERROR * np.sqrt(shape.noise(theta)))
+            if self.single:  # what is stored, in half the bytes
+                self.solutions = [solution.astype(np.float32).astype(np.float64) for solution in self.solutions]
+                self._knots.clear()
         return self
 
     def with_runs(self, inputs: Inputs, values: Floats) -> Experts:
@@ -246,7 +257,8 @@ class Experts:
             "numbers": self.inputs.numbers, "labels": self.inputs.labels.astype(np.int32), "weights": self.weights,
             "lower": self.regions.lower, "upper": self.regions.upper, "single": self.single,
             "ends": np.cumsum([len(rows) for rows in self.members]),
-            "members": np.concatenate(self.members).astype(np.int32), "solutions": np.concatenate(self.solutions),
+            "members": np.concatenate(self.members).astype(np.int32),
+            "solutions": np.concatenate(self.solutions).astype(np.float32 if self.single else np.float64),
         }  # fmt: skip
 
     @classmethod

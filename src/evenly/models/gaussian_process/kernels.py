@@ -18,6 +18,7 @@ __all__ = [
     "add_covariance",
     "cross_covariance",
     "mirror",
+    "nearest_boxes",
     "radial_sums_32",
     "radial_sums_64",
     "weighted_sums_32",
@@ -197,3 +198,17 @@ def radial_sums_32(places, knots, coefficients, sums):  # type: ignore[no-untype
             for j in range(len(scaled)):
                 total += scaled[j] * _decay_32(found[j])
             sums[i] += total
+
+
+@njit(cache=True, fastmath=_FAST, nogil=True)
+def nearest_boxes(points, lower, upper, found):  # type: ignore[no-untyped-def]
+    """Write the index of the nearest box (corners (n_boxes, q) each) of each point (n, q) to `found` (n,)."""
+    for i in range(len(points)):
+        least = 1e300
+        for box in range(len(lower)):
+            total = 0.0
+            for q in range(points.shape[1]):
+                gap = max(max(lower[box, q] - points[i, q], points[i, q] - upper[box, q]), 0.0)
+                total += gap * gap
+            if total < least:
+                least, found[i] = total, box
