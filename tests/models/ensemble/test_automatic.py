@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import evenly
 from evenly.errors import EvenlyWarning, ExtrapolationWarning, InputError
 from evenly.metrics import mlogq
+from evenly.models.ensemble import automatic
 from evenly.models.ensemble.automatic import Automatic
 from evenly.models.registry import model_class
 from tests.models.contract import LAWS
@@ -114,6 +115,29 @@ def test_a_stored_model_predicts_and_tells_the_same(learned: Automatic, tmp_path
     np.testing.assert_array_equal(again.interval(asked)[1], learned.interval(asked)[1])
     pd.testing.assert_frame_equal(again.choice_, learned.choice_)
     pd.testing.assert_frame_equal(again.learning_curve_, learned.learning_curve_)
+
+
+@pytest.mark.filterwarnings("ignore::evenly.errors.ExtrapolationWarning")
+def test_many_configurations_are_predicted_in_blocks(learned: Automatic, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, _ = _curved(50)
+    whole = learned.predict(asked)
+    monkeypatch.setattr(automatic, "_BLOCK", 7)
+    np.testing.assert_allclose(learned.predict(asked), whole, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::evenly.errors.ExtrapolationWarning")
+def test_members_that_add_nothing_to_many_runs_are_dropped_and_the_file_is_small(tmp_path: Path) -> None:
+    table, values = _curved(2_100)
+    model = Automatic(effort="quick", methods=["gp", "log-quadratic", "power-law", "nearest"]).fit(table, values)
+    assert (model.choice_["weight"] > 0).sum() == 1
+    assert model.choice_["error"].idxmin() == model.choice_["weight"].idxmax()
+    assert all("conformal" not in member["state"] for member in model._get_state()["members"])
+    evenly.save(model, tmp_path / "model.evenly")
+    again = evenly.load(tmp_path / "model.evenly")
+    assert isinstance(again, Automatic)
+    asked, _ = _curved(100, seed=3)
+    np.testing.assert_array_equal(again.predict(asked), model.predict(asked))
+    np.testing.assert_array_equal(again.interval(asked), model.interval(asked))
 
 
 def test_the_same_runs_give_the_same_model(learned: Automatic) -> None:

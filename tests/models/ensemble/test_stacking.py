@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.models.ensemble.stacking import blend_weights, cross_fitted
+from evenly.models.ensemble.stacking import blend_weights, cross_fitted, lean_blend
 
 Floats = NDArray[np.float64]
 TRUTH = np.linspace(-2, 2, 400)
@@ -50,3 +50,18 @@ def test_errors_of_the_blend_are_those_of_weights_that_did_not_see_them() -> Non
     fitted = np.abs(predicted @ blend_weights(predicted, logs, weights) - logs).mean()
     honest = np.abs(cross_fitted(predicted, logs, weights, folds) - logs).mean()
     assert fitted < honest
+
+
+def test_a_model_that_adds_nothing_is_dropped_and_one_that_does_is_kept() -> None:
+    rng = np.random.default_rng(0)
+    truth, folds = rng.normal(size=3000), np.arange(3000) % 3
+    first, second = truth + 0.1 * rng.normal(size=(2, 3000))  # independent: their mean errs by 1/√2 of either
+    like_first = first + 0.01 * rng.normal(size=3000)
+    predicted, ones = np.column_stack([like_first, first, second]), np.ones(3000)
+    shares, honest = blend_weights(predicted, truth, ones), cross_fitted(predicted, truth, ones, folds)
+    kept, left_out = lean_blend(predicted, truth, ones, folds, shares, honest)
+    assert (kept > 0).tolist() == [False, True, True] or (kept > 0).tolist() == [True, False, True]
+    assert np.isclose(kept.sum(), 1)
+    assert np.abs(left_out - truth).mean() <= 1.01 * np.abs(honest - truth).mean()
+    both = (kept > 0).nonzero()[0]
+    np.testing.assert_array_equal(left_out, cross_fitted(predicted[:, both], truth, ones, folds))

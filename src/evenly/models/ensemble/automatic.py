@@ -48,6 +48,8 @@ _HANDOVER = 0.1
 _TRENDS = 2_048
 #: Pairs (maximum number of runs, number of folds). With many runs, few folds still leave many runs to learn from.
 _FOLDS = ((40, 10), (2_000, 5), (10**12, 3))
+#: So many configurations are predicted at once: what is computed on the way fits into the cache.
+_BLOCK = 16_384
 #: With so many runs, errors on left-out runs tell which members of a blend add nothing.
 _MANY = 2_000
 #: Models whose error exceeds the least error by more than this factor get no weight.
@@ -353,9 +355,10 @@ class Automatic(Model):
     def _predict(self, table: pd.DataFrame) -> Floats:
         logs = np.empty(len(table))
         new = self._new_to_runs(table)
-        if not new.all():
-            there = table[~new]
-            logs[~new] = self._logs(there, self._coding.inputs(there))[0]
+        known = np.flatnonzero(~new)
+        for rows in np.array_split(known, -(-len(known) // _BLOCK)) if len(known) else ():
+            there = table.iloc[rows]
+            logs[rows] = self._logs(there, self._coding.inputs(there))[0]
         if new.any():
             logs[new] = self._by_ratio(table[new])[0]
         return np.asarray(np.exp(np.clip(logs + self._known(table), -700, 700)), dtype=np.float64)
