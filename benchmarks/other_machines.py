@@ -1,11 +1,11 @@
 """How far off predictions are that learn from few runs and a model of other runs, beside those from the runs alone.
 
     python benchmarks/other_machines.py DATA                  # what was chosen on, then what was only judged on
-    python benchmarks/other_machines.py DATA --cases "dune" --sizes 8 32
+    python benchmarks/other_machines.py DATA --cases DUNE --sizes 8 32
 
 DATA holds the files that ``models_data.py`` describes, and a folder ``tuning``. Source and target are parts of one
-table: other threads, cores, nodes, cells, or kernels. The source is learned from at most 1,000 runs. "unlike" are the
-same runs with the source's times shuffled: nothing can be learned from them.
+table: other threads, cores, nodes, cells, or kernels. The source is learned from at most 1,000 runs (--source).
+"unlike" are the same runs with the source's times shuffled: nothing can be learned from them.
 
 A row shows the number of runs, then MLogQ on up to 1,000 other runs of the target: alone, with the source, and their
 ratio; how many of them are in the 90 % interval with the source; the source's weight; the CPU seconds of both. Each is
@@ -34,7 +34,7 @@ from evenly.models.base import Model
 
 #: Names of cases that methods were chosen on; the others were looked at once.
 CHOSEN_ON = ("AMG, 64 threads", "AMG, 1 thread", "AMG, unlike", "HSMGP, 1024 cores", "broadcast, 64 nodes")
-_SOURCE, _TEST = 1_000, 1_000
+_TEST = 1_000
 
 
 @dataclass(frozen=True)
@@ -90,14 +90,15 @@ def fitted(runs: evenly.Runs, prior: Model | None, effort: str) -> tuple[Model, 
     return model, time.process_time() - began
 
 
-def measure(case: Case, sizes: Sequence[int], samples: int, effort: str) -> dict[int, np.ndarray]:
+def measure(case: Case, options: argparse.Namespace) -> dict[int, np.ndarray]:
     """Return medians for each number of runs: errors alone and with the source, cover, weight, and two CPU times."""
-    source = case.source.sample(min(_SOURCE, len(case.source)), random_state=0)
+    sizes, effort = options.sizes, options.effort
+    source = case.source.sample(min(options.source, len(case.source)), random_state=0)
     prior, learning = fitted(runs_of(source, case.labels), None, "quick")
     print(f"{case.name}: the source has {len(source):,} runs, learned in {learning:.1f} CPU s", flush=True)
     names = prior.space_.names
     found: dict[int, list[list[float]]] = {size: [] for size in sizes}
-    for seed in range(samples):
+    for seed in range(options.samples):
         order = np.random.RandomState(seed).permutation(len(case.target))
         test = case.target.iloc[order[max(sizes) :][:_TEST]]
         for label in case.labels:
@@ -132,6 +133,7 @@ def main() -> None:
     parser.add_argument("--cases", nargs="+", help="beginnings of names")
     parser.add_argument("--sizes", nargs="+", type=int, default=[8, 32, 128])
     parser.add_argument("--samples", type=int, default=3)
+    parser.add_argument("--source", type=int, default=1_000, help="most runs of the source")
     parser.add_argument("--effort", choices=("quick", "normal"), default="quick")
     options = parser.parse_args()
     warnings.simplefilter("ignore", ExtrapolationWarning)
@@ -142,7 +144,7 @@ def main() -> None:
     for case in cases(options.data):
         if options.cases and not any(case.name.startswith(name) for name in options.cases):
             continue
-        found = measure(case, options.sizes, options.samples, options.effort)
+        found = measure(case, options)
         for size, (alone, both, cover, weight, first, second) in found.items():
             mark = "*" if case.name in CHOSEN_ON else " "
             print(f"{case.name:21s}{mark} {size:5d} {alone:7.4f} {both:7.4f} {both / alone:6.2f} {cover:6.1%}"

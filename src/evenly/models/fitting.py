@@ -221,7 +221,7 @@ def _fit_with_prior(runs: Runs, prior: Model | Runs | Prior | None, arguments: d
         general = {key: arguments[key] for key in ("effort", "statistic", "outliers")}
         quantity = chosen.response if chosen.response in prior.quantities else None
         prior = _fit_runs(prior, method=None, response=quantity, **general)
-    known = prior if isinstance(prior, Prior) else Prior(prior)
+    known = Prior.of(prior)
     known.check(chosen.space)
     known.check_response(chosen.response, chosen.quantities[chosen.response])
     usual = arguments["method"] or default_method(chosen)

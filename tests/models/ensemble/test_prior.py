@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import evenly
 from evenly.errors import EvenlyWarning, InputError
@@ -193,6 +194,13 @@ def test_fit_takes_models_runs_and_one_of_each_solver() -> None:
     np.testing.assert_allclose(models["ocean"].predict(asked), truth, rtol=0.02)
     with pytest.raises(InputError, match="there is no prior of 'ice', but of 'ocean'"):
         evenly.fit({"ice": few}, prior={"ocean": many})
+
+
+def test_what_is_no_model_is_refused_and_a_clone_keeps_the_prior(old: Model) -> None:
+    for given in ("old.evenly", 3):
+        with pytest.raises(InputError, match="prior must be a fitted model or runs, but got"):
+            evenly.fit(_curve(1.0, [1, 2, 4]), prior=given)
+    assert clone(Automatic(effort="quick", prior=old)).prior is old
 
 
 def test_without_weight_the_model_is_that_without_a_prior() -> None:

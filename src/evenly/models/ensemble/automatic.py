@@ -120,6 +120,10 @@ class Automatic(Model):
     prior: Model | Prior | None = None
     progress: Callable[[str], None] | None = None
 
+    def __sklearn_clone__(self) -> Automatic:
+        """Return an unfitted copy with the same prior, which scikit-learn's `clone` would unfit, too."""
+        return Automatic(**self.get_params())
+
     # ---- learning -------------------------------------------------------------------------------------------
 
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
@@ -465,7 +469,7 @@ def _checked_prior(prior: Model | Prior | None, space: Space) -> Prior | None:
     """Return the prior by its name, if new runs with these parameters can be compared with it."""
     if prior is None:
         return None
-    named = prior if isinstance(prior, Prior) else Prior(prior)
+    named = Prior.of(prior)
     named.check(space)
     return named
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,24 @@ class Prior:
 
     model: Model
     name: str = "the prior"
+
+    @classmethod
+    def of(cls, given: Any) -> Prior:
+        """Return a model as a `Prior`; a `Prior` as it is.
+
+        Examples
+        --------
+        >>> Prior.of("old.evenly")
+        Traceback (most recent call last):
+        evenly.errors.InputError: prior must be a fitted model or runs, but got str: load the file, as in
+        prior=evenly.load('old.evenly')
+        """
+        if isinstance(given, Prior):
+            return given
+        if not isinstance(given, Model):
+            hint = f": load the file, as in prior=evenly.load({str(given)!r})" if isinstance(given, str | Path) else ""
+            raise InputError(f"prior must be a fitted model or runs, but got {type(given).__name__}{hint}")
+        return cls(given)
 
     def check(self, space: Space) -> None:
         """Refuse new runs with these parameters where it isn't certain what the model predicts of them.
