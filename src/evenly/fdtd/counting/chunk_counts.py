@@ -25,7 +25,6 @@ from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.cutting import ChunkBox
 from evenly.fdtd.counting.counts import Counts, Patch, count
 from evenly.fdtd.media.materials import Pole
-from evenly.fdtd.monitors.monitor import kept_boxes
 
 if TYPE_CHECKING:
     from evenly.fdtd.cell.boundaries import Layers
@@ -94,6 +93,8 @@ def tallies(sim: Fields, *, ranks: int | None = None, monitors: Iterable[Fourier
 
 def fourier_patches(sim: Fields, monitors: Iterable[FourierMonitor] = ()) -> list[Patch]:
     """Return the component, box and number of frequencies of each Fourier transform of the monitors."""
+    from evenly.fdtd.monitors.monitor import kept_boxes  # compiled code, which Meep's Python may not have
+
     return [
         (region.component, box, len(monitor.frequencies))
         for monitor in [*sim.monitors, *monitors]
