@@ -227,6 +227,10 @@ def _fit_with_prior(runs: Runs, prior: Model | Runs | Prior | None, arguments: d
     usual = arguments["method"] or default_method(chosen)
     options = {} if usual == "auto" else {"methods": (usual,)}
     model = _fit_runs(runs, **{**options, **arguments, "method": "auto", "prior": known})
+    if model.training_digest_ == known.model.training_digest_:
+        raise InputError(
+            f"{known.name} was learned from these same runs, so it tells nothing more: name runs of others"
+        )
     found = model.prior_
     if not found["weight"] and usual != "auto":
         model = _fit_runs(runs, **arguments)

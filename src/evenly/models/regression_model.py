@@ -135,11 +135,13 @@ class RegressionModel(Model, Generic[AnyRegressor]):
         return np.exp(logs - half), np.exp(logs + half)
 
     def _get_state(self) -> dict[str, Any]:
+        # Members of a blend that was loaded have no intervals of their own.
+        own = {"conformal": self._conformal.to_state()} if hasattr(self, "_conformal") else {}
         return {
             "coding": self._coding.to_state(),
             "centre": self._centre,
             "limits": list(self._limits),
-            "conformal": self._conformal.to_state(),
+            **own,
             "regressor": self._fitted.get_state(),
         }
 
@@ -147,7 +149,7 @@ class RegressionModel(Model, Generic[AnyRegressor]):
         self._coding = Coding.from_state(state["coding"])
         self._centre = float(state["centre"])
         self._limits = float(state["limits"][0]), float(state["limits"][1])
-        if "conformal" in state:  # members of a blend have no intervals of their own
+        if "conformal" in state:
             self._conformal = LocalConformal.from_state(state["conformal"])
         self._fitted = self.regressor(self._coding)
         self._fitted.set_state(state["regressor"])

@@ -209,7 +209,7 @@ class FourierMonitor(ABC):
         return list(self._held)
 
     def squares(self) -> NDArray[np.float64]:
-        """Return Σ |F|² over this rank's points and their images at every frequency, (n_frequencies,)."""
+        """Return squared fields, summed over this rank's points and their images, (n_frequencies,)."""
         total = np.zeros(len(self.frequencies))
         for one in (one for parts in self._local.values() for one in parts):
             if isinstance(one.patch, FourierPatch):

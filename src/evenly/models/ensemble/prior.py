@@ -31,8 +31,10 @@ __all__ = ["Prior", "is_like", "stand_ins", "unknown_labels"]
 
 #: Predicted logs are clipped to plus and minus this, so that times don't overflow.
 _FINITE = 300.0
-#: With fewer runs, a spread isn't known. Ratios of runs that are alike spread less than times by at least this factor.
-_FEWEST, _LESS = 4, 0.8
+#: Fewer runs don't tell how a ratio changes: they are like others if it is nearly constant, up to this factor in all.
+_FEWEST, _STEADY = 6, float(np.log(1.5))
+#: Ratios of runs that are alike spread less than times by at least this factor.
+_LESS = 0.8
 #: So many measured configurations give their labels to a configuration whose label no run has.
 _STAND_INS = 8
 
@@ -41,6 +43,7 @@ def is_like(logs: Floats, expected: Floats) -> bool:
     """Return whether the ratios of times to expected ones vary less than the times, (n,) logs each.
 
     Few left-out runs tell by chance that an unlike model helps; whether it is like these runs at all, each run tells.
+    Very few tell a factor, and no more.
 
     Examples
     --------
@@ -49,7 +52,7 @@ def is_like(logs: Floats, expected: Floats) -> bool:
     (True, False)
     """
     if len(logs) < _FEWEST:
-        return True
+        return len(logs) == 0 or bool(np.ptp(logs - expected) <= _STEADY)
     ratio, time = (float(np.median(np.abs(one - np.median(one)))) for one in (logs - expected, logs))
     return ratio <= _LESS * time
 
