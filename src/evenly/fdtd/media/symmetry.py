@@ -141,9 +141,11 @@ def _raise(
     one, other = (1 / v if name[0] in "εμ" else v for v in values[:2])
     instead = f" instead of {-one:.6g}" if values[2] == -1 else ""
     letters = " and ".join(AXES[axis] for axis in turned)
+    digits = 6 if f"{one:.6g}" != f"{other:.6g}" else 12
     raise InputError(
-        f"The structure is not symmetric across {letters} = 0: {name} is {one:.6g} at {_place(point)}, but {other:.6g} "
-        f"at its image {_place(image)}{instead}: make the geometry symmetric, or leave out the mirror across {letters}."
+        f"The structure is not symmetric across {letters} = 0: {name} is {one:.{digits}g} at {_place(point)}, but "
+        f"{other:.{digits}g} at its image {_place(image)}{instead}: make the geometry symmetric, or leave out the "
+        f"mirror across {letters}."
     )
 
 

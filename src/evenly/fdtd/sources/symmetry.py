@@ -134,8 +134,8 @@ def _raise(
         what = f"the other phase of the mirror across {letters}"
     else:
         why = f"has no current of {'the same' if factor == 1 else 'the opposite'} sign at the image"
-        why += f" {_place(grid, component, image.lo)}"
-        what = "a source there, or another phase of the mirror,"
+        why += f" {_place(grid, component, image.lo)}, of the same pulse"
+        what = "a source with this pulse there, or another phase of the mirror,"
     raise InputError(
         f"The sources are not symmetric across {letters} = 0: at {_place(grid, component, point.lo)}, "
         f"{guilty[0].label} {why}: use {what} or leave out the mirror across {letters}."
