@@ -18,8 +18,8 @@ PRIOR = 1.0
 ALIKE = 0.6
 #: How far one job that ended moves what decides on the next limits: at least, and over the root of how many have ended.
 STEP, FIRST_STEP = 0.02, 0.1
-#: The first price of a kill, in the time that its user asked for. With the time alone, 8.2 % of 150 jobs were killed
-#: where 5 % may be, in 30 tables drawn at random; with this, 6.5 %.
+#: The first price of a kill, in the time that its user asked for. With the time alone, too many of the first hundred
+#: jobs are killed; with more than this, too few of the next thousand.
 FIRST_PRICE = 3.0
 
 
