@@ -88,8 +88,18 @@ def without_needless(
 
 def _way(name: str, why: str) -> str:
     """Return what to type for a parameter that is left out: a product of others may be the cores."""
-    is_product = kind_of(name) in ("cores", "ranks") and " * " in why
+    factors = why.split(" * ")
+    is_product = kind_of(name) in ("cores", "ranks") and len(factors) > 1 and not any(map(_is_factor, factors))
     return option_text("--cores-are", why) if is_product else "--parameters names both"
+
+
+def _is_factor(text: str) -> bool:
+    """Tell whether a part of a product is a number, not a parameter."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _needless(table: pd.DataFrame, named: Collection[str], declared: Collection[str]) -> dict[str, str]:

@@ -109,7 +109,7 @@ def replay(jobs: Jobs, *, kill: float = 0.05, judged_from: float = 0.0) -> Repla
     >>> jobs = Jobs.of({"user": "ada", "state": "COMPLETED", "submit": 3600.0 * np.arange(40), "elapsed_s": took,
     ...                 "end": 3600.0 * np.arange(40) + took, "limit_s": 86400.0, "cores": 4.0})
     >>> [(one.name, round(one.unused)) for one in replay(jobs).outcomes if "×" not in one.name]
-    [('as asked', 3705), ('evenly, same risk each', 17), ('evenly, least unused time', 31)]
+    [('as asked', 3705), ('evenly, same risk each', 17), ('evenly, least unused time', 38)]
     """
     if not 0 < kill < 1:
         raise InputError(f"kill must lie between 0 and 1, but got {kill}")

@@ -12,7 +12,7 @@ sign if just one of their two axes is turned, and χ2, which multiplies E_c², h
 >>> structure = Structure(grid, [film], layers=resolve([], grid, [Mirror("x")]))
 >>> check_structure(structure, structure.layers.kept)
 Traceback (most recent call last):
-evenly.errors.InputError: The structure is not symmetric across x = 0: ε along x is 1 at (0.35, 0, 0), but 4 at ...
+evenly.errors.InputError: The structure is not symmetric across x = 0: ε along x is 4 at (0.15, 0, 0), but 1.6 at ...
 """
 
 from __future__ import annotations
