@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import option_text
 from evenly.readers.confounding import products
+from evenly.readers.tables.number_texts import number
 from evenly.readers.tables.roles import BY_FORMAT, NAMED, Column, only
 from evenly.runs.count_names import kind_of, letters
 from evenly.runs.runs import Runs
@@ -89,17 +90,9 @@ def without_needless(
 def _way(name: str, why: str) -> str:
     """Return what to type for a parameter that is left out: a product of others may be the cores."""
     factors = why.split(" * ")
-    is_product = kind_of(name) in ("cores", "ranks") and len(factors) > 1 and not any(map(_is_factor, factors))
+    named = len(factors) > 1 and not any(np.isfinite(number(factor)) for factor in factors)
+    is_product = kind_of(name) in ("cores", "ranks") and named
     return option_text("--cores-are", why) if is_product else "--parameters names both"
-
-
-def _is_factor(text: str) -> bool:
-    """Tell whether a part of a product is a number, not a parameter."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _needless(table: pd.DataFrame, named: Collection[str], declared: Collection[str]) -> dict[str, str]:
@@ -125,13 +118,12 @@ def _counts_of_counts(table: pd.DataFrame) -> dict[str, str]:
     # Of cores and all threads, of which two may share a core, the cores stay.
     counts.sort(key=lambda name: (WORKERS.index(kind_of(str(name))), "thread" in str(name).lower()))
     found: dict[str, str] = _threads_of_all(table, counts)
-    for number, name in enumerate(counts):
-        for other in counts[:number]:
+    for at, name in enumerate(counts):
+        for other in counts[:at]:
             with np.errstate(divide="ignore", invalid="ignore"):  # a count of GPUs may be 0
                 ratios = np.unique(table[other].to_numpy(dtype=np.float64) / table[name].to_numpy(dtype=np.float64))
             if other not in found and len(ratios) == 1 and np.isfinite(ratios).all():
-                of = f"{other} * {1 / ratios[0]:.6g}" if ratios[0] < 1 else f"{other} / {ratios[0]:.6g}"
-                found[str(name)] = str(other) if ratios[0] == 1 else of
+                found[str(name)] = _multiple(str(other), 1 / ratios[0])
                 break
     for name in counts:
         kind = kind_of(str(name))
@@ -142,6 +134,19 @@ def _counts_of_counts(table: pd.DataFrame) -> dict[str, str]:
     return found
 
 
+def _multiple(name: str, factor: float) -> str:
+    """Return a multiple of a count, or a part of it, in words.
+
+    Examples
+    --------
+    >>> _multiple("cores", 2.0), _multiple("cores", 0.0625), _multiple("cores", 1.0)
+    ('cores * 2', 'cores / 16', 'cores')
+    """
+    if factor == 1:
+        return name
+    return f"{name} * {factor:.6g}" if factor > 1 else f"{name} / {1 / factor:.6g}"
+
+
 def _threads_of_all(table: pd.DataFrame, counts: Sequence[str]) -> dict[str, str]:
     """Return the threads that are a fixed multiple, or part, of the cores or nodes: of all ranks, or of one of each."""
     varied = _varied_numbers(table)
@@ -150,7 +155,7 @@ def _threads_of_all(table: pd.DataFrame, counts: Sequence[str]) -> dict[str, str
         for other in (str(count) for count in counts if kind_of(str(count)) in ("cores", "nodes")):
             ratios = np.unique(varied[name] / np.maximum(varied[other], 1e-300))
             if len(ratios) == 1 and ratios[0] != 1 and table[name].nunique() >= _FEWEST:
-                found[name] = f"{other} * {ratios[0]:.6g}" if ratios[0] > 1 else f"{other} / {1 / ratios[0]:.6g}"
+                found[name] = _multiple(other, ratios[0])
     return found
 
 
@@ -310,8 +315,8 @@ def _powers_of(distinct: pd.DataFrame, name: str, others: Sequence[str]) -> list
 
 def _told_by(distinct: pd.DataFrame, name: str, others: Sequence[str]) -> list[str]:
     """Return two or three parameters that tell a size: each of their combinations, run several times, has one value."""
-    for number in (2, 3):
-        for these in itertools.combinations(others, number):
+    for many in (2, 3):
+        for these in itertools.combinations(others, many):
             if not _is_told(distinct, name, these) or any(_is_told(distinct, name, [one]) for one in these):
                 continue
             if distinct.groupby(list(these), sort=False).size().median() >= 2:
