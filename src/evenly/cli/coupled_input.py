@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from evenly.cli.console import note
 from evenly.cli.input_paths import why_unread
+from evenly.cli.layout_input import days_of_time
 from evenly.errors import InputError
 from evenly.readers.tables.states import name_key
 from evenly.runs.units import base_unit
@@ -38,8 +39,6 @@ WORK = frozenset({
     "steps", "nsteps", "timesteps", "windows", "iterations", "days", "months", "years", "nts", "ndays", "nyears",
     "cycles",
 })  # fmt: skip
-#: Rates of which one unit of work is another one's many.
-_OF_SIMULATED_TIME = frozenset({"SYPD", "SDPD"})
 #: So many equal times can't be chance.
 _FEWEST = 3
 _WITHOUT_WAITING = "give the time of each without its waiting; if they are that, evenly allocate --no-waiting says so"
@@ -183,13 +182,12 @@ def _check_nobody_missing(found: Measurements, learned: Learned) -> None:
 
 
 def _check_same_work(found: Measurements) -> None:
-    units = {column.name: column.unit for column in found.columns if column.role == "time"}
-    kinds = {unit if unit in _OF_SIMULATED_TIME else "" for unit in units.values()}
-    if len(kinds) > 1:
-        told = ", ".join(f"{name!r}" for name in units)
+    days = {column.name: days_of_time(column) for column in found.columns if column.role == "time"}
+    if len(set(days.values())) > 1:
+        told = ", ".join(f"{name!r}" for name in days)
         raise InputError(
-            f"the times of the solvers ({told}) are of different work: with SYPD, a step is a simulated year, with "
-            "SDPD a simulated day, and what it is with another time isn't known: give all in one unit"
+            f"the times of the solvers ({told}) are of different work: a step is a simulated year with SYPD and times "
+            "per year, a simulated day with SDPD, and another one where a time says neither: give all in one unit"
         )
 
 

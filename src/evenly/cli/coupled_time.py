@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from evenly.cli.console import note
 from evenly.errors import InputError
+from evenly.readers.tables.per_work import time_of_work
 from evenly.readers.tables.states import name_key
 from evenly.runs.units import SECONDS_PER, YEAR_DAYS
 
@@ -19,13 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["StepTime", "step_time"]
 
-#: The time of a unit of work: ``time (h/year)``, ``hours_per_sim_year``, ``Stunden pro Jahr``.
-_OF_WORK = re.compile(
-    r"(?P<unit>[^\W\d_]+)(?:\s*/\s*|[\s_]+(?:per|pro|par|por|al?|all)[\s_]+)(?P<work>[^\W\d][^\])]*?)\s*[\])]?\s*$",
-    re.IGNORECASE,
-)
-_YEARS = frozenset({"y", "yr", "year", "sy", "syear", "jahr", "an", "annee", "année", "ano", "año", "anno"})
-_DAYS = frozenset({"d", "day", "sd", "sday", "mday", "tag", "jour", "dia", "día", "giorno"})
 _TOTALS = frozenset({"total", "tot", "gesamt", "whole", "wall"})
 
 
@@ -71,7 +64,7 @@ def step_time(
     timed = [name for name in names if not any(name_key(name).startswith(name_key(solver)) for solver in solvers)]
     rates = [name for name in timed if (m := measured(name)) is not None and m.unit == "SYPD"]
     found = [m.column for m in time_candidates(timed)] or rates
-    found = found or [name for name in timed if _OF_WORK.search(name)] or _totals(table, timed)
+    found = found or [name for name in timed if time_of_work(name)] or _totals(table, timed)
     if time is None and rates and simulated_years:
         found = rates
     if time is not None and time not in names:
@@ -105,19 +98,18 @@ def _told(table: Cells, column: str, given: str | None) -> StepTime:
     """Return what a column's name, or the user, tells of its unit, and of the work that its time is of."""
     from evenly.readers.tables.columns import canonical_unit, measured, unit_of_time
 
-    known, each = measured(column), _OF_WORK.search(column)
+    known, each = measured(column), time_of_work(column)
     unit = given or table.units.get(column) or (known.unit if known else "") or unit_of_time(column)
     if given is None and each is not None and unit != "SYPD":
-        unit = canonical_unit(each["unit"].lower())
+        unit = canonical_unit(each.unit.lower())
         if unit not in SECONDS_PER:
             raise InputError(
                 f"the unit of {column!r} in the table of --coupled isn't known: give it in brackets, as in 'time [h]'; "
                 "without PATH, --unit h says it, too"
             )
-        work = name_key(each["work"]).split("_")[-1]
-        days = YEAR_DAYS if work in _YEARS else 1.0 if work in _DAYS else None
-        note(f"{column!r} of --coupled is a time in {unit}" + (f", of {days:g} simulated days" if days else ""))
-        return StepTime(column, unit, days=days)
+        of_days = f", of {each.days:g} simulated days" if each.days else ""
+        note(f"{column!r} of --coupled is a time in {unit}{of_days}")
+        return StepTime(column, unit, days=each.days)
     return StepTime(column, unit or "s", days=YEAR_DAYS if unit == "SYPD" else None)
 
 

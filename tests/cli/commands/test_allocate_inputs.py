@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -182,3 +183,26 @@ def test_a_machine_is_named_as_in_the_table(evenly: Evenly) -> None:
         assert found.code == 0, found.err
         assert found.err.count("one for each of ranks") == 1
         assert "fluid, solid: cores: one for each of ranks" in found.err
+
+
+@pytest.mark.parametrize(
+    ("columns", "per_hour", "days"),
+    [("component;cores;time (h/year)", 1, 365), ("composant;coeurs;temps (s/jour)", 3600 / 365, 1)],
+)
+def test_times_of_simulated_work_are_of_that_work(evenly: Evenly, columns: str, per_hour: float, days: int) -> None:
+    """4 hours of a simulated year are 6 simulated years per day: 128 / 32 of one solver and 64 / 16 of the other."""
+    works = {"Atmosphäre": 128, "océan": 64}
+    rows = [f"{name};{p};{work / p * per_hour}" for name, work in works.items() for p in (4, 8, 16, 32)]
+    table("c.csv", columns, rows)
+    layout = ("--layout", "max(Atmosphäre, océan)")
+    found = evenly("allocate", "c.csv", "--cores", "48", *LAW, *layout, "--json")
+    assert f"of {days} simulated days" in found.err
+    assert found.code == 0, found.err
+    assert json.loads(found.out)["simulated_years_per_day"] == pytest.approx(6, rel=0.02)
+
+
+@pytest.mark.parametrize("unit", ["ns/day", "s/core", "s per rank"])
+def test_the_time_of_unknown_work_is_asked_about(evenly: Evenly, unit: str) -> None:
+    table("c.csv", f"component;cores;time ({unit})", [f"{a};{p};{100 / p}" for a in ("a", "b") for p in COUNTS])
+    asked = evenly("allocate", "c.csv", "--cores", "32", *LAW)
+    assert (asked.code, "is no unit that evenly knows" in asked.err) == (2, True), asked.err

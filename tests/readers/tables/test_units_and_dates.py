@@ -9,6 +9,7 @@ import pytest
 
 from evenly.errors import ReadError
 from evenly.readers.scanning import Measurements, scan
+from evenly.readers.tables.columns import measured, time_candidates
 from evenly.runs.cores import find_cores
 from tests.readers.tables.test_excel import book
 
@@ -267,3 +268,20 @@ def test_names_of_times_with_their_unit_behind_a_comma(tmp_path: Path, name: str
     found = scan(path)
     assert found.runs[""].values.tolist()[:2] == [100.5, 52.1]
     assert not any("assumed" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("column", "unit"),
+    [
+        ("time (h/year)", "h"), ("temps (h/an)", "h"), ("Zeit (h/Jahr)", "h"), ("time [s/step]", "s"),
+        ("time (s/simulated day)", "s"), ("time (min/day)", "min"), ("hours/ns", "h"), ("s/model day", "s"),
+    ],
+)  # fmt: skip
+def test_times_of_a_unit_of_work_have_their_unit(column: str, unit: str) -> None:
+    (found,) = time_candidates(["cores", column])
+    assert (found.column, found.unit) == (column, unit)
+
+
+@pytest.mark.parametrize("column", ["ns/day", "perf (ns/day)", "cost (core-h/year)", "h/core", "hours/day"])
+def test_rates_and_costs_are_no_times_of_work(column: str) -> None:
+    assert measured(column) is None

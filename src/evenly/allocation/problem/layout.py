@@ -35,11 +35,11 @@ from evenly.errors import InputError
 
 __all__ = ["InTurn", "Layout", "Repeated", "Shared", "SideBySide", "Solver", "parse_layout"]
 
-_BARE = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
+_BARE = re.compile(r"[^\W\d][\w.-]*")
 _TOKEN = re.compile(
-    r"""(?P<name>[A-Za-z_][\w.-]*)|(?P<quoted>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
-    r"""|(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)|(?P<mark>[(),+*])""",
-    re.ASCII | re.DOTALL,
+    r"""(?P<name>[^\W\d][\w.-]*)|(?P<quoted>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
+    r"""|(?P<number>[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)|(?P<mark>[(),+*])""",
+    re.DOTALL,
 )
 
 

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evenly.errors import InputError
-from evenly.runs.units import base_unit
+from evenly.readers.tables.per_work import time_of_work
+from evenly.runs.units import SECONDS_PER, base_unit
 
 __all__ = [
     "ALIASES",
@@ -43,7 +44,7 @@ ALIASES: dict[str, str] = {
 }  # fmt: skip
 #: Names of a column that says which solver of a coupled run a row belongs to. ``solver`` may also be a choice of
 #: linear solver, so it counts only where no other column holds labels.
-SOLVER_NAMES = ("domain", "participant", "component", "solver")
+SOLVER_NAMES = ("domain", "participant", "component", "composant", "composante", "componente", "komponente", "solver")
 #: Statistics that other tools write beside a time; evenly computes its own.
 STATISTICS = frozenset({
     "count", "spread", "std", "stddev", "std_dev", "stdev", "stderr", "sem", "n_samples", "variance",
@@ -144,14 +145,6 @@ _IN_WORDS = re.compile(r"^(?P<base>.+?)\s+in\s+(?P<unit>[^\W\d_]+\.?)$")
 #: As in ISO 80000: ``t / s``, ``t_ges / s``. Without blanks, t may be tokens.
 _OVER_UNIT = re.compile(r"^(?P<base>t(?:\s+/\s+|_\w+\s*/\s*))\w+$")
 _SUFFIX = re.compile(r"^(?P<base>.+?)(?:\s*/\s*|_in_|\s+in\s+|_|\.|\s+)(?P<unit>[^\s_./]+)$")
-
-#: The time of a unit of work, as climate models and solvers print it.
-_OF_EACH = re.compile(
-    r"(?P<unit>s|secs?|seconds?|ms|mins?|minutes?|h|hrs?|hours?|days?)(?:\s*/\s*|[\s_]+per[\s_]+)"
-    r"(?:m(?:odel)?[\s_]?day|sim(?:ulated)?[\s_]day|m(?:odel)?[\s_]?year|simulated[\s_]year|(?:time[\s_]?)?step|"
-    r"iter(?:ation)?|window|(?:nanosecond|ns)(?: of simulation| simulated)?)",
-    re.IGNORECASE,
-)
 _CLOCK = re.compile(r"(?P<base>.*?\S)\s*[\[(](?:d-|d:)?h{1,2}:mm(?::ss)?[\])]", re.IGNORECASE)
 _RATE = re.compile(
     r"(?P<base>.*\S)(?:\s*/\s*|[\s_]+per[\s_]+)(?:(?:cpu|core|node|rank|gpu|wall(?:[\s_-]?clock)?)[\s_-]?)?"
@@ -198,9 +191,8 @@ def measured(column: str) -> Measured | None:
     name = column.strip()
     if "%" in name:  # a share
         return None
-    if (each := _OF_EACH.fullmatch(name)) is not None:
-        unit = each["unit"].lower()
-        return Measured(column, column, _UNIT_NAMES.get(unit) or _UNIT_NAMES[f"{unit}s"], 1)
+    if (work := _time_of_work(name)) is not None and not work[0]:
+        return Measured(column, column, work[1], 1)
     if name.lower() in _WHOLE_NAME_UNITS:
         return Measured(column, "seconds", _UNIT_NAMES[name.lower()], 2)
     base, unit = _split_unit(name)
@@ -209,7 +201,7 @@ def measured(column: str) -> Measured | None:
     if unit and base_unit(unit) != "s":
         return Measured(column, base, unit, 0) if words & _OTHER_WORDS else None
     if plain in _TIME_NAMES or (unit and plain in _WHOLES):
-        return Measured(column, base, unit, 2)
+        return Measured(column, base, unit, 2 if work is None else 1)
     if words & _SHORT_UNITS:  # ``median_ms_or_P``: a unit that isn't the name's end doesn't hold for all of it
         return None
     spelled = bool(unit) and re.search(r"(?:^|[\W_])(?:milli|micro|nano)?seconds\W*$", name.lower()) is not None
@@ -358,20 +350,34 @@ def canonical_unit(text: str) -> str:
     return _known_unit(text.strip()) or text
 
 
+def _time_of_work(name: str) -> tuple[str, str] | None:
+    """Return what stands before the unit of ``time (h/year)``, and the unit; ``ns/day`` is a rate."""
+    found = time_of_work(name)
+    unit = "" if found is None else _unit_in_brackets(found.unit) or _known_unit(f"{found.unit}s")
+    is_time = unit in SECONDS_PER and not (unit in ("us", "ns") and found is not None and found.days)
+    return (found.base, unit) if found is not None and found.is_certain and is_time else None
+
+
 def _split_unit(name: str) -> tuple[str, str]:
     """Split ``wall [s]``, ``wall (s)``, ``wall_s``, ``wall/s`` into name and unit; the cells tell of ``(hh:mm:ss)``."""
     if clock := _CLOCK.fullmatch(name):
         return clock["base"], ""
+    if (work := _time_of_work(name)) is not None:
+        return work
     for pattern in (_BRACKETS, _IN_WORDS, _SUFFIX):
         match = pattern.match(name)
         if match is None:
             continue
         groups = match.groupdict()
         text = (groups.get("unit") or groups.get("a") or groups.get("b") or "").strip()
-        unit = _known_unit(text) or (_IN_BRACKETS.get(text.lower(), "") if pattern is not _SUFFIX else "")
+        unit = _known_unit(text) if pattern is _SUFFIX else _unit_in_brackets(text)
         if unit:
             return match["base"].strip(), unit
     return name, ""
+
+
+def _unit_in_brackets(text: str) -> str:
+    return _known_unit(text) or _IN_BRACKETS.get(text.lower(), "")
 
 
 def _known_unit(text: str) -> str:

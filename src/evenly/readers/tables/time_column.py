@@ -13,6 +13,7 @@ from evenly.errors import ReadError, option_text
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed
 from evenly.readers.tables.clock_times import between, in_parts, start_and_end
+from evenly.readers.tables.per_work import time_of_work
 from evenly.readers.tables.roles import is_limit, is_result, is_summed, words_of
 from evenly.readers.tables.side_by_side import pattern_in, shared_pattern
 from evenly.readers.tables.states import name_key
@@ -52,10 +53,11 @@ _SCALED = re.compile(
     r"|\b10\s*(?:\^|\*\*)\s*-?\d.*|^(?:log|ln|log2|log10)\b.*|[\[(]\s*(?-i:Ms)\s*[\])]",
     re.IGNORECASE,
 )
-#: What looks as a unit of time that evenly doesn't know: ``[cs]``, ``(quarter hours)``.
+#: What looks as a unit of time that evenly doesn't know: ``[cs]``, ``(quarter hours)``, ``(s/core)``.
 _OTHER_UNIT = re.compile(
     r"[\[(][^\]):]*?(?:\b[a-zµ]{1,2}s|\bmn?|(?:second|minute|hour|day|week|fortnight|month)s?|a\. ?u\.?|arb\.? units?|"
-    r"normali[sz]ed|rel(?:ative|\.)?|(?:core|cpu|node|gpu)[\s-]?h(?:ours?|rs?)?|h+\.mm|m+\.ss|'{1,2}|[^\W\x00-\x7f]+)"
+    r"normali[sz]ed|rel(?:ative|\.)?|(?:core|cpu|node|gpu)[\s-]?h(?:ours?|rs?)?|h+\.mm|m+\.ss|'{1,2}|[^\W\x00-\x7f]+|"
+    r"\w+\s*(?:/|\bper\b)[^\])]+)"
     r"\s*[\])]\s*$",
     re.IGNORECASE,
 )
@@ -156,7 +158,9 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     elif in_cells:
         note = f"{column!r} is the time, in hours, minutes and seconds or with its units{hint}"
     elif unit in SECONDS_PER or unit.startswith("ticks@") or unit in TWO_FIELDS:
-        note = f"{column!r} is the time in {unit}{hint}"
+        work = time_of_work(column)
+        of = "" if work is None or not (told and work.is_certain and work.days) else f" of {work.days:g} simulated days"
+        note = f"{column!r} is the time in {unit}{of}{hint}"
     else:
         note = f"{column!r} is a rate in {unit}: seconds are those of one unit of work"
     why += ", in seconds (assumed: --unit)" if assumed else ""
