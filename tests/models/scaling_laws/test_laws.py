@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
+from evenly.models.pmnf.pmnf import PMNF
 from evenly.models.scaling_laws.laws import _non_negative, fit_laws
 
 
@@ -44,3 +45,41 @@ def test_coefficients_are_those_of_scipy(seed: int, terms: int) -> None:
     assert (found >= 0).all()
     # The minimum is unique up to the rounding of sums of six squares.
     assert np.sum((design @ found - target) ** 2) <= squares + 1e-12
+
+
+@pytest.mark.filterwarnings("ignore:asked outside the range")
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_powers_of_a_size_multiply_all_of_a_law_or_its_scaling_part(*, is_whole: bool) -> None:
+    table = pd.DataFrame([(n, p) for n in (1e4, 1e5) for p in (8, 16, 32)], columns=["n", "cores"])
+    n, p = table.to_numpy().T
+    size = 1e-4 * n**1.1
+    seconds = size / p + 0.05 * (size if is_whole else 9.0)
+    best = min(fit_laws(table, seconds, np.ones(6)), key=lambda law: law.loss)
+    far = 1e-4 * 1e5**1.1
+    expected = far / 64 + 0.05 * (far if is_whole else 9.0)
+    assert best.formula.evaluate(np.array([[1e5, 64.0]])) == pytest.approx(expected, rel=1e-6)
+    noise = np.exp(0.01 * np.random.default_rng(0).standard_normal(6))
+    model = PMNF().fit(table, seconds * noise)
+    low, high = model.interval({"n": [1e5], "cores": [64]})
+    assert low[0] <= expected <= high[0]
+    assert high[0] < 2 * low[0]
+
+
+@pytest.mark.filterwarnings("ignore:asked outside the range")
+def test_laws_of_several_parameters_do_not_depend_on_units_and_order() -> None:
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame([(n, p) for n in (1.0, 3.0, 9.0) for p in (2, 4, 8)], columns=["n", "nodes"])
+    seconds = (table["n"] / table["nodes"] + 0.02 * table["n"]).to_numpy() * np.exp(0.05 * rng.standard_normal(9))
+    order = rng.permutation(9)
+    ms = PMNF().fit(table.iloc[order].assign(n=lambda t: 1000 * t["n"]), 1000 * seconds[order])
+    asked = {"n": [18.0, 2.0], "nodes": [16, 3]}
+    one = PMNF().fit(table, seconds).interval(asked)
+    other = ms.interval({"n": [18_000.0, 2000.0], "nodes": [16, 3]})
+    np.testing.assert_allclose(np.array(other) / 1000, one, rtol=1e-6)
+
+
+@pytest.mark.parametrize("names", [("message", "size"), ("n", "cores")])
+def test_there_are_laws_in_counts_alone(names: tuple[str, str]) -> None:
+    table = pd.DataFrame([(n, p) for n in (1e4, 1e5) for p in (8, 16, 32)], columns=list(names))
+    laws = fit_laws(table, np.arange(1.0, 7), np.ones(6))
+    assert bool(laws) == (names[1] == "cores")

@@ -309,7 +309,9 @@ def _finished(member: Member, problem: Problem, unit: float) -> Member:
         none = (0.0,) * len(formula.names)
         formula = Formula.total(formula.names, [*formula.terms, Term(math.log(unit), none, none)])
     else:
-        formula, spread = _in_unit(formula, unit), spread * unit**2
+        scale = np.ones(len(spread))
+        scale[: len(formula.terms) if formula is not None else 0] = unit  # exponents have no unit
+        formula, spread = _in_unit(formula, unit), spread * np.outer(scale, scale)
     return replace(member, left_out=member.left_out * unit, unit=unit, formula=formula, spread=spread)
 
 

@@ -25,6 +25,10 @@ laws and for the power law, ``S = m log(L) + 2 k``. Each kind of law has 1/64 of
 equal weights, the laws, which bend only upwards, would bias predictions of curves that are power laws.
 ``benchmarks/interval_coverage.py`` measures predictions and intervals up to 8 times the largest of 4 to 10 core counts.
 
+**Few runs of several parameters**, 64 at most: the same laws in a count of cores take part, and powers of the others
+multiply all their terms or the scaling one only. Runs of two sizes on three counts tell Amdahl's law from a power law
+then, which no search of exponents can. ``benchmarks/few_runs.py`` measures it.
+
 **Intervals** account for model uncertainty; see `evenly.models.scaling_laws.credible_bounds`. Half of a member's weight
 there is its credibility, the other half its weight in predictions: of 2,000 candidates, one may fit six noisy runs by
 chance, and would make the interval narrower than the errors of what is predicted.

@@ -73,14 +73,21 @@ def relative_leverage(formula: Formula, spread: Floats, points: Floats, *, of_lo
 
     Computed by the delta method as ``g' C g / f²``. C is `spread`, the inverse Gram matrix of the terms
     (n_terms, n_terms). g is the gradient of f with respect to the coefficients: each term without its coefficient. For
-    a formula `of_logarithm` the variance is not divided by f². If `spread` has another size, the leverage is 0.
+    a formula `of_logarithm` the variance is not divided by f². If `spread` has d rows more, these are of an exponent of
+    each parameter p, which all terms that aren't constant in p share: the gradient is the sum of these terms times
+    ln(p). If it has another size, the leverage is 0.
     """
-    if len(formula.terms) != len(spread):
+    more = len(spread) - len(formula.terms)
+    if more not in (0, points.shape[1]):
         return np.zeros(len(points))
-    gradient = np.column_stack([term.values(points) / term.coefficient for term in formula.terms])
-    variance = np.einsum("ni,ij,nj->n", gradient, spread, gradient)
-    value = 1.0 if of_logarithm else np.maximum(np.abs(formula.evaluate(points)), 1e-300)
-    return np.asarray(np.clip(variance / value**2, 0.0, 1e6), dtype=np.float64)
+    terms = np.column_stack([term.values(points) for term in formula.terms])
+    gradient = terms / np.array([term.coefficient for term in formula.terms])
+    value = 1.0 if of_logarithm else np.maximum(np.abs(formula.evaluate(points)), 1e-300)[:, None]
+    if more:
+        shared = terms @ (np.array([term.powers for term in formula.terms]) != 0)
+        gradient = np.column_stack([gradient, shared * np.log(points)])
+    gradient = gradient / value
+    return np.asarray(np.clip(np.einsum("ni,ij,nj->n", gradient, spread, gradient), 0.0, 1e6), dtype=np.float64)
 
 
 def credible_bounds(
@@ -145,7 +152,7 @@ class RivalLaws:
         cls, table: pd.DataFrame, values: Floats, weights: Floats, *, loss: float, coefficients: int
     ) -> RivalLaws:
         """Fit the rival laws of a model, given the model's mean squared log error on left-out runs, `loss`."""
-        found = fit_laws(table, values, weights)
+        found = fit_laws(table, values, weights) if table.shape[1] == 1 else []
         if not found:
             return cls(1.0, [])
         laws = [(law.formula, law.spread, law.loss, law.coefficients, law.share) for law in found]

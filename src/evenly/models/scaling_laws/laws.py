@@ -1,10 +1,11 @@
-"""Scaling laws of fixed form for one parameter that can be a core count; they are plausible without any measurement.
+"""Scaling laws of fixed form in a parameter that can be a core count; they are plausible without any measurement.
 
 Each law is a sum of two or three given terms with coefficients of zero or more: perfect scaling plus a constant
 (Amdahl's law), plus a logarithm (a communication tree), plus both, or plus a growing power; a logarithm plus a
 constant; and a power law plus a constant. On logarithmic axes, such laws can look straight within the measured range,
 like a power law. Outside this range they differ from the power law by factors. Each law is fitted to relative errors,
-which is a non-negative linear least-squares problem.
+which is a non-negative linear least-squares problem. Other parameters, as a size of the problem, multiply the whole law
+by a power of each.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import pandas as pd
 from evenly.models.array_types import Floats
 from evenly.models.scaling_laws.factors import Factor
 from evenly.models.scaling_laws.formula import Formula, Term
+from evenly.runs.count_names import kind_of
 
 __all__ = ["Law", "fit_laws"]
 
@@ -42,6 +44,10 @@ _KINDS: dict[str, tuple[tuple[Factor, ...], ...]] = {
 _FREE = 1e-9
 #: Coefficients below this share of the largest count as zero.
 _RANK = 1e-10
+#: With more parameters, or more runs of several, laws of one and powers of the others say little: a search finds more.
+_MOST_PARAMETERS, _MOST_RUNS = 3, 64
+#: Most steps for the exponents, the longest, and the least gain of a step as a share of the squared residuals.
+_STEPS, _LONGEST, _SMALL = 20, 0.5, 1e-9
 
 
 @dataclass(frozen=True)
@@ -62,8 +68,9 @@ class Law:
         Number of free coefficients, including those fitted as zero.
     share : float
         This set's share of the prior weight of its kind.
-    spread : array (n_terms, n_terms)
-        Inverse Gram matrix of the relative fit, for the formula's terms.
+    spread : array (n_terms, n_terms) or (n_terms + d, n_terms + d)
+        Inverse Gram matrix of the relative fit, for the formula's terms, and with several parameters for the exponent
+        of each (zeros for the law's own).
     """
 
     kind: str
@@ -76,14 +83,16 @@ class Law:
 
 
 def fit_laws(table: pd.DataFrame, values: Floats, weights: Floats) -> list[Law]:
-    """Fit all laws that have fewer coefficients than there are different core counts.
+    """Fit all laws that have fewer coefficients than there are different configurations.
 
-    Returns no law unless there is exactly one parameter, numeric, with three or more different values from 1 on.
+    With two or three parameters, each in turn is the one of the law, and powers of the others multiply all its terms,
+    ``a n^e / p + b n^e``, or the first, ``a n^e / p + b``. The one of a law has three or more values from 1 on; among
+    several it has the name of a count of cores, nodes, or the like, and there are no more than 64 runs.
 
     Parameters
     ----------
-    table : DataFrame (n_runs, 1)
-        The values of the parameter.
+    table : DataFrame (n_runs, d)
+        The values of the parameters. Each varies.
     values, weights : array (n_runs,)
         Measured values, above zero, and weights. Runs of weight zero are ignored.
 
@@ -95,63 +104,121 @@ def fit_laws(table: pd.DataFrame, values: Floats, weights: Floats) -> list[Law]:
     1000 · cores^-1 + 5
     """
     table, values, weights = table[weights > 0], values[weights > 0], weights[weights > 0]
-    if table.shape[1] != 1:
+    if not 1 <= table.shape[1] <= _MOST_PARAMETERS:
         return []
-    column = table.iloc[:, 0]
-    if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
+    if not all(pd.api.types.is_numeric_dtype(t) and not pd.api.types.is_bool_dtype(t) for t in table.dtypes):
         return []
-    x: Floats = column.to_numpy(dtype=np.float64)
-    # Core counts are 1 or more. Fewer than three different ones determine no law.
-    if x.min() < 1 or len(np.unique(x)) < 3:
+    points: Floats = table.to_numpy(dtype=np.float64)
+    # Core counts are 1 or more, powers need more than 0. Fewer than three different counts determine no law.
+    if points.min() <= 0:
         return []
+    counts = [k for k in range(points.shape[1]) if points[:, k].min() >= 1 and len(np.unique(points[:, k])) >= 3]
+    if points.shape[1] > 1:  # sizes of messages follow other laws, and only names tell
+        counts = [k for k in counts if kind_of(str(table.columns[k]))] if len(points) <= _MOST_RUNS else []
     # Sort the runs, so that rounding errors of sums don't depend on the order passed in.
-    order = np.lexsort((values, x))
+    order = np.lexsort((values, *points.T[::-1]))
+    runs = _Runs(tuple(map(str, table.columns)), points[order], values[order], weights[order])
     back = np.argsort(order)
     # Laws that end at the same terms are the same fit, though rounding errors of their coefficients may differ.
-    found: dict[frozenset[Factor], Law] = {}
-    for kind, sets in _KINDS.items():
+    found: dict[tuple[int, bool, frozenset[Factor]], Law] = {}
+    configurations = len(np.unique(points, axis=0))
+    forms = 2 if points.shape[1] > 1 else 1
+    for k, (kind, sets), all_grow in itertools.product(counts, _KINDS.items(), (True, False)[:forms]):
         for factors in sets:
             # Leave-one-out errors need one configuration more than there are coefficients.
-            if len(np.unique(x)) > len(factors):
-                law = _fit(str(table.columns[0]), kind, factors, 1 / len(sets), x[order], values[order], weights[order])
+            left = configurations - (len(factors) + points.shape[1] - 1)
+            if left > 0 and len(np.unique(points[:, k])) >= len(factors):
+                growing = len(factors) if all_grow else 1
+                law = _fit(runs, k, kind, factors, growing, 1 / len(sets) / len(counts) / forms)
                 if law is not None:
                     law.left_out[:] = law.left_out[back]
-                    found.setdefault(frozenset((t.powers[0], t.logs[0]) for t in law.formula.terms), law)
+                    terms = frozenset((t.powers[k], t.logs[k]) for t in law.formula.terms)
+                    found.setdefault((k, all_grow or len(terms) == 1, terms), law)
     return list(found.values())
 
 
-def _fit(
-    name: str, kind: str, factors: Sequence[Factor], share: float, x: Floats, values: Floats, weights: Floats
-) -> Law | None:
-    """Fit one set of terms f_k(x) to runs (n_runs,); return None if some leave-one-out prediction isn't above zero.
+@dataclass(frozen=True)
+class _Runs:
+    """Runs (n_runs, d), their times and their weights, (n_runs,), in an order of their own."""
 
-    Minimises ``Σ w (1 - Σ c_k f_k(x) / y)²`` over c >= 0.
+    names: tuple[str, ...]
+    points: Floats
+    values: Floats
+    weights: Floats
+
+
+def _fit(runs: _Runs, k: int, kind: str, factors: Sequence[Factor], growing: int, share: float) -> Law | None:
+    """Fit one set of terms f_j(x), x parameter k; return None if some leave-one-out prediction isn't above zero.
+
+    Minimises ``Σ w (1 - Σ c_j f_j(x) Π_o p_o^e_o / y)²`` over c >= 0 and the exponents e of the others, from those of
+    a power law on, by the Gauss-Newton method in e, where each step solves for c. The first `growing` terms have the
+    powers.
     """
-    # Relative errors: rows are scaled by sqrt(w) / y, columns to unit length.
-    roots = np.sqrt(weights) / values
+    others = [o for o in range(runs.points.shape[1]) if o != k]
+    logs = np.log(runs.points[:, others])
+    roots = np.sqrt(runs.weights)
     terms = [Term(1.0, (i,), (j,)) for i, j in factors]
-    design = np.column_stack([term.values(x[:, None]) for term in terms]) * roots[:, None]
-    lengths = np.linalg.norm(design, axis=0)
-    coefficients = _non_negative(design / lengths, values * roots) / lengths
-    active = coefficients > _RANK * coefficients.max()
+    plain = np.column_stack([term.values(runs.points[:, [k]]) for term in terms])
+
+    def solved(exponents: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the coefficients, the rows of terms and exponents, and the weighted relative residuals."""
+        # Relative errors: rows are scaled by sqrt(w) / y, columns to unit length.
+        design = plain * (roots / runs.values)[:, None]
+        design[:, :growing] *= np.exp(logs @ exponents)[:, None]
+        lengths = np.linalg.norm(design, axis=0)
+        coefficients = _non_negative(design / lengths, roots) / lengths
+        powers = design[:, :growing] @ coefficients[:growing]
+        return coefficients, np.column_stack([design, powers[:, None] * logs]), roots - design @ coefficients
+
+    exponents = _exponents_of_others(runs, others)
+    with np.errstate(all="ignore"):
+        coefficients, design, residuals = solved(exponents)
+        for _ in range(_STEPS if others else 0):
+            active = np.append(coefficients > _RANK * coefficients.max(), np.ones(len(others), dtype=bool))
+            step = np.linalg.lstsq(design[:, active], residuals, rcond=None)[0][-len(others) :]
+            step = np.clip(step, -_LONGEST, _LONGEST)
+            tried = solved(exponents + step)
+            if not tried[2] @ tried[2] < residuals @ residuals * (1 - _SMALL):
+                break
+            exponents = exponents + step
+            coefficients, design, residuals = tried
+    active = np.append(coefficients > _RANK * coefficients.max(), np.ones(len(others), dtype=bool))
     # The solution is also the ordinary least-squares fit of the terms with coefficients above zero. So the
     # leave-one-out residual of a run is its residual divided by 1 - h, with h the leverage of the run.
     design = design[:, active]
-    scaled = design / lengths[active]
-    q, r = np.linalg.qr(scaled)
+    lengths = np.linalg.norm(design, axis=0)
+    if not lengths.min() > 0:  # no term with the powers is left
+        return None
+    q, r = np.linalg.qr(design / lengths)
     free = 1.0 - np.einsum("ij,ij->i", q, q)
     with np.errstate(all="ignore"):
-        left_out = values - (values * roots - design @ coefficients[active]) / free / roots
-        logs = np.log(left_out / values)
-    if not (free > _FREE).all() or not np.isfinite(logs).all():
+        left_out = runs.values - residuals / free / roots * runs.values
+        errors = np.log(left_out / runs.values)
+    if not ((free > _FREE).all() and np.isfinite(errors).all() and np.abs(np.diag(r)).min() > _FREE):
         return None
     # With X = Q R the inverse Gram matrix is R^-1 R^-T.
-    inverse = np.linalg.inv(r) / lengths[active][:, None]
-    formula = Formula((name,), tuple(
-        Term(float(c), term.powers, term.logs) for c, term, on in zip(coefficients, terms, active, strict=True) if on
+    inverse = np.linalg.inv(r) / lengths[:, None]
+    powers = np.zeros((len(terms), runs.points.shape[1]))
+    powers[:growing, others] = np.round(exponents, 9)  # as for 1, where rounding leaves 0.9999999999
+    powers[:, k] = [term.powers[0] for term in terms]
+    formula = Formula(runs.names, tuple(
+        Term(float(c), tuple(map(float, its)), tuple(term.logs[0] if o == k else 0.0 for o in range(len(its))))
+        for c, its, term, on in zip(coefficients, powers, terms, active, strict=False) if on
     ))  # fmt: skip
-    loss = float(np.average(logs**2, weights=weights))
-    return Law(kind, formula, loss, left_out, len(factors), share, inverse @ inverse.T)
+    loss = float(np.average(errors**2, weights=runs.weights))
+    spread = inverse @ inverse.T
+    if others:
+        at = [*range(len(formula.terms)), *(len(formula.terms) + o for o in others)]
+        small, spread = spread, np.zeros((len(formula.terms) + runs.points.shape[1],) * 2)
+        spread[np.ix_(at, at)] = small
+    return Law(kind, formula, loss, left_out, len(factors) + len(others), share, spread)
+
+
+def _exponents_of_others(runs: _Runs, others: Sequence[int]) -> Floats:
+    """Return the exponents of a power law of all parameters, those of `others`."""
+    design = np.column_stack([np.ones(len(runs.values)), np.log(runs.points)]) * np.sqrt(runs.weights)[:, None]
+    found = np.linalg.lstsq(design, np.log(runs.values) * np.sqrt(runs.weights), rcond=None)[0]
+    return np.asarray(found[1:][list(others)], dtype=np.float64)
 
 
 def _non_negative(design: Floats, target: Floats) -> Floats:
