@@ -11,13 +11,13 @@ by a power of each.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from evenly.models.array_types import Floats
+from evenly.models.array_types import Flags, Floats
 from evenly.models.scaling_laws.factors import Factor
 from evenly.models.scaling_laws.formula import Formula, Term
 from evenly.runs.count_names import kind_of
@@ -160,8 +160,7 @@ def _fit(runs: _Runs, k: int, kind: str, factors: Sequence[Factor], growing: int
     terms = [Term(1.0, (i,), (j,)) for i, j in factors]
     plain = np.column_stack([term.values(runs.points[:, [k]]) for term in terms])
 
-    def solved(exponents: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the coefficients, the rows of terms and exponents, and the weighted relative residuals."""
+    def solved(exponents: Floats) -> _Solution:
         # Relative errors: rows are scaled by sqrt(w) / y, columns to unit length.
         design = plain * (roots / runs.values)[:, None]
         design[:, :growing] *= np.exp(logs @ exponents)[:, None]
@@ -170,19 +169,8 @@ def _fit(runs: _Runs, k: int, kind: str, factors: Sequence[Factor], growing: int
         powers = design[:, :growing] @ coefficients[:growing]
         return coefficients, np.column_stack([design, powers[:, None] * logs]), roots - design @ coefficients
 
-    exponents = _exponents_of_others(runs, others)
-    with np.errstate(all="ignore"):
-        coefficients, design, residuals = solved(exponents)
-        for _ in range(_STEPS if others else 0):
-            active = np.append(coefficients > _RANK * coefficients.max(), np.ones(len(others), dtype=bool))
-            step = np.linalg.lstsq(design[:, active], residuals, rcond=None)[0][-len(others) :]
-            step = np.clip(step, -_LONGEST, _LONGEST)
-            tried = solved(exponents + step)
-            if not tried[2] @ tried[2] < residuals @ residuals * (1 - _SMALL):
-                break
-            exponents = exponents + step
-            coefficients, design, residuals = tried
-    active = np.append(coefficients > _RANK * coefficients.max(), np.ones(len(others), dtype=bool))
+    exponents, (coefficients, design, residuals) = _gauss_newton(solved, _exponents_of_others(runs, others))
+    active = _is_active(coefficients, len(others))
     # The solution is also the ordinary least-squares fit of the terms with coefficients above zero. So the
     # leave-one-out residual of a run is its residual divided by 1 - h, with h the leverage of the run.
     design = design[:, active]
@@ -198,12 +186,12 @@ def _fit(runs: _Runs, k: int, kind: str, factors: Sequence[Factor], growing: int
         return None
     # With X = Q R the inverse Gram matrix is R^-1 R^-T.
     inverse = np.linalg.inv(r) / lengths[:, None]
-    powers = np.zeros((len(terms), runs.points.shape[1]))
+    powers, exponents_of_logs = np.zeros((2, len(terms), runs.points.shape[1]))
     powers[:growing, others] = np.round(exponents, 9)  # as for 1, where rounding leaves 0.9999999999
-    powers[:, k] = [term.powers[0] for term in terms]
+    powers[:, k], exponents_of_logs[:, k] = zip(*factors, strict=True)
     formula = Formula(runs.names, tuple(
-        Term(float(c), tuple(map(float, its)), tuple(term.logs[0] if o == k else 0.0 for o in range(len(its))))
-        for c, its, term, on in zip(coefficients, powers, terms, active, strict=False) if on
+        Term(float(coefficients[j]), tuple(powers[j].tolist()), tuple(exponents_of_logs[j].tolist()))
+        for j in np.flatnonzero(active[: len(terms)])
     ))  # fmt: skip
     loss = float(np.average(errors**2, weights=runs.weights))
     spread = inverse @ inverse.T
@@ -212,6 +200,31 @@ def _fit(runs: _Runs, k: int, kind: str, factors: Sequence[Factor], growing: int
         small, spread = spread, np.zeros((len(formula.terms) + runs.points.shape[1],) * 2)
         spread[np.ix_(at, at)] = small
     return Law(kind, formula, loss, left_out, len(factors) + len(others), share, spread)
+
+
+#: Coefficients, rows of terms and exponents, and weighted relative residuals.
+_Solution = tuple[Floats, Floats, Floats]
+
+
+def _gauss_newton(solved: Callable[[Floats], _Solution], exponents: Floats) -> tuple[Floats, _Solution]:
+    """Return the exponents of the smallest residuals, and what `solved` returns for them."""
+    n = len(exponents)
+    with np.errstate(all="ignore"):
+        best = solved(exponents)
+        for _ in range(_STEPS if n else 0):
+            coefficients, design, residuals = best
+            step = np.linalg.lstsq(design[:, _is_active(coefficients, n)], residuals, rcond=None)[0][-n:]
+            step = np.clip(step, -_LONGEST, _LONGEST)
+            tried = solved(exponents + step)
+            if not tried[2] @ tried[2] < residuals @ residuals * (1 - _SMALL):
+                break
+            exponents, best = exponents + step, tried
+    return exponents, best
+
+
+def _is_active(coefficients: Floats, exponents: int) -> Flags:
+    """Mark the terms with coefficients above zero, and all exponents."""
+    return np.append(coefficients > _RANK * coefficients.max(), np.ones(exponents, dtype=np.bool_))
 
 
 def _exponents_of_others(runs: _Runs, others: Sequence[int]) -> Floats:
