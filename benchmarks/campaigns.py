@@ -5,7 +5,8 @@ Usage::
     .venv/bin/python benchmarks/campaigns.py [--runs 100000] [--jobs 0] [--at-once 50] [--packed 0] [--cpus 8]
 
 The store: seconds to open it, to list its runs, runs appended per second (each durable before it counts), seconds of
-a decision what to run next among all configurations, and the process's largest memory. With --jobs N, N jobs of
+a decision what to run next among all configurations, where all fit and where most wait for cores, and the process's
+largest memory. With --jobs N, N jobs of
 ``true`` are made by a loop of sbatch and by a campaign, so many at once: CPU time of the driver per run, without and
 with the commands of Slurm that it calls, and the wall time of the campaign over that of the loop. They go to the
 cluster at hand; where there is none, root starts a Slurm on this machine, of one node that says it has so many CPUs.
@@ -79,6 +80,14 @@ def store_of_many(folder: Path, runs: int) -> None:
         for _ in range(rounds):
             campaign._next()
         print(f"a decision what to run next: {1e3 * (time.perf_counter() - began) / rounds:.1f} ms")
+        # As in a job that makes wide runs first: one core is free, and all but a quarter of the runs need more.
+        schedule = campaign._schedule
+        schedule.share_cores(lambda number: 1 + number % 4)
+        schedule.put_first({number: (-1.0 - number % 4,) for number in numbers})
+        began = time.perf_counter()
+        for _ in range(rounds):
+            schedule.next(free=1)
+        print(f"where three quarters wait for cores: {1e3 * (time.perf_counter() - began) / rounds:.3f} ms")
         began, count = time.perf_counter(), 200
         for number in numbers[:count]:
             campaign.store.begin(f"{number}", "local", number)

@@ -50,6 +50,42 @@ def test_those_with_small_values_first_and_those_without_any_before_them() -> No
     assert [a[:2] for a in asked] == [(3, 0), (2, 0), (4, 0), (1, 0), (3, 1), (2, 1), (4, 1), (1, 1)]
 
 
+def test_the_first_one_for_which_there_are_cores() -> None:
+    generator = np.random.default_rng(4)
+    cores = dict(enumerate(generator.integers(1, 5, 40).tolist()))
+    schedule = Schedule(study(Repetitions(2, 2), Plan(anchor_every=0)), list(cores))
+    schedule.share_cores(cores.__getitem__)
+    left, under_way = dict.fromkeys(cores, 2), []
+    while sum(left.values()) or under_way:
+        free = int(generator.integers(0, 5))
+        fitting = [number for number in cores if left[number] and cores[number] <= free]
+        expected = max(fitting, key=lambda number: left[number], default=None)
+        found = schedule.next(free=free)
+        assert (None if found is None else found.configuration) == expected
+        if found is not None:
+            schedule.start(found)
+            left[found.configuration] -= 1
+            under_way.append(found)
+        elif under_way:
+            ended = under_way.pop(int(generator.integers(len(under_way))))
+            schedule.add(Record(ended.configuration, ended.repetition, "ok", {"seconds": 1.0}, took=1.0))
+    assert not schedule.has_missing
+
+
+def test_those_that_may_not_start_are_missing_and_asked_for_again_in_another_order() -> None:
+    schedule, asked = Schedule(study(Repetitions(1, 1)), [1, 2]), list[int]()
+
+    def may_not(number: int) -> bool:
+        asked.append(number)
+        return False
+
+    assert [schedule.next(may_not), schedule.next(may_not)] == [None, None]
+    assert (asked, schedule.has_missing) == ([1, 2], True)
+    schedule.put_first({1: (-1.0,), 2: (-2.0,)})
+    assert schedule.next(may_not) is None
+    assert asked == [1, 2, 2, 1]
+
+
 def test_noisy_ones_are_run_until_the_interval_is_tight_or_enough() -> None:
     noisy = [1.0, 1.5, 0.7, 1.2]
     asked = played(Schedule(study(Repetitions(2, 4)), [1, 2]), {1: [1.0], 2: noisy})

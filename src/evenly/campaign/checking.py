@@ -23,6 +23,7 @@ from evenly.campaign.rows import (
     Loaded,
     Rows,
     check_version,
+    configurations_of,
     connect,
     create,
     is_intact,
@@ -110,7 +111,7 @@ def check(path: Path | str, *, salvage: Path | str | None = None) -> Check:
     if not any(rows.values()):
         raise ReadError(path, f"nothing of a campaign can be found in it ({damages[0] if damages else 'no rows'})")
     tally = rows["about"].pop(TALLY, None)
-    for table, key, _ in list(contradictions(rows)):
+    for table, key, _ in list(contradictions(rows, configurations_of(rows))):
         rows[table].pop(key, None)
     if new is not None:
         rows["about"] |= new_rows()["about"]

@@ -17,11 +17,11 @@ from evenly.campaign.rows import (
     Rows,
     batches,
     checksums,
+    configurations_of,
     is_intact,
     key_of,
     keys_of,
     padded,
-    parsed,
 )
 from evenly.memory import many_objects
 
@@ -55,7 +55,9 @@ def load(database: sqlite3.Connection) -> Loaded:
     if "version" not in rows["about"]:
         damages.append(Damage(name_of("about", ("version", ""), rows), "it is missing"))
     is_current = has_checksums and "details" in found["records"]
-    return Loaded(rows, damages + [damage for *_, damage in contradictions(rows)], has_checksums, is_current)
+    configurations = configurations_of(rows)
+    damages += [damage for *_, damage in contradictions(rows, configurations)]
+    return Loaded(rows, damages, has_checksums, is_current, configurations)
 
 
 def _wrong_columns(found: Sequence[str], expected: Sequence[str]) -> str:
@@ -144,18 +146,20 @@ def _miscounted(rows: Rows, counts: Mapping[str, int]) -> Iterator[Damage]:
             yield Damage(f"the table {table}", f"it has {counts[table]} rows, but evenly stored {stored}")
 
 
-def contradictions(rows: Rows) -> Iterator[tuple[str, Any, Damage]]:
+def contradictions(
+    rows: Rows, configurations: Mapping[int, Mapping[str, Any]]
+) -> Iterator[tuple[str, Any, Damage]]:  # fmt: skip
     """Yield the table and the key of each row that lacks parameters, or needs a configuration that isn't there."""
     notes = {key: json.loads(text) for key, text in rows["about"].values()}
     names = set((notes.get("measured_as") or {}).get("parameters", ()))
     known = set()
-    stored = rows["configurations"]
-    for (number, values), one in zip(stored.items(), parsed(text for _, text in stored.values()), strict=True):
+    for number, one in configurations.items():
         if names <= one.keys():
             known.add(number)
         else:
             lacking = min(names - one.keys())
-            yield "configurations", number, Damage(name_of("configurations", values, rows), f"it lacks {lacking}")
+            what = name_of("configurations", rows["configurations"][number], rows)
+            yield "configurations", number, Damage(what, f"it lacks {lacking}")
     for table, at in (("records", 0), ("running", 2)):
         for key, values in rows[table].items():
             if values[at] not in known:

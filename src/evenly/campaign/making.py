@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import math
 import platform
 import time
 import uuid
@@ -117,7 +118,7 @@ class Making:
     @property
     def has_room(self) -> bool:
         """Whether another run may be started."""
-        return self._crew.has_room and (self._cores is None or self._cores.free > 0)
+        return self._crew.has_room and self.free_cores > 0
 
     def start(self, run: Run) -> bool:
         """Start a run, or go on with one that an earlier process started; return False if there are no cores for it."""
@@ -145,6 +146,8 @@ class Making:
         """
         if self._cores is None:
             return 0
+        if not self._runner.asks_for_cores:
+            return 1
         if number not in self._needed:
             self.check_cores([number])
             self._needed[number] = self._runner.cores_needed(self._store.configuration(number))
@@ -165,6 +168,7 @@ class Making:
         self._checked.update(known)
         there = launcher.cores()
         needed = {number: self._runner.cores_needed(configuration) for number, configuration in known.items()}
+        self._needed |= needed
         over = [number for number, cores in needed.items() if there is not None and cores > len(there)]
         if there is None or not over:
             return
@@ -179,9 +183,10 @@ class Making:
             return
         raise InputError(f"{said}, and runs get cores of their own here: rule such runs out by a constraint")
 
-    def has_cores_for(self, number: int) -> bool:
-        """Return whether a run of a configuration may start now."""
-        return self._cores is None or self.cores_for(number) <= self._cores.free
+    @property
+    def free_cores(self) -> float:
+        """How many cores runs may be given now; infinitely many where they get none of their own."""
+        return math.inf if self._cores is None else self._cores.free
 
     def _configuration(self, run: Run) -> dict[str, Any]:
         """Return a run's configuration, parameters in the study's order."""

@@ -262,6 +262,7 @@ class Campaign:
         """
         tell_place(self.study, self.store)
         self._making.check_cores(number for number, runs in self.missing.items() if runs)
+        self._schedule.share_cores(self._making.cores_for)
         self._lent = Lent.of(
             self._runner.launcher, self._limits, self._making.cores_for, self._schedule, self.store
         )  # fmt: skip
@@ -374,14 +375,12 @@ class Campaign:
 
     def _next(self) -> NextRun | None:
         anchor = self._schedule.anchor
-        next_run = self._schedule.next(self._may_start) or self._advised()
+        next_run = self._schedule.next(self._may_start, self._making.free_cores) or self._advised()
         if self._schedule.anchor != anchor:
             self.store.note("anchor", self._schedule.anchor)
         return next_run
 
     def _may_start(self, number: int) -> bool:
-        if not self._making.has_cores_for(number):
-            return False
         return self._lent is None or self._lent.has_time_for(number, self._schedule, self.store)
 
     @property

@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,7 @@ class Runner:
         self._study = study
         self.launcher = launcher_class(study.program.launcher)()
         study.program.placement.check(type(self.launcher))
+        self._cores: dict[tuple[str, ...], int] = {}
 
     def command(self, configuration: Mapping[str, Any]) -> str:
         """Return the command of a configuration's first run, as a user would type it."""
@@ -140,9 +142,20 @@ class Runner:
 
     def cores_needed(self, configuration: Mapping[str, Any]) -> int:
         """Return how many cores a run of a configuration is given, where several are made at once."""
-        values = self._values(NextRun(1, 0, "plan"), configuration)
-        each = self._study.program.placement.resources(values).cores_per_rank or 1
-        return (self._ranks(values) or 1) * each
+        # Of many configurations, few differ in what this depends on.
+        told = tuple(repr(configuration[name]) for name in self._placed_by if name in configuration)
+        if told not in self._cores:
+            values = self._values(NextRun(1, 0, "plan"), configuration)
+            each = self._study.program.placement.resources(values).cores_per_rank or 1
+            self._cores[told] = (self._ranks(values) or 1) * each
+        return self._cores[told]
+
+    @cached_property
+    def _placed_by(self) -> list[str]:
+        """Names of the values on which it depends where a run goes."""
+        program = self._study.program
+        templates = [*program.placement.templates(), Template(str(program.ranks))]
+        return sorted({name for template in templates for name in template.names})
 
     def _values(self, next_run: NextRun, configuration: Mapping[str, Any]) -> dict[str, Any]:
         return {

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import bisect
 import heapq
+import math
+import operator
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -26,6 +28,8 @@ __all__ = ["Advisor", "NextRun", "Progress", "Schedule", "first_configurations",
 #: the reason of each as ``attrs["why"]``. An advisor with a method ``attach`` is given the campaign's store first,
 #: which holds the runs under way, too; so it may propose a configuration that was run before.
 Advisor = Callable[[Runs, int], pd.DataFrame]
+#: Whether a configuration comes after all others, its number of good runs, its places by time and in order, and itself.
+_Turn: TypeAlias = tuple[bool, int, tuple[float, ...], int, int]
 #: Most attempts to draw enough distinct configurations; each attempt draws twice as many as the one before.
 _DRAWS = 8
 #: The anchor takes at least this fraction of the median time.
@@ -185,8 +189,8 @@ class _Known:
         return statistics.median(self.took)
 
     def add(self, record: Record) -> None:
-        # Repetitions of a salvaged file have gaps.
-        self.repetition = max(self.repetition, record.repetition + 1)
+        if record.repetition >= self.repetition:  # repetitions of a salvaged file have gaps
+            self.repetition = record.repetition + 1
         self.took += (record.took,)
         if record.status == "ok":
             self.seconds += (record.quantities["seconds"],)
@@ -195,10 +199,11 @@ class _Known:
 
     def missing(self, wanted: Repetitions) -> int:
         """Return the least number of runs that are still to be started; 0 where the mean is precise enough."""
-        if self.failed or self.expected >= wanted.most:
+        expected = self.expected
+        if self.failed or expected >= wanted.most:
             return 0
-        if self.expected < wanted.least:
-            return wanted.least - self.expected
+        if expected < wanted.least:
+            return wanted.least - expected
         # A run under way may be the one that makes the mean precise enough.
         return 0 if self.under_way or half_width(self.seconds) <= wanted.within else 1
 
@@ -282,8 +287,13 @@ class Schedule:
         self.anchor = anchor
         self._known: defaultdict[int, _Known] = defaultdict(_Known)
         self._took, self._done = 0.0, 0
-        #: Configurations by their turn; those that have changed since are in it again, and their old turns are skipped.
-        self._turns: list[tuple[bool, int, tuple[float, ...], int, int]] = []
+        #: For each number of cores, the configurations that need so many, by their turn. Those that have changed since
+        #: are in it again; their old turns are skipped. So wide runs that wait for cores aren't looked at one by one.
+        #: None until somebody asks which is next.
+        self._turns: dict[int, list[_Turn]] | None = None
+        #: Turns that weren't allowed to start.
+        self._refused: list[_Turn] = []
+        self._cores_for: Callable[[int], int] = lambda _: 0
         #: In each round, configurations with small values come first.
         self._first: Mapping[int, tuple[float, ...]] = {}
         self._places = {configuration: place for place, configuration in enumerate(self.order)}
@@ -296,7 +306,6 @@ class Schedule:
         planned = [self._known[configuration] for configuration in self.order]
         for known in planned:
             known.still = known.missing(self._wanted)
-        self._order_turns()
         self._left = _Left((known.still, known.usual) for known in planned)
 
     def append(self, configuration: int) -> None:
@@ -309,18 +318,29 @@ class Schedule:
         self._left.change(known.still + known.under_way, known.usual, 1)
 
     def _take_turn(self, configuration: int) -> None:
-        if self._known[configuration].still:
-            heapq.heappush(self._turns, self._turn(configuration))
+        if self._turns is not None and self._known[configuration].still:
+            heapq.heappush(self._turns.setdefault(self._cores_for(configuration), []), self._turn(configuration))
 
-    def _turn(self, configuration: int) -> tuple[bool, int, tuple[float, ...], int, int]:
+    def _turn(self, configuration: int) -> _Turn:
         # Rounds: of the configurations with the fewest successful runs, the first one in order comes next.
         last, place = configuration in self._last, self._places[configuration]
         first = self._first.get(configuration, ())
         return last, self._known[configuration].expected, first, place, configuration
 
-    def _order_turns(self) -> None:
-        self._turns = [self._turn(configuration) for configuration in self.order if self._known[configuration].still]
-        heapq.heapify(self._turns)
+    def _order_turns(self) -> dict[int, list[_Turn]]:
+        ordered: dict[int, list[_Turn]] = {}
+        for configuration in self.order:
+            if self._known[configuration].still:
+                ordered.setdefault(self._cores_for(configuration), []).append(self._turn(configuration))
+        for turns in ordered.values():
+            heapq.heapify(turns)
+        self._turns, self._refused = ordered, []
+        return ordered
+
+    def share_cores(self, cores_for: Callable[[int], int]) -> None:
+        """Take note of how many cores a run of each configuration takes, of those that are free."""
+        self._cores_for = cores_for
+        self._order_turns()
 
     def put_first(self, first: Mapping[int, tuple[float, ...]]) -> None:
         """Run configurations with small values first in each round, and those without any before them."""
@@ -365,35 +385,49 @@ class Schedule:
         if not was_under_way:
             self._count(record.configuration)
 
-    def next(self, may_start: Callable[[int], bool] = lambda _: True) -> NextRun | None:
-        """Return the next run; None if all means are precise enough, the budget is spent, or no other may start now."""
+    def next(self, may_start: Callable[[int], bool] = lambda _: True, free: float = math.inf) -> NextRun | None:
+        """Return the next run; None if all means are precise enough, the budget is spent, or no other may start now.
+
+        Parameters
+        ----------
+        may_start : callable
+            Tells whether a run of a configuration may start. One that may not is asked for again after `put_first`.
+        free : float
+            How many cores are free.
+        """
         if self.is_spent:
             return None
-        chosen = self._first_in_turn(may_start)
+        chosen = self._first_in_turn(may_start, free)
         if chosen is None:
             return None
         # The anchor is repeated after `anchor_every` other runs. It is chosen only then, from the measured times.
         every = 0 if self._study.plan.design == "tune" else self._study.plan.anchor_every
         if every and self._since_anchor >= every:
             self.anchor = self.anchor or self._quick()
-            if self.anchor is not None and not self._of(self.anchor).failed and may_start(self.anchor):
+            if (
+                self.anchor is not None
+                and not self._of(self.anchor).failed
+                and self._cores_for(self.anchor) <= free
+                and may_start(self.anchor)
+            ):
                 return self._next_run(self.anchor, "anchor")
         return self._next_run(chosen, "plan")
 
-    def _first_in_turn(self, may_start: Callable[[int], bool]) -> int | None:
-        passed, chosen = [], None
-        while self._turns and chosen is None:
-            _, expected, _, _, configuration = turn = self._turns[0]
-            known = self._known[configuration]
-            if expected != known.expected or not known.still:
-                heapq.heappop(self._turns)  # it has another turn since
-            elif may_start(configuration):
-                chosen = configuration
+    def _first_in_turn(self, may_start: Callable[[int], bool], free: float) -> int | None:
+        ordered = self._order_turns() if self._turns is None else self._turns
+        while there := [turns for cores, turns in ordered.items() if turns and cores <= free]:
+            turns = min(there, key=operator.itemgetter(0))
+            if not self._is_due(turns[0]):
+                heapq.heappop(turns)  # it has another turn since
+            elif may_start(configuration := turns[0][-1]):
+                return configuration
             else:
-                passed.append(heapq.heappop(self._turns))
-        for turn in passed:
-            heapq.heappush(self._turns, turn)
-        return chosen
+                self._refused.append(heapq.heappop(turns))
+        return None
+
+    def _is_due(self, turn: _Turn) -> bool:
+        known = self._known[turn[-1]]
+        return bool(known.still) and turn[1] == known.expected
 
     @property
     def is_spent(self) -> bool:
@@ -443,7 +477,8 @@ class Schedule:
     @property
     def has_missing(self) -> bool:
         """Whether a run of a planned configuration is still to be started."""
-        return self._first_in_turn(lambda _: True) is not None
+        due = any(map(self._is_due, self._refused))
+        return due or self._first_in_turn(lambda _: True, math.inf) is not None
 
     @property
     def missing(self) -> dict[int, int]:

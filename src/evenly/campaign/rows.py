@@ -13,7 +13,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,8 +23,8 @@ from evenly.writing import replacing
 
 __all__ = [
     "ADDED", "COLUMNS", "FORMAT_VERSION", "LOGS", "TALLY", "Changes", "Damage", "Loaded", "Rows", "batches",
-    "check_version", "checksum", "checksums", "connect", "create", "is_intact", "key_of", "keys_of", "new_rows",
-    "padded", "parsed", "write", "write_all",
+    "check_version", "checksum", "checksums", "configurations_of", "connect", "create", "is_intact", "key_of",
+    "keys_of", "new_rows", "padded", "parsed", "write", "write_all",
 ]  # fmt: skip
 
 Item = TypeVar("Item")
@@ -71,13 +71,14 @@ class Loaded:
     """The good rows of a file, and what is damaged.
 
     Files of the oldest versions of evenly have no checksums; `has_checksums` is False then. `is_current` is False
-    for all files of older versions.
+    for all files of older versions. `configurations` are the parsed ones of the rows.
     """
 
     rows: Rows
     damages: list[Damage]
     has_checksums: bool
     is_current: bool = True
+    configurations: dict[int, dict[str, Any]] = field(default_factory=dict)
 
 
 def check_version(path: Path, loaded: Loaded) -> None:
@@ -149,6 +150,18 @@ def parsed(texts: Iterable[str]) -> Iterator[Any]:
     """
     for some in batches(texts):
         yield from json.loads(f"[{','.join(some)}]")
+
+
+def configurations_of(rows: Rows) -> dict[int, dict[str, Any]]:
+    """Return all configurations by their number, in the order in which they were stored.
+
+    Examples
+    --------
+    >>> configurations_of({"configurations": {7: (7, '{"n": 8}')}})
+    {7: {'n': 8}}
+    """
+    stored = rows["configurations"]
+    return dict(zip(stored, parsed(text for _, text in stored.values()), strict=True))
 
 
 def batches(items: Iterable[Item]) -> Iterator[list[Item]]:

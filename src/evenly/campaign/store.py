@@ -24,8 +24,8 @@ from evenly.campaign.rows import (
     LOGS,
     Changes,
     Rows,
+    configurations_of,
     create,
-    parsed,
     write,
 )
 from evenly.errors import EvenlyError, InputError, ReadError
@@ -82,6 +82,8 @@ class Store:
             self._rescued: Path | None = None
             self._kept = (0, 0)
             self._forget()
+            #: The configurations as they were when the file was opened, until something is made of them.
+            self._parsed = loaded.configurations
         except BaseException:
             self._lock.release()
             raise
@@ -106,6 +108,7 @@ class Store:
     def _forget(self) -> None:
         """Forget what was made of rows that may have gone."""
         self._numbers: dict[tuple[Any, ...], int] = {}
+        self._parsed = {}
         self._read: list[Record] = []
 
     @contextmanager
@@ -218,13 +221,14 @@ class Store:
     def _by_key(self) -> dict[tuple[Any, ...], int]:
         """Return the number of each configuration by what it is known by."""
         if len(self._numbers) != len(self._known()["configurations"]):
-            self._numbers = {_key(one): number for number, one in self.configurations().items()}
+            # Those that were parsed when the file was opened serve once: they may change.
+            self._numbers = {_key(one): number for number, one in (self._parsed or self.configurations()).items()}
+            self._parsed = {}
         return self._numbers
 
     def configurations(self) -> dict[int, dict[str, Any]]:
         """Return all configurations by their number, in the order in which they were stored."""
-        known = self._known()["configurations"]
-        return dict(zip(known, parsed(text for _, text in known.values()), strict=True))
+        return configurations_of(self._known())
 
     def configuration(self, number: int) -> dict[str, Any]:
         """Return one configuration by its number."""
@@ -386,4 +390,4 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 def _key(configuration: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return what a configuration is known by, whatever type its numbers have: 1 and 1.0 are the same."""
-    return tuple(sorted(configuration.items()))
+    return (*configuration.items(),) if len(configuration) == 1 else tuple(sorted(configuration.items()))
