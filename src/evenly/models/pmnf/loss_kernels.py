@@ -177,7 +177,7 @@ def left_out_loss(kind, left, a, right, b, z, free, weight, scale, cu, cv, p, q,
     # Sum cheap lower bounds (or the loss itself, if it is cheap) chunk by chunk; most candidates reach the limit here.
     m = z.shape[0]
     total = 0.0
-    start = 0
+    start = np.int64(0)  # a plain 0 would be a type of its own, for which numba compiles all losses once more
     while start < m:
         stop = min(start + _CHUNK, m)
         if kind == QUADRATIC:
