@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from math import ceil, log
+from statistics import median
+
 import numpy as np
 
 from evenly.demo.findings import BALANCED, EVEN, ONE, SHARED, Compared, Findings
@@ -16,8 +19,9 @@ _ALIKE = 0.01
 
 
 _MEANING = (
-    "wall time per step; measured: the median of the runs; ratio: measured over predicted, at the pace of the "
-    "calibration; agrees: the runs and the interval have times in common"
+    "time per step; measured: the median of the runs, as on cores of their own (wall time times the share of it in "
+    "which ranks had their cores), at the pace of the calibration; ratio: measured over predicted; agrees: the runs "
+    "and the interval have times in common"
 )
 
 
@@ -37,11 +41,11 @@ def comparison(found: Findings) -> list[Part]:
     several = {name: one for name, one in ran.items() if one.seen.ranks > 1}
     if EVEN in several and BALANCED in several:
         even, balanced = several[EVEN], several[BALANCED]
-        faster = max(balanced.steps_s) < min(even.steps_s)
+        faster = balanced.speedup_over(even)[1] > 1
         parts.append(Remark(gain_sentence(even, balanced), "finding" if faster else "warning"))
     if several and ONE in ran:
-        best = min(several.values(), key=lambda each: each.measured_s)
-        faster = max(best.steps_s) < min(ran[ONE].steps_s)
+        best = min(several.values(), key=lambda each: median(each.paced_s))
+        faster = best.speedup_over(ran[ONE])[1] > 1
         parts.append(Remark(ranks_sentence(ran[ONE], best), "finding" if faster else "warning"))
     parts += [
         Text("Rank by rank: what it was predicted to compute, and its own work and waiting as its clocks say."),
@@ -53,9 +57,10 @@ def comparison(found: Findings) -> list[Part]:
 
 def steps_sentence(name: str, one: Compared) -> str:
     """Return a sentence that compares a layout's runs with its prediction, at the pace of the calibration."""
-    ratio = one.measured_s / one.pace / one.predicted["step_s"]
-    said = f"{compact(ratio, 3)} times the prediction" if abs(ratio - 1) >= _ALIKE else "as predicted"
-    slow = f", {quantity(one.measured_s / one.pace, digits=3)} at the pace of the calibration" if one.pace != 1 else ""
+    paced = median(one.paced_s)
+    said = f"{compact(one.ratio, 3)} times the prediction" if abs(one.ratio - 1) >= _ALIKE else "as predicted"
+    differs = abs(one.measured_s / paced - 1) >= _ALIKE
+    alone = f", {quantity(paced, digits=3)} at the pace of the calibration on cores of its own" if differs else ""
     where = {
         "inside": "the runs and the predicted interval agree",
         "above": "every run was slower than the predicted interval",
@@ -63,40 +68,46 @@ def steps_sentence(name: str, one: Compared) -> str:
     }[one.side]
     return (
         f"{name.capitalize()}: predicted {quantity(one.predicted['step_s'], digits=3)}, measured "
-        f"{quantity(one.measured_s, digits=3)}{slow}: {said}; {where}."
+        f"{quantity(one.measured_s, digits=3)}{alone}: {said}; {where}."
     )
 
 
 def ranks_sentence(one: Compared, several: Compared) -> str:
-    """Return a sentence on the predicted and measured speedup of several ranks over one."""
-    predicted = one.predicted["step_s"] / several.predicted["step_s"]
-    measured = one.measured_s / several.measured_s
-    text = (
-        f"{several.seen.ranks} ranks were predicted to be {compact(predicted, 3)} times as fast as one; in the medians "
-        f"of the runs they are {compact(measured, 3)} times as fast."
-    )
-    if min(several.steps_s) > max(one.steps_s):
+    """Return sentences on the predicted and measured speedup of several ranks over one."""
+    text, low, high = _speedup(f"{several.seen.ranks} ranks were", several, one, "one", "they were")
+    if high < 1:
         return f"{text} So one rank is faster here: ranks that share memory and messages cost more than they bring."
-    if max(several.steps_s) < min(one.steps_s):
-        return text
-    return f"{text} The runs of the two overlap, so these few can't tell which is faster."
+    return text if low > 1 else f"{text} So these runs can't tell which is faster."
 
 
 def gain_sentence(even: Compared, balanced: Compared) -> str:
-    """Return a sentence on the predicted and measured speedup of the balanced cut over equal volumes."""
+    """Return sentences on the predicted and measured speedup of the balanced cut over equal volumes."""
+    text, low, high = _speedup("The balanced cut was", balanced, even, "equal volumes", "it was")
+    if high == float("inf"):
+        return text
     predicted = even.predicted["step_s"] / balanced.predicted["step_s"]
-    measured = even.measured_s / balanced.measured_s
-    text = (
-        f"The balanced cut was predicted to be {compact(predicted, 3)} times as fast as equal volumes; in the medians "
-        f"of the runs it is {compact(measured, 3)} times as fast."
-    )
-    if len(even.runs) < 2 or len(balanced.runs) < 2:
-        return f"{text} One run each can't tell how sure that is."
-    if max(balanced.steps_s) < min(even.steps_s):
-        return f"{text} Every balanced run was faster than every run with equal volumes."
-    if min(balanced.steps_s) > max(even.steps_s):
-        return f"{text} Every balanced run was slower than every run with equal volumes: the cut did not pay here."
-    return f"{text} The runs of the two overlap, so these few can't tell which cut is faster."
+    if low > 1:
+        agrees = "as much as" if low <= predicted <= high else "more than" if low > predicted else "less than"
+        return f"{text} So the cut pays here, {agrees} predicted."
+    if high < 1:
+        return f"{text} So the cut did not pay here."
+    lost = log(high / low) / 2
+    pairs = ceil(min(len(even.runs), len(balanced.runs)) * (lost / log(predicted)) ** 2) if predicted > 1 else 0
+    more = f": for a gain as predicted, it takes about {pairs} pairs" if pairs > len(even.runs) else ""
+    within = "The predicted gain is possible, too." if low <= predicted <= high else "It is less than predicted."
+    return f"{text} So these runs can't tell which cut is faster{more}. {within}"
+
+
+def _speedup(subject: str, fast: Compared, slow: Compared, other: str, it_was: str) -> tuple[str, float, float]:
+    """Return a sentence on a predicted and a measured speedup, and the ends of the measured one's interval."""
+    predicted = slow.predicted["step_s"] / fast.predicted["step_s"]
+    measured, low, high = fast.speedup_over(slow)
+    text = f"{subject} predicted to be {compact(predicted, 3)} times as fast as {other}; {it_was} "
+    if high == float("inf"):
+        return f"{text}{compact(measured, 3)} times as fast. One run each can't tell how sure that is.", low, high
+    pairs = min(len(fast.runs), len(slow.runs))
+    within = f"90 %: {compact(low, 3)} … {compact(high, 3)}, {pairs} pairs of runs"
+    return f"{text}{compact(measured, 3)} times as fast ({within}).", low, high
 
 
 def _headline(ran: dict[str, Compared]) -> str:
@@ -105,7 +116,7 @@ def _headline(ran: dict[str, Compared]) -> str:
 
 
 def _steps_table(ran: dict[str, Compared]) -> Table:
-    factor, unit = common_prefix([one.measured_s for one in ran.values()])
+    factor, unit = common_prefix([median(one.paced_s) for one in ran.values()])
     rows = []
     for name, one in ran.items():
         low, high = one.predicted["lower_s"], one.predicted["upper_s"]
@@ -113,8 +124,9 @@ def _steps_table(ran: dict[str, Compared]) -> Table:
             [
                 name, str(one.seen.ranks), compact(one.predicted["step_s"] / factor, 3),
                 _between(low / factor, high / factor),
-                compact(one.measured_s / factor, 3), _between(min(one.steps_s) / factor, max(one.steps_s) / factor),
-                compact(one.measured_s / one.pace / one.predicted["step_s"], 3),
+                compact(median(one.paced_s) / factor, 3),
+                _between(min(one.paced_s) / factor, max(one.paced_s) / factor),
+                compact(one.ratio, 3),
                 {"inside": "agrees", "above": "slower", "below": "faster"}[one.side],
             ]
         )  # fmt: skip
@@ -140,11 +152,17 @@ def _ranks_table(several: dict[str, Compared]) -> Table:
 
 
 def _work_sentence(ran: dict[str, Compared]) -> str:
-    predicted = sum(float(one.seen.load.seconds.sum()) for one in ran.values())
-    cpu = sum(float(one.busy_s("cpu").sum()) for one in ran.values())
+    """Return how the ranks' own work compares with the prediction: of one rank, and of several side by side."""
+    said = []
+    for alone in (True, False):
+        ones = [one for one in ran.values() if (one.seen.ranks == 1) == alone]
+        if ones:
+            predicted = sum(float(one.seen.load.seconds.sum()) for one in ones)
+            cpu = sum(float(one.busy_s("cpu").sum()) / median(one.paces or (1.0,)) for one in ones)
+            said.append(f"{compact(cpu / predicted, 3)} times for {'one rank' if alone else 'ranks side by side'}")
     return (
-        f"By CPU time, which runs on only while a rank has a core, the work of all ranks took "
-        f"{compact(cpu / predicted, 3)} times what was predicted of them alone on the machine."
+        "By CPU time, which runs on only while a rank has a core, and at the pace of the calibration, the ranks' work "
+        f"took, over what was predicted of them alone on the machine: {', '.join(said)}."
     )
 
 
@@ -167,7 +185,7 @@ def _reasons(found: Findings, ran: dict[str, Compared]) -> list[str]:
     if wall > SHARED * cpu:
         reasons.append(
             f"Ranks' own work took {compact(wall / cpu, 3)} times as much wall time as CPU time: something else used "
-            "the cores meanwhile, which no prediction knows of."
+            "the cores meanwhile, which no prediction knows of; the ratios take it into account."
         )
     if found.slowdown > SHARED:
         reasons.append(

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import t as student
 
 from evenly.allocation.plan import Plan
 from evenly.decomposition.costs.cost_model import CostModel
@@ -40,7 +41,8 @@ def wall_over_cpu(run: Measurement) -> float:
 class Compared:
     """The prediction and the measurements of one layout.
 
-    The measurements are judged at the machine's pace while costs were measured: their wall times are divided by `pace`.
+    The measurements are judged at the machine's pace while costs were measured, and without what other processes took
+    of the ranks' cores (`paced_s`).
 
     Parameters
     ----------
@@ -50,14 +52,15 @@ class Compared:
         ``step_s``, ``lower_s``, ``upper_s`` and the other values of `forecast_step`.
     runs : tuple of Measurement
         The layout's runs, without failed ones.
-    pace : float
-        CPU time of a fixed piece of work between the runs over that while costs were measured.
+    paces : tuple of float
+        For each run, the CPU time of a fixed piece of work around it over that while costs were measured; without any,
+        1 is taken.
     """
 
     seen: LayoutWorkload
     predicted: Mapping[str, float]
     runs: tuple[Measurement, ...] = ()
-    pace: float = 1.0
+    paces: tuple[float, ...] = ()
 
     @property
     def steps_s(self) -> list[float]:
@@ -70,6 +73,19 @@ class Compared:
         return median(self.steps_s) if self.runs else float("nan")
 
     @property
+    def paced_s(self) -> list[float]:
+        """What each run's step would have taken on cores of its own, at the pace of the calibration: seconds."""
+        paces = self.paces or (1.0,) * len(self.runs)
+        return [
+            run.step_s("wall") / max(1.0, wall_over_cpu(run)) / pace for run, pace in zip(self.runs, paces, strict=True)
+        ]
+
+    @property
+    def ratio(self) -> float:
+        """Median of `paced_s` over the prediction."""
+        return median(self.paced_s) / self.predicted["step_s"]
+
+    @property
     def side(self) -> str:
         """Whether the runs agree with the prediction: "inside", "above" or "below" its interval; "" without runs.
 
@@ -78,9 +94,23 @@ class Compared:
         """
         if not self.runs:
             return ""
-        if min(self.steps_s) / self.pace > self.predicted["upper_s"]:
+        if min(self.paced_s) > self.predicted["upper_s"]:
             return "above"
-        return "below" if max(self.steps_s) / self.pace < self.predicted["lower_s"] else "inside"
+        return "below" if max(self.paced_s) < self.predicted["lower_s"] else "inside"
+
+    def speedup_over(self, other: Compared) -> tuple[float, float, float]:
+        """Return how many times as fast as another layout it ran, and the 90 % interval of this.
+
+        The layouts ran in turns, so that each pair of runs saw the same machine. The interval is Student's of the mean
+        logarithm of the pairs' ratios; of a single pair, it has no end.
+        """
+        pairs = zip(other.paced_s, self.paced_s, strict=False)
+        logs = np.log([theirs / own for theirs, own in pairs])
+        middle = float(np.exp(logs.mean()))
+        if len(logs) < 2:
+            return middle, 0.0, float("inf")
+        half = float(student.ppf(0.95, len(logs) - 1) * logs.std(ddof=1) / np.sqrt(len(logs)))
+        return middle, middle * float(np.exp(-half)), middle * float(np.exp(half))
 
     def busy_s(self, clock: Clock) -> Array:
         """Return the seconds per step of each rank's own work, (ranks,): medians over runs."""
@@ -131,7 +161,14 @@ class Findings:
     def rows(self) -> list[dict[str, Any]]:
         """Return each layout's prediction and measurements as plain values."""
         return [
-            {"layout": name, "ranks": one.seen.ranks, **one.predicted, "measured_s": one.steps_s, "lies": one.side}
+            {
+                "layout": name,
+                "ranks": one.seen.ranks,
+                **one.predicted,
+                "measured_s": one.steps_s,
+                "paced_s": one.paced_s,
+                "lies": one.side,
+            }
             for name, one in self.compared.items()
         ]
 
@@ -156,6 +193,11 @@ class Findings:
     def layout_path(self) -> Path:
         """File of the balanced layout."""
         return self.folder / f"{self.extent.structure}-{self.ranks}.json"
+
+    def pace(self, seconds: float) -> float:
+        """Return a fixed piece of work's CPU time over that during calibration; 1 if that isn't known."""
+        known = self.cost is not None and np.isfinite(self.cost.pace_s)
+        return seconds / self.cost.pace_s if known and self.cost is not None else 1.0
 
     @property
     def slowdown(self) -> float:

@@ -63,9 +63,7 @@ def _numbers(found: Findings) -> dict[str, str]:
         numbers[f"predicted per step, {ranks_text(main.seen.ranks)}"] = quantity(main.predicted["step_s"], digits=3)
         if main.runs:
             numbers["measured per step, median"] = quantity(main.measured_s, digits=3)
-            ratio = main.measured_s / main.pace / main.predicted["step_s"]
-            at = ", at the pace of the calibration" if abs(main.pace - 1) > 0.01 else ""
-            numbers[f"measured over predicted{at}"] = compact(ratio, 3)
+            numbers["measured over predicted, at the pace of the calibration"] = compact(main.ratio, 3)
     if found.cloud is not None:
         best = found.cloud.best
         numbers[f"predicted per step, {found.cloud.ranks} ranks of {CLOUD}"] = quantity(best["step_s"], digits=3)

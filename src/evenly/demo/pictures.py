@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -31,14 +32,14 @@ def plot_steps(compared: Mapping[str, Compared], finding: str) -> Figure:
         )
         axes.plot([middle] * 2, [row - 0.28, row], color=_PREDICTED, linewidth=2.5, gid="predicted", zorder=3)
         if one.runs:
-            times = one.steps_s
+            times = one.paced_s
             (handles["measured, each run"],) = axes.plot(
                 times, [row + 0.18] * len(times), "o", color=_CPU, markersize=5.5, alpha=0.75, gid="measured", zorder=4
             )
-            axes.plot([one.measured_s] * 2, [row + 0.04, row + 0.32], color=_CPU, linewidth=2.5, zorder=3)
-        shown += [high, *one.steps_s]
+            axes.plot([median(times)] * 2, [row + 0.04, row + 0.32], color=_CPU, linewidth=2.5, zorder=3)
+        shown += [high, *one.paced_s]
     _name_rows(axes, list(compared))
-    quantity_axis(axes, "x", "wall time per step", "s", shown)
+    quantity_axis(axes, "x", "time per step, at the pace of the calibration", "s", shown)
     axes.set_xlim(0, 1.05 * max(shown))
     set_title(figure, finding)
     legend_below(figure, handles)

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
 from evenly.allocation.allocate import allocate
 from evenly.decomposition.calibration.designs import Design
 from evenly.decomposition.calibration.fdtd_calibration import calibrate_fdtd
@@ -158,17 +156,18 @@ def run(found: Findings, told: Told) -> None:
             )
             break
         for name, one in list(found.compared.items()):
-            found.paces.append(pace.seconds())
+            before = pace.seconds()
             measured = _run_undisturbed(found, one, repetition, again=perf_counter() - begin < found.extent.runs_s)
+            found.paces += [before, after := pace.seconds()]
             if measured.status == "ok":
                 measured.save(found.folder / "runs" / f"{name.replace(' ', '-')}-{file_name(measured)}")
-                found.compared[name] = dataclasses.replace(one, runs=(*one.runs, measured))
+                found.compared[name] = dataclasses.replace(
+                    one, runs=(*one.runs, measured), paces=(*one.paces, found.pace((before + after) / 2))
+                )
             else:
                 found.failed_runs.append(measured)
             done += 1
             told(done / (found.extent.repeats * len(found.compared)))
-    if np.isfinite(found.slowdown):
-        found.compared = {name: dataclasses.replace(one, pace=found.slowdown) for name, one in found.compared.items()}
     if not any(one.runs for one in found.compared.values()):
         raise RunFailed(f"no run went well; the first: {found.failed_runs[0].message}")
 
