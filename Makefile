@@ -6,18 +6,19 @@ BIN    := $(VENV)/bin
 WORKERS ?= auto
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
-# Says every four seconds that the command after it still runs.
-SAYING = (while sleep 4; do echo "… installing"; done) & dots=$$!; trap "kill $$dots" EXIT;
+# Says every four seconds that the commands after it still run.
+SAYING = (while sleep 4; do echo "… $(1)"; done) & dots=$$!; trap "kill $$dots" EXIT;
 
 # The lower bounds: what Debian 12 ships, where it ships it.
 OLDEST := numpy==1.24.* scipy==1.10.* pandas==1.5.3 scikit-learn==1.2.* numba==0.57.* matplotlib==3.6.* pyarrow==15.*
 
 .PHONY: demo docs links test test-fast test-oldest lint format clean
 
+# --no-compile: Python compiles each module when it is first imported, far fewer than there are.
 $(VENV)/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "evenly needs Python 3.11 or newer: make PYTHON=python3.11 …")'
 	@echo "installing evenly and what it needs: about half a minute"
-	@$(SAYING) $(PYTHON) -m venv $(VENV) && $(PIP) install --editable .
+	@$(call SAYING,installing) $(PYTHON) -m venv $(VENV) && $(PIP) install --no-compile --editable .
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed
@@ -26,13 +27,16 @@ $(VENV)/installed-dev: $(VENV)/installed
 
 # Without an MPI the demo says so and goes on with one rank.
 $(VENV)/installed-mpi: $(VENV)/installed
-	@$(SAYING) $(PIP) install --editable '.[mpi]' && touch $@ || echo "no MPI could be installed: the demo runs one rank only"
+	@$(PIP) install --no-compile --editable '.[mpi]' && touch $@ || echo "no MPI could be installed: the demo runs one rank only"
 
-# The first answer comes before MPI is installed, which only the rest needs.
+# The first answer comes before MPI is installed, which only the rest needs. Meanwhile, the simulation is compiled; if
+# that fails, the last command does it, and says why it can't.
+ANSWER := $(BIN)/evenly allocate demo/gaussian-pulse --cores 280,336,392,448,504,560 --plot demo/plots
 demo: $(VENV)/installed
 	$(BIN)/evenly example gaussian-pulse demo --force
-	$(BIN)/evenly allocate demo/gaussian-pulse --cores 280,336,392,448,504,560 --plot demo/plots
-	@$(MAKE) --no-print-directory $(VENV)/installed-mpi
+	@echo "$(ANSWER)"
+	@$(BIN)/python -m evenly.demo.kernels 2> /dev/null & kernels=$$!; $(call SAYING,compiling what is used first) \
+	$(ANSWER) && $(MAKE) --no-print-directory $(VENV)/installed-mpi && { wait $$kernels || true; }
 	$(BIN)/evenly demo demo
 
 # The site: open docs/_build/html/index.html. Warnings are errors.
