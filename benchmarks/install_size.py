@@ -2,10 +2,10 @@
 
 Usage::
 
-    .venv/bin/python benchmarks/install_size.py
+    .venv/bin/python benchmarks/install_size.py [--no-compile]
 
 Makes a fresh environment in a temporary folder and installs evenly with its core requirements there. The CPU time
-contains downloads from pip's cache, if pip has one.
+contains downloads from pip's cache, if pip has one. Arguments are handed to pip.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def main() -> None:
         venv.create(folder, with_pip=True)
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         source = Path(__file__).resolve().parents[1]
-        subprocess.run([f"{folder}/bin/python", "-m", "pip", "-q", "install", str(source)], check=True)
+        subprocess.run([f"{folder}/bin/python", "-m", "pip", "-q", "install", *sys.argv[1:], str(source)], check=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         (packages,) = Path(folder, "lib").glob("python*/site-packages")
