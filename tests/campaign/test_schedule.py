@@ -10,7 +10,7 @@ from scipy.stats import linregress, t
 
 from evenly import Integer, Ordinal, Real, Space
 from evenly.campaign.noise import drift_of, half_width
-from evenly.campaign.planning import Schedule, first_configurations
+from evenly.campaign.planning import NextRun, Schedule, first_configurations
 from evenly.campaign.record import Record
 from evenly.campaign.study import Plan, Program, Repetitions, Study
 from evenly.errors import InputError
@@ -55,7 +55,7 @@ def test_the_first_one_for_which_there_are_cores() -> None:
     cores = dict(enumerate(generator.integers(1, 5, 40).tolist()))
     schedule = Schedule(study(Repetitions(2, 2), Plan(anchor_every=0)), list(cores))
     schedule.share_cores(cores.__getitem__)
-    left, under_way = dict.fromkeys(cores, 2), []
+    left, under_way = dict.fromkeys(cores, 2), list[NextRun]()
     while sum(left.values()) or under_way:
         free = int(generator.integers(0, 5))
         fitting = [number for number in cores if left[number] and cores[number] <= free]
