@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from math import ceil, log
 from statistics import median
 
 import numpy as np
 
-from evenly.demo.findings import BALANCED, EVEN, ONE, SHARED, Compared, Findings
+from evenly.demo.findings import BALANCED, EVEN, ONE, SHARED, Compared, Findings, Speedup
 from evenly.demo.pictures import plot_ranks, plot_steps
 from evenly.report.formatting import common_prefix, compact, percent, quantity
 from evenly.report.html_page import Part, Picture, Remark, Table, Text
@@ -41,11 +40,11 @@ def comparison(found: Findings) -> list[Part]:
     several = {name: one for name, one in ran.items() if one.seen.ranks > 1}
     if EVEN in several and BALANCED in several:
         even, balanced = several[EVEN], several[BALANCED]
-        faster = balanced.speedup_over(even)[1] > 1
+        faster = balanced.speedup_over(even).low > 1
         parts.append(Remark(gain_sentence(even, balanced), "finding" if faster else "warning"))
     if several and ONE in ran:
         best = min(several.values(), key=lambda each: median(each.paced_s))
-        faster = best.speedup_over(ran[ONE])[1] > 1
+        faster = best.speedup_over(ran[ONE]).low > 1
         parts.append(Remark(ranks_sentence(ran[ONE], best), "finding" if faster else "warning"))
     parts += [
         Text("Rank by rank: what it was predicted to compute, and its own work and waiting as its clocks say."),
@@ -74,40 +73,42 @@ def steps_sentence(name: str, one: Compared) -> str:
 
 def ranks_sentence(one: Compared, several: Compared) -> str:
     """Return sentences on the predicted and measured speedup of several ranks over one."""
-    text, low, high = _speedup(f"{several.seen.ranks} ranks were", several, one, "one", "they were")
-    if high < 1:
+    measured = several.speedup_over(one)
+    text = _speedup(f"{several.seen.ranks} ranks were", _predicted(several, one), "one", "they were", measured)
+    if measured.high < 1:
         return f"{text} So one rank is faster here: ranks that share memory and messages cost more than they bring."
-    return text if low > 1 else f"{text} So these runs can't tell which is faster."
+    return text if measured.low > 1 or measured.pairs < 2 else f"{text} So these runs can't tell which is faster."
 
 
 def gain_sentence(even: Compared, balanced: Compared) -> str:
     """Return sentences on the predicted and measured speedup of the balanced cut over equal volumes."""
-    text, low, high = _speedup("The balanced cut was", balanced, even, "equal volumes", "it was")
-    if high == float("inf"):
+    predicted, measured = _predicted(balanced, even), balanced.speedup_over(even)
+    text = _speedup("The balanced cut was", predicted, "equal volumes", "it was", measured)
+    if measured.pairs < 2:
         return text
-    predicted = even.predicted["step_s"] / balanced.predicted["step_s"]
-    if low > 1:
-        agrees = "as much as" if low <= predicted <= high else "more than" if low > predicted else "less than"
-        return f"{text} So the cut pays here, {agrees} predicted."
-    if high < 1:
+    agrees = measured.low <= predicted <= measured.high
+    if measured.low > 1:
+        how = "as much as" if agrees else "more than" if measured.low > predicted else "less than"
+        return f"{text} So the cut pays here, {how} predicted."
+    if measured.high < 1:
         return f"{text} So the cut did not pay here."
-    lost = log(high / low) / 2
-    pairs = ceil(min(len(even.runs), len(balanced.runs)) * (lost / log(predicted)) ** 2) if predicted > 1 else 0
-    more = f": for a gain as predicted, it takes about {pairs} pairs" if pairs > len(even.runs) else ""
-    within = "The predicted gain is possible, too." if low <= predicted <= high else "It is less than predicted."
+    pairs = measured.pairs_for(predicted) if predicted > 1 else 0
+    more = f": for a gain as predicted, it takes about {pairs} pairs" if pairs > measured.pairs else ""
+    within = "The predicted gain is possible, too." if agrees else "It is less than predicted."
     return f"{text} So these runs can't tell which cut is faster{more}. {within}"
 
 
-def _speedup(subject: str, fast: Compared, slow: Compared, other: str, it_was: str) -> tuple[str, float, float]:
-    """Return a sentence on a predicted and a measured speedup, and the ends of the measured one's interval."""
-    predicted = slow.predicted["step_s"] / fast.predicted["step_s"]
-    measured, low, high = fast.speedup_over(slow)
+def _predicted(fast: Compared, slow: Compared) -> float:
+    return slow.predicted["step_s"] / fast.predicted["step_s"]
+
+
+def _speedup(subject: str, predicted: float, other: str, it_was: str, measured: Speedup) -> str:
+    """Return a sentence on a predicted and a measured speedup over another layout."""
     text = f"{subject} predicted to be {compact(predicted, 3)} times as fast as {other}; {it_was} "
-    if high == float("inf"):
-        return f"{text}{compact(measured, 3)} times as fast. One run each can't tell how sure that is.", low, high
-    pairs = min(len(fast.runs), len(slow.runs))
-    within = f"90 %: {compact(low, 3)} … {compact(high, 3)}, {pairs} pairs of runs"
-    return f"{text}{compact(measured, 3)} times as fast ({within}).", low, high
+    if measured.pairs < 2:
+        return f"{text}{compact(measured.ratio, 3)} times as fast. One run each can't tell how sure that is."
+    within = f"90 %: {compact(measured.low, 3)} … {compact(measured.high, 3)}, {measured.pairs} pairs of runs"
+    return f"{text}{compact(measured.ratio, 3)} times as fast ({within})."
 
 
 def _headline(ran: dict[str, Compared]) -> str:

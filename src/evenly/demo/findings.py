@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import ceil, exp, log, sqrt
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from evenly.demo.extent import Extent
 from evenly.fdtd.measurement.measurement import Clock, Measurement
 from evenly.machine.machine import Machine
 
-__all__ = ["BALANCED", "EVEN", "ONE", "SHARED", "Compared", "Findings", "wall_over_cpu"]
+__all__ = ["BALANCED", "EVEN", "ONE", "SHARED", "Compared", "Findings", "Speedup", "wall_over_cpu"]
 
 Array = NDArray[np.float64]
 #: Names of the layouts that run.
@@ -35,6 +36,29 @@ def wall_over_cpu(run: Measurement) -> float:
     """Return how many times longer the ranks' own work took by the wall clock than by CPU time: 1 on quiet cores."""
     cpu = sum(rank.busy("cpu") for rank in run.ranks)
     return sum(rank.busy("wall") for rank in run.ranks) / cpu if cpu > 0 else 1.0
+
+
+class Speedup(NamedTuple):
+    """How many times as fast as another layout one ran, the ends of the 90 % interval, and what it was learned from.
+
+    `spread` is the standard deviation of the logarithms of the pairs' ratios.
+    """
+
+    ratio: float
+    low: float
+    high: float
+    pairs: int
+    spread: float
+
+    def pairs_for(self, ratio: float) -> int:
+        """Return about how many pairs of runs it takes to tell such a ratio from 1.
+
+        Examples
+        --------
+        >>> Speedup(1.1, 0.9, 1.3, 3, 0.1).pairs_for(1.05)
+        12
+        """
+        return ceil((1.645 * self.spread / log(ratio)) ** 2)
 
 
 @dataclass(frozen=True)
@@ -98,19 +122,19 @@ class Compared:
             return "above"
         return "below" if max(self.paced_s) < self.predicted["lower_s"] else "inside"
 
-    def speedup_over(self, other: Compared) -> tuple[float, float, float]:
-        """Return how many times as fast as another layout it ran, and the 90 % interval of this.
+    def speedup_over(self, other: Compared) -> Speedup:
+        """Return how many times as fast as another layout it ran.
 
         The layouts ran in turns, so that each pair of runs saw the same machine. The interval is Student's of the mean
         logarithm of the pairs' ratios; of a single pair, it has no end.
         """
-        pairs = zip(other.paced_s, self.paced_s, strict=False)
-        logs = np.log([theirs / own for theirs, own in pairs])
-        middle = float(np.exp(logs.mean()))
-        if len(logs) < 2:
-            return middle, 0.0, float("inf")
-        half = float(student.ppf(0.95, len(logs) - 1) * logs.std(ddof=1) / np.sqrt(len(logs)))
-        return middle, middle * float(np.exp(-half)), middle * float(np.exp(half))
+        logs = np.log([theirs / own for theirs, own in zip(other.paced_s, self.paced_s, strict=False)])
+        ratio, pairs = float(np.exp(logs.mean())), len(logs)
+        if pairs < 2:
+            return Speedup(ratio, 0.0, float("inf"), pairs, float("nan"))
+        spread = float(logs.std(ddof=1))
+        half = float(student.ppf(0.95, pairs - 1)) * spread / sqrt(pairs)
+        return Speedup(ratio, ratio * exp(-half), ratio * exp(half), pairs, spread)
 
     def busy_s(self, clock: Clock) -> Array:
         """Return the seconds per step of each rank's own work, (ranks,): medians over runs."""

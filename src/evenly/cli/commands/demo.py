@@ -35,9 +35,6 @@ def demo(
     json: opt.Json = False,
 ) -> None:
     """Calibrate, cut a structure, predict, run, compare: a few minutes on this machine; FOLDER/index.html shows it."""
-    from evenly.demo.extent import NORMAL, QUICK
-    from evenly.demo.loop import run_loop
-    from evenly.demo.narration import page_of
     from evenly.fdtd.ranks.launchers import launched_ranks
 
     if (launched_ranks() or 1) > 1:
@@ -47,6 +44,10 @@ def demo(
     _check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / _MARK).write_text("evenly demo wrote what is in this folder\n")
+    with _shown("loading"):
+        from evenly.demo.extent import NORMAL, QUICK
+        from evenly.demo.loop import run_loop
+        from evenly.demo.narration import page_of
     found = run_loop(folder, _shown, extent=QUICK if quick else NORMAL)
     with _shown("writing the page"):
         page_of(found).save(page)
