@@ -36,7 +36,7 @@ demo: $(VENV)/installed
 	$(BIN)/evenly example gaussian-pulse demo --force
 	@echo "$(ANSWER)"
 	@$(BIN)/python -m evenly.demo.kernels 2> /dev/null & kernels=$$!; $(call SAYING,compiling what is used first) \
-	$(ANSWER) && $(MAKE) --no-print-directory $(VENV)/installed-mpi && { wait $$kernels || true; }
+	$(ANSWER) && $(MAKE) --silent --no-print-directory $(VENV)/installed-mpi && { wait $$kernels || true; }
 	$(BIN)/evenly demo demo
 
 # The site: open docs/_build/html/index.html. Warnings are errors.
