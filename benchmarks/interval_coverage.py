@@ -98,7 +98,7 @@ def row_of_sizes(
         rng = np.random.default_rng(k)
         table = pd.DataFrame({"size": n * 1e4, "cores": p.astype(int)})
         table["seconds"] = curve(n, p) * rng.lognormal(0, NOISE, len(n))
-        model = evenly.fit(table, method=arguments.method)
+        model = evenly.fit(table, parameters=["size", "cores"], method=arguments.method)
         lower, upper = model.interval(asked)
         new = truth * rng.lognormal(0, NOISE, len(truth))
         error = 100 * np.abs(model.predict(asked) / truth - 1)
