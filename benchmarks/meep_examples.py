@@ -1,15 +1,16 @@
 """Tries evenly on Meep's own example scripts, unedited.
 
-``python benchmarks/meep_examples.py EXAMPLES [--python PYTHON] [--only NAME,NAME] [--steps 150] [--runs 4]`` takes the
-folder ``python/examples`` of Meep's sources. Nothing of them is in this repository. Scripts that import MPB are left
-out. Some need the modules autograd, gdstk, PyMieScatt or nlopt in Meep's Python. Five scripts get the arguments that
-they ask for.
+``python benchmarks/meep_examples.py EXAMPLES [--python PYTHON] [--only NAME,NAME] [--seconds 12]`` takes the folder
+``python/examples`` of Meep's sources. Nothing of them is in this repository. Scripts that import MPB are left out. Some
+need the modules autograd, gdstk, PyMieScatt or nlopt in Meep's Python. Five scripts get the arguments that they ask
+for.
 
 For each script, it finds the cell up to the first time step, as `evenly partition` does, and cuts it for two ranks.
-Then the script runs twice on two ranks, with a layout and without one. Each of its runs ends after ``--steps`` time
-steps at most, and the script after ``--runs`` runs or ``--limit`` seconds. After each run, this compares all that
-monitors have recorded (fluxes, forces, energies, far fields, Fourier transformed fields) and the energy of the fields.
-The table has the largest difference, relative to the largest value of each.
+Then the script runs twice on two ranks, without a layout and with one. Without one, runs end by their own conditions or
+after half of ``--seconds``, and the script after ``--seconds``; with one, they make as many steps. After each run, this
+compares all that monitors have recorded (fluxes, forces, energies, far fields, Fourier transformed fields) and the
+energy of the fields. The table has the largest difference, relative to the largest value of each. If Meep has no MPB,
+plain currents replace sources of modes in both, and the table says so.
 
 The compared layout has three chunks of equal volume, because evenly often proposes the cut that Meep makes, too.
 """
@@ -21,17 +22,20 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+#: Ranks that a cell is cut for.
 RANKS = 2
 #: Largest relative difference that rounding explains: sums of many terms in another order.
 ROUND_OFF = 1e-9
+#: Records whose values are all smaller are empty: fields haven't arrived.
+LEAST = 1e-20
+RUNS = Path(__file__).resolve().parent / "meep_example_runs.py"
 #: Arguments without which a script ends with its usage.
 ARGUMENTS = {
     "dipole_in_vacuum_1D": ["x"],
@@ -40,82 +44,6 @@ ARGUMENTS = {
     "edge_emitter_2D": ["x", "0.1"],
     "edge_emitter_3D": ["x", "0.1"],
 }
-
-
-def inside(layout: str, out: str, steps: int, runs: int, script: list[str]) -> None:
-    """Run a script twice in Meep's Python, and write what its monitors recorded without and with a layout."""
-    import meep as mp
-
-    from evenly.adapters.meep.__main__ import _Layout
-
-    found: dict[str, list[list[float]]] = {}
-    ended: list[int] = []
-    usual = mp.Simulation._run_until
-
-    def shortened(sim: Any, conditions: Any, step_funcs: Any) -> None:
-        if sim.fields is None:
-            sim.init_sim()
-        begin = sim.fields.t
-        many = conditions if isinstance(conditions, list) else [conditions]
-        usual(sim, [*many, lambda sim: sim.fields.t - begin >= steps], step_funcs)
-        found.setdefault(way, []).extend(_recorded(sim))
-        ended.append(sim.run_index)
-        if len(ended) >= runs:
-            raise _Enough
-
-    mp.Simulation._run_until = shortened
-    mp.verbosity(0)
-    sys.argv = script
-    sys.path[0] = str(Path(script[0]).resolve().parent)
-    for way in ("usual", "ours"):
-        if way == "ours":
-            chunks = _Layout(layout, several=True)
-            chunks.install()
-        ended.clear()
-        why = _stopped(script[0])
-        if way == "ours" and not chunks.used:
-            why = f"the layout wasn't used: {chunks.refused}"
-        if mp.am_master():
-            Path(f"{out}.{way}").write_text(json.dumps([found.get(way, []), why]), encoding="utf-8")
-
-
-def _stopped(script: str) -> str:
-    """Run a script, and return why it stopped early; "" if it didn't."""
-    import runpy
-
-    try:
-        runpy.run_path(script, run_name="__main__")
-    except _Enough:
-        pass
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"[:120]
-    return ""
-
-
-class _Enough(BaseException):
-    """Raised after the last run that is compared."""
-
-
-def _recorded(sim: Any) -> list[list[float]]:
-    """Return what each monitor recorded, as lists of real numbers; all ranks must call this."""
-    import meep as mp
-    import numpy as np
-
-    whole = sim.fields.total_volume()
-    found = [np.array([sim.fields.electric_energy_in_box(whole), sim.fields.magnetic_energy_in_box(whole)])]
-    for monitor in sim.dft_objects:
-        kind = type(monitor).__name__
-        if kind == "DftFlux":
-            found.append(np.array(mp.get_fluxes(monitor)))
-        elif kind == "DftForce":
-            found.append(np.array(mp.get_forces(monitor)))
-        elif kind == "DftEnergy":
-            found.append(np.array(mp.get_total_energy(monitor)))
-        elif kind == "DftNear2Far":
-            found.append(np.array(sim.get_farfield(monitor, mp.Vector3(11.0, 0 if sim.is_cylindrical else 7.0, 5.0))))
-        elif kind == "DftFields":
-            found += [np.array(sim.get_dft_array(monitor, code, 0)).ravel() for code in monitor.args[0]]
-    return [np.concatenate([values.real, values.imag]).tolist() for values in found]
 
 
 def _layout_of(script: Path, python: str | None, folder: Path) -> tuple[str, str]:
@@ -140,21 +68,17 @@ def _layout_of(script: Path, python: str | None, folder: Path) -> tuple[str, str
     return "", str(path)
 
 
-def _ran(script: Path, layout: str, given: Any, python: str, folder: Path) -> tuple[dict[str, Any], str]:
-    """Return what monitors recorded and why the script stopped, without and with a layout, and why both ended."""
+def _ran(script: Path, layout: str, seconds: float, steps: list[int], given: Any) -> dict[str, Any]:
+    """Return what a script's monitors recorded on two ranks, with a layout or, for "", without one."""
     from evenly.adapters.meep.cell.interpreter import environment, find_mpirun, package_folder
 
-    out = folder / "recorded"
-    ways = {way: Path(f"{out}.{way}") for way in ("usual", "ours")}
-    for path in ways.values():
-        path.unlink(missing_ok=True)
-    mpirun = find_mpirun(Path(python)) or shutil.which("mpirun")
-    command = [str(mpirun), "--oversubscribe", "-n", str(RANKS), python, str(Path(__file__).resolve()), "--inside"]
-    command += [layout, str(out), str(given.steps), str(given.runs)]
-    command += [script.name, *ARGUMENTS.get(script.stem, ())]
+    out = Path(tempfile.mkdtemp()) / "recorded.json"
+    mpirun = find_mpirun(Path(given.python)) or shutil.which("mpirun")
+    command = [str(mpirun), "--oversubscribe", "-n", str(given.processes), given.python, str(RUNS)]
+    command += [layout, str(out), str(seconds), json.dumps(steps), script.name, *ARGUMENTS.get(script.stem, ())]
     why = ""
     with package_folder() as package:
-        variables = os.environ | environment(package, **AS_ROOT, MPLBACKEND="Agg")
+        variables = os.environ | environment(package, **MPI, MPLBACKEND="Agg")
         started = subprocess.Popen(
             command, env=variables, cwd=script.parent, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
@@ -167,57 +91,65 @@ def _ran(script: Path, layout: str, given: Any, python: str, folder: Path) -> tu
             started.terminate()
             started.communicate()
             why = f"cut off after {given.limit:g} s"
-    return {way: json.loads(path.read_text()) for way, path in ways.items() if path.is_file()}, why
+    found = json.loads(out.read_text()) if out.is_file() else {"records": [], "steps": [], "ended": []}
+    found["why"] = why or found.get("why", "")
+    return dict(found)
 
 
-def _apart(usual: list[list[float]], ours: list[list[float]]) -> float:
+def _apart(usual: list[list[float]], ours: list[list[float]]) -> tuple[float, int]:
+    """Return the largest relative difference of any record, and how many records have values at all."""
     import numpy as np
 
-    apart = 0.0
-    for a, b in zip(usual, ours, strict=False):
+    apart, many = 0.0, 0
+    for a, b in zip(usual, ours, strict=True):
         if len(a) != len(b):
-            return float("inf")
-        if a and (largest := float(np.abs(a).max())) > 1e-20:
+            return float("inf"), many
+        if a and (largest := float(np.abs(a).max())) > LEAST:
             apart = max(apart, float(np.abs(np.subtract(a, b)).max()) / largest)
-    return apart
+            many += 1
+    return apart, many
 
 
-def _compared(script: Path, layout: str, given: Any, python: str, folder: Path) -> tuple[str, str]:
+def _compared(script: Path, layout: str, given: Any) -> tuple[str, str]:
     """Return a verdict on a script with its layout, and details."""
-    found, why = _ran(script, layout, given, python, folder)
-    usual, stopped = found.get("usual", ([], why))
-    if not usual:
-        return "not compared", f"without a layout: {stopped or 'nothing was recorded'}"
-    if "ours" not in found and why.startswith("cut off"):
-        return "not compared", why
-    ours, broke = found.get("ours", ([], why))
-    if not ours or broke != stopped:
-        return "wrong", f"only with a layout: {broke or 'nothing was recorded'}"
-    apart = _apart(usual, ours)
-    told = f"{apart:.0e} over {min(len(usual), len(ours))} records" + (f"; {stopped}" if stopped else "")
-    return ("equal" if apart <= ROUND_OFF and len(usual) == len(ours) else "wrong"), told
+    usual = _ran(script, "", given.seconds, [], given)
+    if not usual["steps"]:
+        return "not compared", f"without a layout: {usual['why'] or 'nothing was recorded'}"
+    ours = _ran(script, layout, given.seconds, usual["steps"], given)
+    runs = len(ours["steps"])
+    if not runs:
+        return ("not compared" if ours["why"].startswith("cut off") else "wrong"), f"with a layout: {ours['why']}"
+    if ours["steps"] != usual["steps"][:runs] or (runs < len(usual["steps"]) and not ours["why"].startswith("cut off")):
+        return "wrong", f"steps {usual['steps']} without a layout, {ours['steps']} with it; {ours['why']}"
+    pairs = [_apart(a, b) for a, b in zip(usual["records"], ours["records"], strict=False)]
+    apart, many = max(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+    of = sum(len(records) for records in usual["records"][:runs])
+    told = f"{apart:.0e} | {many} of {of} | {sum(usual['steps'][:runs]):,} | {sum(usual['ended'][:runs])} of {runs}"
+    told += " | plain sources" if usual["without_modes"] else " |"
+    if usual["tolerance"]:
+        told += f" solved to {usual['tolerance']:.0e}"
+    if not many:
+        return "not compared", told
+    return "equal" if apart <= ROUND_OFF + 10 * usual["tolerance"] else "wrong", told
 
 
 def main() -> None:
     """Print the table."""
-    if sys.argv[1:2] == ["--inside"]:
-        layout, out, steps, runs, *script = sys.argv[2:]
-        inside(layout, out, int(steps), int(runs), script)
-        return
     from evenly.adapters.meep.cell.interpreter import find_python
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("examples", type=Path)
     parser.add_argument("--python")
     parser.add_argument("--only", default="")
-    parser.add_argument("--steps", type=int, default=150)
-    parser.add_argument("--runs", type=int, default=4)
-    parser.add_argument("--limit", type=float, default=60.0)
+    parser.add_argument("--seconds", type=float, default=12.0, help="Time of a script's runs; one run takes half.")
+    parser.add_argument("--limit", type=float, default=60.0, help="Most seconds of a script, its making included.")
+    parser.add_argument("--processes", type=int, default=RANKS, help="Processes of the compared runs.")
     parser.add_argument("--after", default="", help="The script after which to begin.")
     parser.add_argument("--without-runs", action="store_true", help="Only cut the cells.")
     given = parser.parse_args()
-    python, counts = str(find_python(given.python)), Counter[str]()
-    print("| script | layout | with and without |\n|---|---|---|", flush=True)
+    given.python, counts = str(find_python(given.python)), Counter[str]()
+    print("| script | verdict | difference | records with values | steps | runs to their end | |", flush=True)
+    print("|---|---|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
         # Scripts read files beside them, and write others.
@@ -228,12 +160,12 @@ def main() -> None:
             if script.stem <= given.after:
                 continue
             os.chdir(script.parent)
-            refused, layout = _layout_of(script, python, folder)
-            verdict, told = ("refused", "") if refused else ("accepted", "")
+            refused, layout = _layout_of(script, given.python, folder)
+            verdict, told = ("refused", refused) if refused else ("accepted", "")
             if not refused and not given.without_runs:
-                verdict, told = _compared(script, layout, given, python, folder)
+                verdict, told = _compared(script, layout, given)
             counts[verdict] += 1
-            print(f"| {script.stem} | {refused or 'yes'} | {verdict} {told} |", flush=True)
+            print(f"| {script.stem} | {verdict} | {told} |", flush=True)
         os.chdir(given.examples)
     print(f"\n{sum(counts.values())} scripts: {', '.join(f'{n} {verdict}' for verdict, n in sorted(counts.items()))}")
 

@@ -298,6 +298,16 @@ def survey(name: str) -> dict[str, float]:
     return {**cell.survey.totals, **cell.traits}
 
 
+def _mode(parity: int) -> Any:
+    return mp.EigenModeSource(mp.GaussianSource(1, fwidth=0.1), V(), size=V(0, 1), eig_parity=parity)
+
+
+def _beam(direction: Any) -> Any:
+    """Return a beam along y whose E has this direction."""
+    pulse = mp.GaussianSource(1, fwidth=0.1)
+    return mp.GaussianBeamSource(pulse, V(), size=V(1), beam_kdir=V(0, 1), beam_w0=0.5, beam_E0=direction)
+
+
 def _poled(name: str) -> Any:
     drude, lorentz = mp.DrudeSusceptibility(1.0, 0.1, sigma=1.0), mp.LorentzianSusceptibility(2.0, 0.1, sigma=0.5)
     metal = mp.Medium(epsilon=1.5, E_susceptibilities=[drude, lorentz])
@@ -317,6 +327,11 @@ def _poled(name: str) -> Any:
             "cell_size": V(2, 2),
             "sources": [mp.Source(mp.GaussianSource(1, fwidth=0.1), mp.Hz, V())],
         },
+        "mode across": {"cell_size": V(2, 2), "sources": [_mode(mp.ODD_Z + mp.EVEN_Y)]},
+        "mode within": {"cell_size": V(2, 2), "sources": [_mode(mp.EVEN_Z)]},
+        "any mode": {"cell_size": V(2, 2), "sources": [_mode(mp.EVEN_Y)]},
+        "beam across": {"cell_size": V(2, 2), "sources": [_beam(V(0, 0, 1))]},
+        "beam within": {"cell_size": V(2, 2), "sources": [_beam(V(1, 0, 0))]},
     }
     return mp.Simulation(**{"cell_size": V(2, 2, 2), "resolution": 10, "eps_averaging": False, **kinds[name]})
 

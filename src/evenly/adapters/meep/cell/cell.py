@@ -99,7 +99,7 @@ def active_components(sim: Any, grid: Grid) -> tuple[str, ...]:
         return (*ELECTRIC, *MAGNETIC)
     if grid.dimensions == 3 or (sim.dimensions == 3 and sim._infer_dimensions(sim.k_point) == 3):
         return (*ELECTRIC, *MAGNETIC)
-    wanted = {_name(source.component) for source in sim.sources}
+    wanted = {name for source in sim.sources for name in _excited(source)}
     if sim.dimensions == 1:
         return ("Ex", "Hy")
     across, within = ("Ez", "Hx", "Hy"), ("Ex", "Ey", "Hz")
@@ -124,6 +124,20 @@ def _couples_z(sim: Any) -> bool:
             if off is not None and (off.y != 0 or off.z != 0):
                 return True
     return False
+
+
+def _excited(source: Any) -> tuple[str, ...]:
+    """Return components of a plane that a source excites, one of each parity; "" if they aren't known."""
+    import meep as mp
+
+    if isinstance(source, mp.EigenModeSource) and not _name(source.component):
+        across, within = bool(source.eig_parity & mp.ODD_Z), bool(source.eig_parity & mp.EVEN_Z)
+    elif isinstance(source, mp.GaussianBeamSource):
+        e = source.beam_E0
+        across, within = e.z != 0, e.x != 0 or e.y != 0
+    else:
+        return (_name(source.component),)
+    return ("Ez" if across else "Hz",) if across != within else ("",)
 
 
 def _name(component: Any) -> str:
