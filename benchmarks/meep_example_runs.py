@@ -211,15 +211,29 @@ def run_script(script: list[str]) -> str:
     return ""
 
 
+def meeps_other_chunks() -> None:
+    """Let Meep itself cut simulations otherwise than it does by default: by its cost model, into three."""
+    import meep as mp
+
+    usual = mp.Simulation.__init__
+
+    def made(sim: Any, *args: Any, **kwargs: Any) -> None:
+        usual(sim, *args, **{**kwargs, "num_chunks": 3, "split_chunks_evenly": False})
+
+    mp.Simulation.__init__ = made
+
+
 def main() -> None:
-    """Run a script with a layout (or with "" for Meep's own chunks), and write what was recorded."""
+    """Run a script with a layout, with Meep's own chunks ("") or its "other" ones, and write what was recorded."""
     from evenly.adapters.meep.__main__ import _Layout
 
     layout, out, seconds, steps, *script = sys.argv[1:]
     recorder = Recorder(Path(out), float(seconds), json.loads(steps))
     without_modes(lambda: recorder.found.__setitem__("without_modes", True))
     chunks = None
-    if layout:
+    if layout == "other":
+        meeps_other_chunks()
+    elif layout:
         chunks = _Layout(layout, several=True)
         chunks.install()
     recorder.install()

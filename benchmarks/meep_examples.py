@@ -10,7 +10,9 @@ Then the script runs twice on two ranks, without a layout and with one. Without 
 after half of ``--seconds``, and the script after ``--seconds``; with one, they make as many steps. After each run, this
 compares all that monitors have recorded (fluxes, forces, energies, far fields, Fourier transformed fields) and the
 energy of the fields. The table has the largest difference, relative to the largest value of each. If Meep has no MPB,
-plain currents replace sources of modes in both, and the table says so.
+plain currents replace sources of modes in both, and the table says so. Where records differ, the script runs once more
+with chunks that Meep itself cuts otherwise: on several processes, Meep's `get_dft_array` adds points that two of them
+hold.
 
 The compared layout has three chunks of equal volume, because evenly often proposes the cut that Meep makes, too.
 """
@@ -96,12 +98,13 @@ def _ran(script: Path, layout: str, seconds: float, steps: list[int], given: Any
     return dict(found)
 
 
-def _apart(usual: list[list[float]], ours: list[list[float]]) -> tuple[float, int]:
+def _apart(usual: dict[str, Any], ours: dict[str, Any]) -> tuple[float, int]:
     """Return the largest relative difference of any record, and how many records have values at all."""
     import numpy as np
 
     apart, many = 0.0, 0
-    for a, b in zip(usual, ours, strict=True):
+    after_runs = zip(usual["records"], ours["records"], strict=False)
+    for a, b in (pair for both in after_runs for pair in zip(*both, strict=True)):
         if len(a) != len(b):
             return float("inf"), many
         if a and (largest := float(np.abs(a).max())) > LEAST:
@@ -121,8 +124,7 @@ def _compared(script: Path, layout: str, given: Any) -> tuple[str, str]:
         return ("not compared" if ours["why"].startswith("cut off") else "wrong"), f"with a layout: {ours['why']}"
     if ours["steps"] != usual["steps"][:runs] or (runs < len(usual["steps"]) and not ours["why"].startswith("cut off")):
         return "wrong", f"steps {usual['steps']} without a layout, {ours['steps']} with it; {ours['why']}"
-    pairs = [_apart(a, b) for a, b in zip(usual["records"], ours["records"], strict=False)]
-    apart, many = max(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+    apart, many = _apart(usual, ours)
     of = sum(len(records) for records in usual["records"][:runs])
     told = f"{apart:.0e} | {many} of {of} | {sum(usual['steps'][:runs]):,} | {sum(usual['ended'][:runs])} of {runs}"
     told += " | plain sources" if usual["without_modes"] else " |"
@@ -130,7 +132,10 @@ def _compared(script: Path, layout: str, given: Any) -> tuple[str, str]:
         told += f" solved to {usual['tolerance']:.0e}"
     if not many:
         return "not compared", told
-    return "equal" if apart <= ROUND_OFF + 10 * usual["tolerance"] else "wrong", told
+    if apart <= (allowed := ROUND_OFF + 10 * usual["tolerance"]):
+        return "equal", told
+    other, _ = _apart(usual, _ran(script, "other", given.seconds, usual["steps"], given))
+    return ("wrong" if other <= allowed else "as Meep's own"), f"{told} Meep's own cuts: {other:.0e}"
 
 
 def main() -> None:
