@@ -1,12 +1,11 @@
 """One rank of an MPI program alone: a library between the program and Open MPI that plays all the other ranks.
 
-With more ranks than cores, ranks take turns on the cores and find their caches cold. Alone, a rank runs as on a core of
-its own. The program must not depend on what its neighbours send: what they send is zero here. What all ranks agree on
-(MPI_Allreduce, MPI_Bcast, MPI_Scan) is recorded by a true run before, in each rank's file, and replayed; after the
-file's end, it is the rank's own value.
+With more ranks than cores, ranks take turns on them and find their caches cold. Alone, a rank runs as on a core of its
+own. The program must not depend on what its neighbours send: that is zero here. What all ranks agree on
+(MPI_Allreduce, MPI_Bcast) is recorded first by one process that does the work of all, and replayed; after the file's
+end, it is the rank's own value.
 
-Variables of the environment: `LONE_RANKS_RECORD` or `LONE_RANKS_REPLAY` is the folder of these files, and for a replay
-`LONE_RANKS_RANK` and `LONE_RANKS_COUNT` say which rank of how many it is.
+`lone_ranks_record` and `lone_ranks_play` of the library begin this, with the file, the rank, and how many there are.
 """
 
 from __future__ import annotations
@@ -21,24 +20,17 @@ SOURCE = r"""
 #include <stdlib.h>
 #include <string.h>
 typedef void *p;
-enum { UNKNOWN, APART, RECORD, REPLAY };
-static int mode, rank, count;
+enum { APART, RECORD, REPLAY };
+static int mode = APART, rank, count;
 static FILE *file;
 extern int PMPI_Comm_rank(p, int *), PMPI_Comm_size(p, int *), PMPI_Type_size(p, int *);
 
+void lone_ranks_record(const char *path) { mode = RECORD, file = fopen(path, "wb"); }
+void lone_ranks_play(const char *path, int rank_, int count_) {
+  mode = REPLAY, rank = rank_, count = count_, file = fopen(path, "rb");
+}
 static int how(p comm) {
-  if (comm != dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world")) return APART;
-  if (mode == UNKNOWN) {
-    const char *record = getenv("LONE_RANKS_RECORD"), *replay = getenv("LONE_RANKS_REPLAY");
-    mode = record ? RECORD : replay ? REPLAY : APART;
-    if (mode == APART) return mode;
-    if (mode == RECORD) PMPI_Comm_rank(comm, &rank);
-    else rank = atoi(getenv("LONE_RANKS_RANK")), count = atoi(getenv("LONE_RANKS_COUNT"));
-    char path[4096];
-    snprintf(path, sizeof path, "%s/lone%d", record ? record : replay, rank);
-    file = fopen(path, record ? "wb" : "rb");
-    if (!file) abort();
-  }
+  if (mode == APART || comm != dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world")) return APART;
   return mode;
 }
 static size_t bytes(int many, p type) {
@@ -52,13 +44,17 @@ static void record(const void *data, size_t size) {
   fflush(file);
 }
 static void replay(void *data, size_t size, const void *own) {
-  size_t known;
-  if (fread(&known, sizeof known, 1, file) != 1) {
-    if (own && own != (void *)1) memcpy(data, own, size);
+  size_t known = 0;
+  int more = fread(&known, sizeof known, 1, file) == 1;
+  /* A table of what each rank sends to each other one has one entry for one process. */
+  int table = more && known != size && size == known * count * count;
+  if (table) fseek(file, known, SEEK_CUR);
+  if (table || !more) {
+    if (own && own != (void *)1) memmove(data, own, size);
     return;
   }
   if (known != size || fread(data, 1, size, file) != size) {
-    fprintf(stderr, "Error: the rank alone calls MPI in another order than in the true run\n");
+    fprintf(stderr, "Error: the rank alone calls MPI in another order than one process does\n");
     abort();
   }
 }

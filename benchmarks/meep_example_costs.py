@@ -38,7 +38,7 @@ from evenly.adapters.meep.timing.rehearsals import pace_of
 from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.costs.cost_model import CostModel
 from evenly.decomposition.costs.locations import find_cost
-from evenly.decomposition.partitioning.partition import CutPlan, partition
+from evenly.decomposition.partitioning.partition import partition
 from evenly.errors import EvenlyError
 
 TIMER = Path(__file__).resolve().parent / "meep_example_timer.py"
@@ -46,32 +46,32 @@ Array = NDArray[np.float64]
 Row = dict[str, Any]
 
 
-def times_of(script: Path, ranks: int, layouts: Mapping[str, str], given: argparse.Namespace) -> list[Row]:
-    """Return what each rank of a script measured for each layout: all together, or one after the other."""
+def times_of(script: Path, layouts: Mapping[int, Mapping[str, str]], given: argparse.Namespace) -> dict[int, list[Row]]:
+    """Return what each rank of a script measured for each layout, by the number of ranks."""
     request = {
-        "script": [str(script), *ARGUMENTS.get(script.stem, ())],
-        "ranks": ranks, "layouts": dict(layouts), "rounds": given.rounds, "batch_s": given.batch_s,
+        "script": [str(script), *ARGUMENTS.get(script.stem, ())], "rounds": given.rounds, "batch_s": given.batch_s,
     }  # fmt: skip
-    together = [str(shutil.which("mpirun")), "--oversubscribe", "-n", str(ranks)]
     with tempfile.TemporaryDirectory() as text, package_folder() as package:
         folder = Path(text)
 
-        def start(before: Sequence[str], rounds: int, library: Path, **variables: str) -> None:
-            (folder / "request.json").write_text(json.dumps({**request, "rounds": rounds}), encoding="utf-8")
-            every = environment(package, **MPI, MPLBACKEND="Agg", **variables)
+        def start(before: Sequence[str], some: Mapping[int, Any], library: Path, played: str, **more: str) -> None:
+            about = {**request, "layouts": some, "library": played}
+            (folder / "request.json").write_text(json.dumps(about), encoding="utf-8")
             command = [*before, "env", f"LD_PRELOAD={library}", given.python, str(TIMER), str(folder)]
-            _finished(command, os.environ | every, given.limit)
+            _finished(command, os.environ | environment(package, **MPI, MPLBACKEND="Agg", **more), given.limit)
 
-        if given.together or ranks == 1:
+        if given.together:
             library = build_waiting(folder, Path(given.python))
-            start(together if ranks > 1 else [], given.rounds, library, **{VARIABLE: str(library)})
+            for ranks, some in layouts.items():
+                launch = [str(shutil.which("mpirun")), "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
+                start(launch, {ranks: some}, library, "", **{VARIABLE: str(library)})
         else:
             library = build_lone_ranks(folder, _mpi_of(Path(given.python)))
-            start(together, 0, library, LONE_RANKS_RECORD=text)
-            for rank in range(ranks):
-                alone = {"LONE_RANKS_RANK": str(rank), "LONE_RANKS_COUNT": str(ranks)}
-                start([], given.rounds, library, LONE_RANKS_REPLAY=text, **alone)
-        return [json.loads((folder / f"rank{rank}.json").read_text(encoding="utf-8")) for rank in range(ranks)]
+            start([], layouts, library, str(library))
+        return {
+            ranks: [json.loads((folder / f"rank{rank}of{ranks}.json").read_text("utf-8")) for rank in range(ranks)]
+            for ranks in layouts
+        }
 
 
 def _finished(command: Sequence[str], variables: Mapping[str, str], limit: float) -> None:
@@ -99,16 +99,24 @@ def guessed(cost: CostModel, cell: Cell, told: Row, ranks: int) -> float:
     return float(predicted(cost, cell, RankTimes(none, none, none, low, high, owners)).max())
 
 
-def rows_of(script: Path, cell: Cell, plan: CutPlan, cost: CostModel, given: argparse.Namespace) -> list[Row]:
-    """Measure a script on so many ranks as a plan has, and print a line for each layout."""
-    ranks = len(plan.seconds)
-    layouts = {"even": "even", "cost": "cost"} if ranks > 1 else {"even": "even"}
+def rows_of(script: Path, cell: Cell, cost: CostModel, given: argparse.Namespace) -> list[Row]:
+    """Measure a script on all numbers of ranks, and print a line for each layout."""
+    layouts: dict[int, dict[str, str]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        if plan.chosen != "even":
-            layouts["evenly"] = str(plan.save(Path(folder) / "layout.json"))
-        told = times_of(script, ranks, layouts, given)
+        for ranks in given.ranks:
+            layouts[ranks] = {"even": "even"} if ranks == 1 else {"even": "even", "cost": "cost"}
+            plan = partition(cell, ranks, cost)
+            if plan.chosen != "even" and ranks > 1:
+                layouts[ranks]["evenly"] = str(plan.save(Path(folder) / f"{ranks}.json"))
+        found = times_of(script, layouts, given)
+    return [row for ranks, told in found.items() for row in lines_of(script, cell, told, cost, given)]
+
+
+def lines_of(script: Path, cell: Cell, told: Sequence[Row], cost: CostModel, given: argparse.Namespace) -> list[Row]:
+    """Print a line for each layout of what ranks measured, and return it."""
+    ranks = len(told)
     rows, base = [], [part[0].max() for part in halves(told, "even", pace_of(cost))]
-    for way in layouts:
+    for way in told[0]:
         both, guess = halves(told, way, pace_of(cost)), guessed(cost, cell, told[0][way], ranks)
         slowest = [part[0].max() for part in both]
         ratios = [ours / usual for ours, usual in zip(slowest, base, strict=True)]
@@ -154,10 +162,10 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--points", type=float, default=1e5)
     parser.add_argument("--most", type=float, default=3e6, help="larger cells are left out")
-    parser.add_argument("--ranks", nargs="+", type=int, default=[1, 4, 8])
-    parser.add_argument("--rounds", type=int, default=16)
+    parser.add_argument("--ranks", nargs="+", type=int, default=[4, 8, 1])
+    parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--batch-s", type=float, default=0.02, help="CPU seconds of a batch of steps")
-    parser.add_argument("--limit", type=float, default=200.0, help="most seconds of a script on so many ranks")
+    parser.add_argument("--limit", type=float, default=600.0, help="most seconds of a script")
     parser.add_argument("--together", action="store_true", help="time all ranks at once, on the cores that there are")
     parser.add_argument("--json", type=Path, help="where to add the figures")
     given = parser.parse_args()
@@ -180,15 +188,12 @@ def measured(script: Path, cost: CostModel, given: argparse.Namespace) -> list[R
     rows: list[Row] = []
     warnings.simplefilter("ignore")
     os.chdir(script.parent)
-    for ranks in given.ranks:
-        try:
-            cell = cell_of_script(script, ARGUMENTS.get(script.stem, ()), ranks, given.python)
-            if not given.points <= cell.grid.box.volume <= given.most:
-                break
-            rows += rows_of(script, cell, partition(cell, ranks, cost), cost, given)
-        except (EvenlyError, RuntimeError, TimeoutError) as error:
-            print(f"| {script.stem} | | {ranks} | {str(error).splitlines()[-1][:120]} |", flush=True)
-            break
+    try:
+        cell = cell_of_script(script, ARGUMENTS.get(script.stem, ()), max(given.ranks), given.python)
+        if given.points <= cell.grid.box.volume <= given.most:
+            rows = rows_of(script, cell, cost, given)
+    except (EvenlyError, RuntimeError, TimeoutError) as error:
+        print(f"| {script.stem} | {str(error).splitlines()[-1][:120]} |", flush=True)
     return rows
 
 
