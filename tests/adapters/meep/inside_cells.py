@@ -329,6 +329,8 @@ def _poled(name: str) -> Any:
         },
         "mode across": {"cell_size": V(2, 2), "sources": [_mode(mp.ODD_Z + mp.EVEN_Y)]},
         "mode within": {"cell_size": V(2, 2), "sources": [_mode(mp.EVEN_Z)]},
+        "around": {"cell_size": V(2, 0, 2), "dimensions": mp.CYLINDRICAL, "m": 0},
+        "turning": {"cell_size": V(2, 0, 2), "dimensions": mp.CYLINDRICAL, "m": -2},
         "any mode": {"cell_size": V(2, 2), "sources": [_mode(mp.EVEN_Y)]},
         "beam across": {"cell_size": V(2, 2), "sources": [_beam(V(0, 0, 1))]},
         "beam within": {"cell_size": V(2, 2), "sources": [_beam(V(1, 0, 0))]},

@@ -206,6 +206,15 @@ def test_two_dimensions_have_terms_of_their_own_and_the_share_of_their_component
     assert [float(found["E points of planes"][0]) for found in (across, within)] == [16, 32]
 
 
+def test_points_of_cylindrical_cells_cost_more_and_still_more_if_fields_turn() -> None:
+    flat = Survey.of_blocks([np.arange(13), np.arange(2), np.arange(7)], (), np.zeros((12, 1, 6, 0)))
+    plane = Cell("meep", Grid((12.0, 0.0, 6.0), 1), flat, layers_apart=("pml",))
+    turning = replace(plane, traits={"cylindrical": 1.0, "turning": 1.0}, complex_fields=True)
+    found = [amounts(one, [[0, 0, 0]], [[12, 1, 6]]) for one in (plane, turning)]
+    assert [found[0][name].tolist() for name in ("points around", "turning points")] == [[0.0], [0.0]]
+    assert [found[1][name].tolist() for name in ("points around", "turning points")] == [[144.0], [144.0]]
+
+
 def test_a_chunk_of_no_points_costs_nothing() -> None:
     pieces = pieces_of(cell({"nonlinear": (9, 3, 3)}), *WHOLE)
     nothing = replace(pieces, high=pieces.low)

@@ -56,15 +56,6 @@ def test_columns_follow_from_each_other(cell: Cell) -> None:
     assert any("linear cost model alone" in note for note in found.notes)
 
 
-def test_a_cell_whose_costs_are_unsure_has_a_wider_interval(cell: Cell) -> None:
-    unsure = dataclasses.replace(cell, traits={**cell.traits, "cost error": 0.3})
-    widths = [
-        float(np.log(curve["upper_s"].iloc[0] / curve["step_s"].iloc[0]))
-        for curve in (evenly.forecast(one, [1], MACHINE, model=POINTS).curve for one in (cell, unsure))
-    ]
-    assert widths[1] == pytest.approx(np.hypot(widths[0], 0.3 * 1.645), rel=1e-3)
-
-
 def test_a_higher_level_is_wider(cell: Cell) -> None:
     wide, narrow = (evenly.forecast(cell, [2], MACHINE, model=POINTS, level=level).curve for level in (0.99, 0.5))
     assert wide["upper_s"].iloc[0] > narrow["upper_s"].iloc[0]

@@ -89,7 +89,8 @@ class Meep(Program):
     ``"magnetic_conductivity"``, ``"nonlinear"``, ``"off-diagonal xy"`` (``xz``, ``yz``), ``"magnetic_anisotropic"``,
     ``"pole …"``, ``"pole magnetic …"`` and ``"polarised Ex"`` (…, ``"polarised Hz"``). Absorbers are taken from the
     cell, since Meep makes no separate chunks for them. The cell's traits ``"Ex"`` … ``"Hz"`` are 1 for the components
-    that are stepped, else 0. Without them all are stepped.
+    that are stepped, else 0. Without them all are stepped. In cylindrical cells, the trait ``"cylindrical"`` is 1, and
+    ``"turning"`` too if m isn't 0: their curls take more sweeps over all points (``step_db.cpp`` in Meep).
     """
 
     name = "meep"
@@ -97,6 +98,8 @@ class Meep(Program):
         Term("points", about="curl of every component, in three dimensions"),
         Term("points of planes", about="the same in one and two dimensions"),
         Term("E points of planes", about="points of components of E there, which are computed from D"),
+        Term("points around", about="points of cylindrical cells, whose curls have sums over r"),
+        Term("turning points", about="points of cylindrical cells with an m other than 0"),
         Term("rows", "row", "rows of points along the last axis: where loops begin"),
         Term("processes", "process", "what is done whatever a process holds; one for every leaf of a layout"),
         Term("chunks", "chunk", "chunks, those of PMLs included"),
@@ -150,6 +153,8 @@ class Meep(Program):
         per_component: dict[str, Any] = {
             "points": volume * chunks.thick.all(),
             "points of planes": planes,
+            "points around": planes * pieces.cell.traits.get("cylindrical", 0.0),
+            "turning points": planes * pieces.cell.traits.get("turning", 0.0),
             "rows": volume / np.maximum(1, pieces.shape[:, chunks.last]),
             "faces copied": faces.sum(axis=1) - faces[:, chunks.last],
             "row ends copied": faces[:, chunks.last],

@@ -212,7 +212,6 @@ def forecast_step(
         half = float(np.hypot(known.half_width(level), known.cost.pace_half_width(level)))
     else:
         seconds, half = workload.load.seconds, known.half_width(level)
-    half = float(np.hypot(half, workload.cell.traits.get("cost error", 0.0) * _normal(level)))
     load = workload.load
     found = replay(seconds, workload.messages, machine, memory_bytes=load.memory_bytes, late=load.late, fed=load.fed)
     share = found.communication_s / found.step_s

@@ -89,6 +89,11 @@ def test_only_the_components_that_sources_excite_are_stepped_in_a_plane(inside: 
     assert ["".join(name for name in names if one[name]) for one in found] == ["EzHxHy", "ExEyHz", "".join(names)]
 
 
+def test_cylindrical_cells_are_told_and_whether_their_fields_turn(inside: Inside) -> None:
+    found = [inside("survey", name) for name in ("around", "turning", "across")]
+    assert [(one.get("cylindrical"), one.get("turning")) for one in found] == [(1.0, 0.0), (1.0, 1.0), (None, None)]
+
+
 @pytest.mark.parametrize(
     ("source", "stepped"),
     [

@@ -10,7 +10,6 @@ Absorbers are conductivities and do not make chunks of their own.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from evenly.adapters.meep.cell.couplings import coarser, with_couplings
@@ -22,7 +21,6 @@ from evenly.adapters.meep.layers import depths
 from evenly.adapters.meep.symmetry import kept_axes
 from evenly.decomposition.cells.cell import NO_LAYERS, Cell
 from evenly.decomposition.cells.survey import Survey
-from evenly.errors import EvenlyWarning
 from evenly.fdtd.cell.boundaries import Layers
 from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC, Grid
 from evenly.fdtd.media.structure import Structure
@@ -31,9 +29,6 @@ __all__ = ["BLOCKS", "POINTS", "active_components", "cell_of"]
 
 #: Largest cell whose every point is sampled.
 POINTS = 2_000_000
-#: Standard deviation of the logarithm of a cylindrical cell's costs, which are those of a plane: two such cells took
-#: 1.2 and 1.5 times as long (`benchmarks/cost_meep.py --cells ring ring_around`).
-CYLINDRICAL_ERROR = 0.3
 #: Most blocks of a survey.
 BLOCKS = 2_000_000
 
@@ -56,19 +51,7 @@ def cell_of(sim: Any, *, points: int = POINTS, blocks: int = BLOCKS, name: str =
     ------
     InputError
         If the simulation has objects or materials that evenly doesn't know.
-
-    Warns
-    -----
-    EvenlyWarning
-        If the cell is cylindrical, since its costs aren't calibrated.
     """
-    if is_cylindrical(sim):
-        warnings.warn(
-            "The cell is cylindrical: its costs are those of a plane, and two such cells took 1.2 and 1.5 times as "
-            "long.",
-            EvenlyWarning,
-            stacklevel=2,
-        )
     grid, origin = grid_of(sim)
     periodic = _periodic(sim)
     pml, absorber = (depths(sim, grid, kind) for kind in ("PML", "Absorber"))
@@ -163,11 +146,16 @@ def _survey(sim: Any, structure: Structure, points: int, blocks: int) -> Survey:
     return with_couplings(object_survey(structure, blocks=blocks, by_component=True), structure, rough)
 
 
+def _around(sim: Any) -> dict[str, float]:
+    """Return the traits of a cylindrical cell: Meep steps more at its points, and still more if m isn't 0."""
+    return {"cylindrical": 1.0, "turning": float(sim.m != 0)}
+
+
 def _traits(sim: Any, structure: Structure, active: tuple[str, ...]) -> dict[str, float]:
     electric, magnetic = poles_of(media_of(sim, structure))
     return {
         "electric poles": float(electric),
         "magnetic poles": float(magnetic),
         **{name: float(name in active) for name in (*ELECTRIC, *MAGNETIC)},
-        **({"cost error": CYLINDRICAL_ERROR} if is_cylindrical(sim) else {}),
+        **(_around(sim) if is_cylindrical(sim) else {}),
     }

@@ -41,6 +41,7 @@ def meep_designs() -> list[Design]:
         _presence,
         _pairs,
         _planes,
+        _rings,
         _large,
     )
     return [design for make in (*features, _blocks, _films, _metals, _absorbed, _slabs) for design in make()]
@@ -264,6 +265,18 @@ def _planes() -> Iterator[Design]:
             media = {**_PLANAR, **(_MEDIA_OF_PLANES if n == 180 else {})}
             for name, medium in media.items():
                 yield Design("planes", f"{name}, {n}^2 of {component}", {**plane, "medium": medium})
+
+
+def _rings() -> Iterator[Design]:
+    """Cylindrical cells: real fields of m = 0, and complex ones of another m."""
+    for m in (0, 3):
+        for r, z in ((60, 60), (100, 160), (200, 120)):
+            cell: Settings = {"points": [r, 1, z], "around": m}
+            yield Design("rings", f"{r}x{z}, m = {m}", cell)
+            layers = [{"kind": "pml", "axis": axis, "points": 12, "side": "high"} for axis in "xz"]
+            yield Design("rings", f"PML, {r}x{z}, m = {m}", {**cell, "layers": layers})
+        poles = {"points": [100, 1, 160], "around": m, "medium": {"epsilon": 2.0, "poles": 2}}
+        yield Design("rings", f"two poles, 100x160, m = {m}", poles)
 
 
 def _large() -> Iterator[Design]:

@@ -16,6 +16,8 @@ Lengths are in grid points: the resolution is 10, and the middle of the cell is 
     ``kind`` ("pml" or "absorber"), ``axis``, ``points``, ``side`` ("low" or "high").
 ``periodic``, ``complex``
     Periodic sides, complex fields.
+``around``
+    The m of a cylindrical cell, whose x is r: from 0 to as many points as it has.
 ``monitors``
     ``kind`` ("flux" across z, or "fields" of one component), ``size``, ``frequencies``, ``center``, and ``every``, the
     number of steps from one transform to the next.
@@ -40,7 +42,7 @@ def simulation(settings: Settings, **more: Any) -> Any:
     import meep as mp
 
     points = settings["points"]
-    asked = [make for name, make in OPTIONS.items() if settings.get(name) or name == "sources"]
+    asked = [make for name, make in OPTIONS.items() if settings.get(name, False) is not False or name == "sources"]
     given = {keyword: value for make in asked for keyword, value in make(settings).items()}
     size = mp.Vector3(*(n / RESOLUTION if n > 1 else 0 for n in points))
     sim = mp.Simulation(cell_size=size, resolution=RESOLUTION, eps_averaging=False, Courant=0.35, **given, **more)
@@ -127,7 +129,9 @@ def _layers(settings: Settings) -> Settings:
     kinds, sides = {"pml": mp.PML, "absorber": mp.Absorber}, {"low": mp.Low, "high": mp.High}
     made = [
         kinds[one["kind"]](
-            one["points"] / RESOLUTION, direction=getattr(mp, one["axis"].upper()), side=sides[one["side"]]
+            one["points"] / RESOLUTION,
+            direction=getattr(mp, "R" if "around" in settings and one["axis"] == "x" else one["axis"].upper()),
+            side=sides[one["side"]],
         )
         for one in settings["layers"]
     ]
@@ -158,6 +162,16 @@ def _complex(_: Settings) -> Settings:
     return {"force_complex_fields": True}
 
 
+def _around(settings: Settings) -> Settings:
+    import meep as mp
+
+    # A source at the axis would excite some m alone.
+    place = mp.Vector3(settings["points"][0] / RESOLUTION / 4, 0, 0.05)
+    pulse = mp.GaussianSource(1.0, fwidth=0.5)
+    sources = [mp.Source(pulse, component, place) for component in (mp.Er, mp.Ep, mp.Ez)]
+    return {"dimensions": mp.CYLINDRICAL, "m": settings["around"], "sources": sources}
+
+
 def _watch(sim: Any, monitor: Settings) -> None:
     import meep as mp
 
@@ -179,4 +193,5 @@ OPTIONS = {
     "medium": _medium,
     "periodic": _periodic,
     "complex": _complex,
+    "around": _around,
 }
