@@ -271,11 +271,11 @@ def _rings() -> Iterator[Design]:
     """Cylindrical cells: real fields of m = 0, and complex ones of another m."""
     for m in (0, 3):
         for r, z in ((60, 60), (100, 160), (200, 120)):
-            cell: Settings = {"points": [r, 1, z], "around": m}
+            cell: Settings = {"points": [r, 1, z], "around": {"m": m}}
             yield Design("rings", f"{r}x{z}, m = {m}", cell)
             layers = [{"kind": "pml", "axis": axis, "points": 12, "side": "high"} for axis in "xz"]
             yield Design("rings", f"PML, {r}x{z}, m = {m}", {**cell, "layers": layers})
-        poles = {"points": [100, 1, 160], "around": m, "medium": {"epsilon": 2.0, "poles": 2}}
+        poles = {"points": [100, 1, 160], "around": {"m": m}, "medium": {"epsilon": 2.0, "poles": 2}}
         yield Design("rings", f"two poles, 100x160, m = {m}", poles)
 
 

@@ -17,7 +17,7 @@ Lengths are in grid points: the resolution is 10, and the middle of the cell is 
 ``periodic``, ``complex``
     Periodic sides, complex fields.
 ``around``
-    The m of a cylindrical cell, whose x is r: from 0 to as many points as it has.
+    ``m`` of a cylindrical cell, whose x is r, from 0 to as many points as it has.
 ``monitors``
     ``kind`` ("flux" across z, or "fields" of one component), ``size``, ``frequencies``, ``center``, and ``every``, the
     number of steps from one transform to the next.
@@ -42,7 +42,7 @@ def simulation(settings: Settings, **more: Any) -> Any:
     import meep as mp
 
     points = settings["points"]
-    asked = [make for name, make in OPTIONS.items() if settings.get(name, False) is not False or name == "sources"]
+    asked = [make for name, make in OPTIONS.items() if settings.get(name) or name == "sources"]
     given = {keyword: value for make in asked for keyword, value in make(settings).items()}
     size = mp.Vector3(*(n / RESOLUTION if n > 1 else 0 for n in points))
     sim = mp.Simulation(cell_size=size, resolution=RESOLUTION, eps_averaging=False, Courant=0.35, **given, **more)
@@ -169,7 +169,7 @@ def _around(settings: Settings) -> Settings:
     place = mp.Vector3(settings["points"][0] / RESOLUTION / 4, 0, 0.05)
     pulse = mp.GaussianSource(1.0, fwidth=0.5)
     sources = [mp.Source(pulse, component, place) for component in (mp.Er, mp.Ep, mp.Ez)]
-    return {"dimensions": mp.CYLINDRICAL, "m": settings["around"], "sources": sources}
+    return {"dimensions": mp.CYLINDRICAL, **settings["around"], "sources": sources}
 
 
 def _watch(sim: Any, monitor: Settings) -> None:
