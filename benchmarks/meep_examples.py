@@ -6,13 +6,13 @@ need the modules autograd, gdstk, PyMieScatt or nlopt in Meep's Python. Five scr
 for.
 
 For each script, it finds the cell up to the first time step, as `evenly partition` does, and cuts it for two ranks.
-Then the script runs twice on two ranks, without a layout and with one. Without one, runs end by their own conditions or
+Then the script runs twice on two processes (or ``--processes``), without a layout and with one. Without one, runs end by their own conditions or
 after half of ``--seconds``, and the script after ``--seconds``; with one, they make as many steps. After each run, this
 compares all that monitors have recorded (fluxes, forces, energies, far fields, Fourier transformed fields) and the
 energy of the fields. The table has the largest difference, relative to the largest value of each. If Meep has no MPB,
 plain currents replace sources of modes in both, and the table says so. Where records differ, the script runs once more
-with chunks that Meep itself cuts otherwise: on several processes, Meep's `get_dft_array` adds points that two of them
-hold.
+with chunks that Meep itself cuts otherwise: some of what Meep's `get_dft_array` returns depends on those, too. Where
+`h5topng`, which draws pictures, is missing, a program that does nothing takes its place.
 
 The compared layout has three chunks of equal volume, because evenly often proposes the cut that Meep makes, too.
 """
@@ -80,7 +80,8 @@ def _ran(script: Path, layout: str, seconds: float, steps: list[int], given: Any
     command += [layout, str(out), str(seconds), json.dumps(steps), script.name, *ARGUMENTS.get(script.stem, ())]
     why = ""
     with package_folder() as package:
-        variables = os.environ | environment(package, **MPI, MPLBACKEND="Agg")
+        path = f"{os.environ['PATH']}:{_no_pictures(out.parent)}"
+        variables = os.environ | environment(package, **MPI, MPLBACKEND="Agg", PATH=path)
         started = subprocess.Popen(
             command, env=variables, cwd=script.parent, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
@@ -96,6 +97,14 @@ def _ran(script: Path, layout: str, seconds: float, steps: list[int], given: Any
     found = json.loads(out.read_text()) if out.is_file() else {"records": [], "steps": [], "ended": []}
     found["why"] = why or found.get("why", "")
     return dict(found)
+
+
+def _no_pictures(folder: Path) -> Path:
+    """Make a program in a folder that takes the place of `h5topng` and does nothing, and return the folder."""
+    program = folder / "h5topng"
+    program.write_text("#!/bin/sh\n", encoding="utf-8")
+    program.chmod(0o755)
+    return folder
 
 
 def _apart(usual: dict[str, Any], ours: dict[str, Any]) -> tuple[float, int]:
