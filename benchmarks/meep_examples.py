@@ -6,13 +6,15 @@ need the modules autograd, gdstk, PyMieScatt or nlopt in Meep's Python. Five scr
 for.
 
 For each script, it finds the cell up to the first time step, as `evenly partition` does, and cuts it for two ranks.
-Then the script runs twice on two processes (or ``--processes``), without a layout and with one. Without one, runs end by their own conditions or
-after half of ``--seconds``, and the script after ``--seconds``; with one, they make as many steps. After each run, this
-compares all that monitors have recorded (fluxes, forces, energies, far fields, Fourier transformed fields) and the
-energy of the fields. The table has the largest difference, relative to the largest value of each. If Meep has no MPB,
-plain currents replace sources of modes in both, and the table says so. Where records differ, the script runs once more
-with chunks that Meep itself cuts otherwise: some of what Meep's `get_dft_array` returns depends on those, too. Where
-`h5topng`, which draws pictures, is missing, a program that does nothing takes its place.
+Then the script runs twice, on two processes or as many as ``--processes`` says: without a layout and with one. Without
+one, runs end by their own conditions or after half of ``--seconds``, and the script after ``--seconds``; with one, they
+make as many steps. After each run, this compares all that monitors have recorded (fluxes, forces, energies, far fields,
+Fourier transformed fields) and the energy of the fields. The table has the largest difference, relative to the largest
+value of each. Where records differ, the script runs once more with chunks that Meep itself cuts otherwise: some of what
+Meep's `get_dft_array` returns depends on those, too.
+
+If Meep has no MPB, plain currents replace sources of modes in all runs, and the table says so. Where `h5topng`, which
+draws pictures, is missing, a program that does nothing takes its place.
 
 The compared layout has three chunks of equal volume, because evenly often proposes the cut that Meep makes, too.
 """
