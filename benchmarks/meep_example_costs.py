@@ -163,8 +163,13 @@ def main() -> None:
     parser.add_argument("--points", type=float, default=1e5)
     parser.add_argument("--most", type=float, default=3e6, help="larger cells are left out")
     parser.add_argument("--ranks", nargs="+", type=int, default=[4, 8, 1])
-    parser.add_argument("--rounds", type=int, default=12)
-    parser.add_argument("--batch-s", type=float, default=0.02, help="CPU seconds of a batch of steps")
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument(
+        "--batch-s",
+        type=float,
+        default=0.003,
+        help="CPU seconds of a batch of steps; short, so that no other program comes in between",
+    )
     parser.add_argument("--limit", type=float, default=600.0, help="most seconds of a script")
     parser.add_argument("--together", action="store_true", help="time all ranks at once, on the cores that there are")
     parser.add_argument("--json", type=Path, help="where to add the figures")
