@@ -110,8 +110,8 @@ def _tell(path: Path, report: dict[str, Any], simulation: int) -> None:
     if simulation == 1 and makes_several(path):
         many = "makes" if simulations_in(path) > 1 else "may make"
         said = (
-            f"{path} {many} several simulations: the first that runs was taken (--which 2 takes the second). In a run on "
-            "the layout, Meep itself cuts those with another cell."
+            f"{path} {many} several simulations: the first that runs was taken (--which 2 takes the second). In a run "
+            "on the layout, Meep itself cuts those with another cell."
         )
         warnings.warn(said, EvenlyWarning, stacklevel=3)
 
