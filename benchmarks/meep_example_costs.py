@@ -25,11 +25,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.cost_meep import predicted
-from benchmarks.lone_ranks import build_lone_ranks
-from benchmarks.meep_examples import ARGUMENTS, MPI
 from numpy.typing import NDArray
 
+from cost_meep import predicted
 from evenly.adapters.meep.cell.interpreter import environment, find_python, package_folder
 from evenly.adapters.meep.cell.scripts import cell_of_script
 from evenly.adapters.meep.timing.mpi_waiting import VARIABLE, _mpi_of, build_waiting
@@ -40,6 +38,8 @@ from evenly.decomposition.costs.cost_model import CostModel
 from evenly.decomposition.costs.locations import find_cost
 from evenly.decomposition.partitioning.partition import partition
 from evenly.errors import EvenlyError
+from lone_ranks import build_lone_ranks
+from meep_examples import ARGUMENTS, MPI
 
 TIMER = Path(__file__).resolve().parent / "meep_example_timer.py"
 Array = NDArray[np.float64]
