@@ -48,12 +48,21 @@ Lines = Mapping[str, Mapping[str, Sequence[Sequence[float]]]]
 def is_per_worker(name: str) -> bool:
     """Tell whether a name says that it is a size for each worker, so that more workers do more work.
 
+    Workers of each worker, as threads of a core, are a setting.
+
     Examples
     --------
     >>> [is_per_worker(name) for name in ("cells_per_core", "atoms/rank", "particles per node", "ranks_per_node")]
     [True, True, True, False]
+    >>> is_per_worker("hyperthreads_per_core"), is_per_worker("GPUs per rank")
+    (False, False)
     """
-    return bool(_PER_WORKER.search(name.replace("/", " per "))) and not kind_of(name)
+    words = name.replace("/", " per ")
+    match = _PER_WORKER.search(words)
+    if match is None or kind_of(name):
+        return False
+    of_each = words[: match.start()].rstrip(" _-")
+    return not kind_of(of_each) and not of_each.lower().endswith("threads")
 
 
 def weak_scaling(configurations: pd.DataFrame) -> dict[str, dict[str, list[list[float]]]]:

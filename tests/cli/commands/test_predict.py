@@ -181,6 +181,15 @@ def test_a_size_for_each_core_is_weak_scaling(evenly: Evenly, saved: bool) -> No
     assert evenly("allocate", name, *(() if saved else LAW), "--cores", "64").code == 2
 
 
+@pytest.mark.parametrize("name", ["threads_per_core", "threads-per-core", "hyperthreads per core"])
+def test_threads_of_each_core_are_a_setting(evenly: Evenly, name: str) -> None:
+    rows = [(p, 1, 4 + 800 / p) for p in (1, 2, 4, 8, 16, 32)]
+    pd.DataFrame(rows, columns=["cores", name, "seconds"]).to_csv("h.csv", index=False)
+    shown = evenly("predict", "h.csv", *LAW, "--cores", "1..64")
+    assert shown.code == 0
+    assert "weak scaling" not in shown.err
+
+
 def test_a_column_that_no_model_knows_is_said(evenly: Evenly, scaling: str) -> None:
     Path("ask.csv").write_text("cores,grid\n4,800\n")
     shown = evenly("predict", scaling, *LAW, "--file", "ask.csv")
