@@ -48,6 +48,14 @@ def test_numbered_files_are_parts_of_one_table(tmp_path: Path) -> None:
     assert found.configurations["cores"].tolist() == [2, 4, 8]
 
 
+@pytest.mark.parametrize("names", [("7.4.1-lumi.csv", "7.4.1-puhti.csv"), ("qe.lumi.csv", "qe.puhti.csv")])
+def test_names_of_tables_end_at_their_suffix(tmp_path: Path, names: tuple[str, str]) -> None:
+    for slower, name in zip((1.0, 1.15), names, strict=True):
+        rows = "".join(f"{p},{slower * 800 / p}\n" for p in (8, 16, 32, 64))
+        (tmp_path / name).write_text(f"cores,time_s\n{rows}")
+    assert list(scan(tmp_path).runs) == [name.removesuffix(".csv") for name in names]
+
+
 def test_a_broken_file_does_not_stop_the_others(tmp_path: Path) -> None:
     write(tmp_path / "good.csv")
     write(tmp_path / "bad.csv", "cores,seconds\n2,x\n")

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evenly.readers.files import stem_of
+
 if TYPE_CHECKING:
     from evenly.readers import Measurements
 
@@ -61,4 +63,4 @@ def name_of(path: Path) -> str:
     ('ocean', 'models')
     """
     name = path.resolve().name
-    return (name if path.is_dir() else name.split(".")[0]) or name or "runs"
+    return (name if path.is_dir() else stem_of(path.resolve())) or name or "runs"

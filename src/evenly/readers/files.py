@@ -11,6 +11,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -30,6 +31,7 @@ __all__ = [
     "lines",
     "number",
     "plain_suffix",
+    "stem_of",
     "stream",
     "text",
 ]
@@ -46,6 +48,8 @@ _OPENERS: dict[bytes, Callable[..., IO[Any]]] = {
     b"\xfd7zXZ\x00": lzma.open,
     b"BZh": bz2.open,
 }
+#: A dot, unless digits stand on both sides.
+_DOT = re.compile(r"(?<!\d)\.|\.(?!\d)")
 _BROKEN = (OSError, EOFError, lzma.LZMAError, zlib.error)
 
 
@@ -169,6 +173,17 @@ def plain_suffix(path: Path) -> str:
     """
     suffix = path.suffix.lower()
     return Path(path.stem).suffix.lower() if suffix in (".gz", ".xz", ".bz2") else suffix
+
+
+def stem_of(path: Path) -> str:
+    """Return a file's name up to its first dot that stands between no digits, as those of a version do.
+
+    Examples
+    --------
+    >>> stem_of(Path("runs/ocean.csv.gz")), stem_of(Path("7.4.1-lumi.csv"))
+    ('ocean', '7.4.1-lumi')
+    """
+    return _DOT.split(path.name)[0] or path.stem
 
 
 def is_file(path: Path) -> bool:

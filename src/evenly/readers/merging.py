@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from evenly.readers.files import stem_of
 from evenly.readers.registry import Skipped
 from evenly.runs.runs import Runs
 
@@ -99,8 +100,9 @@ def merge(parts: Sequence[Part]) -> tuple[dict[str, Runs], list[str], list[Skipp
 def _name(parts: Sequence[Part]) -> tuple[list[Part], list[str]]:
     """Name parts without a solver after their files; change nothing if all parts belong to one solver."""
     unnamed = [part for part in parts if not part.solver]
-    names = _file_names(unnamed)
-    numbered = sorted({path.name for path, name in names.items() if name != _stem(path)})
+    stems = {part.path: _stem(part) for part in unnamed}
+    names = _file_names(unnamed, stems)
+    numbered = sorted({path.name for path, name in names.items() if name != stems[path]})
     together: list[str] = []
     if numbered and _are_curves(unnamed):
         which = " and ".join(numbered) if len(numbered) < 3 else f"{numbered[0]} … {numbered[-1]}"
@@ -119,16 +121,19 @@ def _name(parts: Sequence[Part]) -> tuple[list[Part], list[str]]:
     return named, [*told, *together]
 
 
-def _stem(path: Path) -> str:
-    return path.name.split(".")[0] or path.stem
+def _stem(part: Part) -> str:
+    """Return what tells a file from others: tables are called ``lumi.cpu.csv``, and logs ``run.8cores.log``."""
+    if part.format != _TABLE:
+        return stem_of(part.path)
+    packed = part.path.suffix.lower() in (".gz", ".xz", ".bz2")
+    return Path(part.path.stem).stem if packed else part.path.stem
 
 
-def _file_names(parts: Sequence[Part]) -> dict[Path, str]:
+def _file_names(parts: Sequence[Part], stems: Mapping[Path, str]) -> dict[Path, str]:
     """Name each file by its stem; drop a final number if several files then share the name (``run-1``, ``run-2``).
 
     The number stays where the files hold curves that differ, as those of two components do.
     """
-    stems = {part.path: _stem(part.path) for part in parts}
     plain = {path: _NUMBERING.sub("", stem) or stem for path, stem in stems.items()}
     groups: dict[str, list[Part]] = defaultdict(list)
     for part in parts:
