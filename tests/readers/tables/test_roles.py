@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -359,3 +360,27 @@ def test_labels_that_differ_in_more_than_a_count_are_asked_about(tmp_path: Path)
     with pytest.raises(ReadError, match=r"'experiment' is left out .* --parameters ranks,experiment"):
         scan(path)
     assert scan(path, parameters="ranks").runs[""].parameters == ["ranks"]
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ("parallel efficiency [%]", r"an efficiency .* t \* n / \(nodes \* efficiency\)"),
+        ("strong scaling efficiency", "neither a time nor a rate"),
+        ("Effizienz", "neither a time nor a rate"),
+        ("E(p)", "neither a time nor a rate"),
+        ("speedup", "a speed-up .* divided by the speed-up"),
+        ("S(p)", "divided by the speed-up"),
+    ],
+)
+@pytest.mark.parametrize("typed", [{}, {"time": ...}, {"time": ..., "unit": "1/s"}, {"time": ..., "unit": "s"}])
+@pytest.mark.parametrize("size", ["", "cells"])
+def test_a_ratio_of_times_is_no_rate(tmp_path: Path, column: str, said: str, typed: dict[str, Any], size: str) -> None:
+    """1/(efficiency * nodes) is the relative time of one size; 1/efficiency, as of a rate, rises with the nodes."""
+    rows = [f"{n},{e}" + (f",{k}" if size else "") for k, (n, e) in enumerate(((1, 99.1), (2, 97.3), (4, 71.9)))]
+    path = write(tmp_path, ",".join(filter(None, ["nodes", column, size])) + "\n" + "\n".join(rows) + "\n")
+    options: dict[str, Any] = {name: column if value is ... else value for name, value in typed.items()}
+    if not options and size:
+        said = "pass time= .* with one of the columns 'cells'"
+    with pytest.raises(ReadError, match=said):
+        TableReader(**options, parameters="nodes" if options else None).read(path)

@@ -14,6 +14,7 @@ from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed
 from evenly.readers.tables.clock_times import between, in_parts, start_and_end
 from evenly.readers.tables.per_work import time_of_work
+from evenly.readers.tables.ratios import ratio_of_times, refuse_ratios
 from evenly.readers.tables.roles import is_limit, is_result, is_summed, words_of
 from evenly.readers.tables.side_by_side import pattern_in, shared_pattern
 from evenly.readers.tables.states import name_key
@@ -131,6 +132,7 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
         column, why = options.time, "named in time= (--time)"
     else:
         column, why, made = _guess(values, free)
+    refuse_ratios(values, [column])
     _refuse_other_times(values, column)
     if made is None:
         _refuse_ends(values, column)
@@ -322,7 +324,10 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
             return column, why, _Made((span.start, span.end), said)
         found = durations
     named = [name for name in map(str, values.cells.columns) if not is_unnamed(name)]
-    may_be = [name for name in named if not kind_of(name) and not values.is_label(name)]
+    others = [name for name in named if not kind_of(name) and not values.is_label(name)]
+    may_be = [name for name in others if not ratio_of_times(name)]
+    if not found and not any(map(values.is_numeric, may_be)):
+        refuse_ratios(values, [name for name in others if name not in may_be])
     shown = ", ".join(map(repr, found or may_be or named))
     why = (
         f"{' and '.join(map(repr, found))} may each be the time" if found else "no column's name says that it is a time"
