@@ -181,6 +181,7 @@ REFUSED = [
     (["measure", "study.toml", "--store", "--json"], "--store needs a value, but is followed by --json"),
     (["predict", "a.csv", "--at", "--json"], "--at needs a value, but is followed by --json"),
     (["allocate", "a.csv", "--cores", "128", "--cores", "64"], "--cores may be given once, but is given 2 times"),
+    (["read", "a.csv", "--where", "cores > 1", "--where", "cores < 9"], 'join conditions with and, as --where "'),
     (["fit", "a.csv", "--learn", "secondes"], "did you mean 'seconds'?"),
     (["read", "a.csv", "-O", "warmup=2"], "did you mean 'warm_up'?"),
     (["fit", "a.csv", "--method", "pmfn"], "did you mean 'pmnf'?"),

@@ -169,6 +169,15 @@ def _refuse_old_words(command: Any, path: str, args: list[str]) -> None:
             raise InputError(f"{old} is now {new}")
 
 
+#: How several values of an option are typed in one.
+_SEVERAL = {
+    "--cores": "give several numbers of cores with commas, as 64,128",
+    "--where": "join conditions with and, as --where \"cores < 400 and kind == 'measured'\"",
+    "--train": "join conditions with and, as --train \"cores < 400 and kind == 'measured'\"",
+    "--parameters": "give several columns with commas, as cores,mesh",
+}
+
+
 class _Command(TyperCommand):
     """A command that refuses an option given twice, of which typer uses the last, or without its value.
 
@@ -195,7 +204,7 @@ class _Command(TyperCommand):
 
     def _refuse_twice(self, option: Any, given: list[Any]) -> None:
         if len(given) > 1:
-            hint = ": give several numbers of cores with commas, as 64,128" if option.opts[0] == "--cores" else ""
+            hint = f": {_SEVERAL[option.opts[0]]}" if option.opts[0] in _SEVERAL else ""
             raise InputError(f"{option.opts[0]} may be given once, but is given {len(given)} times{hint}")
 
 

@@ -310,9 +310,12 @@ class _Collector:
             self._take(root, self.readers)
             return
         named = [one for one in self.readers if plain_suffix(root) in getattr(one, "named_only", ())]
-        if named and root.is_file() and not self._recognising(root):
-            self._take(root, named)
-            return
+        if named and root.is_file():
+            others = self._recognising(root)
+            if not others:
+                self._take(root, named)
+                return
+            _refuse_both(root, [one for one in named if one not in others], others)
         for path in self.walk.below(root, lambda folder: bool(self._recognising(folder))):
             candidates = self._recognising(path)
             if candidates:
@@ -357,6 +360,15 @@ class _Collector:
     def first_parts(self) -> list[Part]:
         """Return one part per path."""
         return list({part.path: part for part in reversed(self.parts)}.values())[::-1]
+
+
+def _refuse_both(path: Path, named: Sequence[Reader], others: Sequence[Reader]) -> None:
+    """Refuse a text that readers of its name find something in, beside what the others recognise in it."""
+    for reader in named:
+        found = reader.beside(path) if hasattr(reader, "beside") else ""
+        if found:
+            ways = " or ".join(f"format={one.name!r} (--format {one.name})" for one in (others[0], reader))
+            raise ReadError(path, f"it holds {found} beside what is in the format {others[0].name!r}: pass {ways}")
 
 
 def _recognises(reader: Reader, path: Path) -> bool:

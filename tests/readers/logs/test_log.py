@@ -300,3 +300,15 @@ def test_a_run_that_the_scheduler_ended_is_refused(tmp_path: Path) -> None:
     path.write_text(text + "slurmstepd: error: *** STEP 4711.0 ON n001 CANCELLED AT 2026-11-26 DUE TO TIME LIMIT ***\n")
     with pytest.raises(ReadError, match="the scheduler ended this run"):
         LogReader(pattern=pattern).read(path)
+
+
+def test_a_log_beside_tables_in_one_text_is_asked_about(tmp_path: Path, ours: Path) -> None:
+    path = tmp_path / "README.md"
+    log = LOG.format(8, 1000, 9.5)
+    path.write_text(f"# Scaling\n\n| cores | time [s] |\n|---|---|\n| 2 | 31.5 |\n| 4 | 17.5 |\n\n```\n{log}```\n")
+    with pytest.raises(ReadError, match=r"1 table, at the line 3, beside .*--format log\) or .*--format table\)"):
+        scan(path, pattern=[ours])
+    assert scan(path, pattern=[ours], format="log").runs["ours"].values.tolist() == [9.5]
+    assert scan(path, format="table").runs[""].values.tolist() == [31.5, 17.5]
+    path.write_text(f"# Scaling\n\n```\n{log}```\n")
+    assert len(scan(path, pattern=[ours]).runs["ours"]) == 1

@@ -68,3 +68,15 @@ def test_what_is_proposed_is_taken(tmp_path: Path, name: str) -> None:
             scan(path, **{option: value})
         found += proposed
     assert len(found) > 5
+
+
+def test_a_second_condition_holds_the_first_one(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    rows = zip((1, 2, 4, "oops", 16, 32), (*range(1, 6), "mean"), T, strict=True)
+    path.write_text("mesh,run,time_s\n" + "".join(f"{m},{n},{t}\n" for m, n, t in rows))
+    (first,) = [value for option, value in _proposed(_question(path)) if option == "where"]
+    with pytest.raises(ReadError) as asked:
+        scan(path, where=first)
+    (both,) = [value for option, value in _proposed(str(asked.value)) if option == "where"]
+    assert both == f'({first}) and mesh != "oops"'
+    assert len(scan(path, where=both).runs[""]) == 4

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from evenly.errors import ReadError
 from evenly.readers.scanning import Measurements, scan
 from evenly.runs.cores import find_cores
 
@@ -62,3 +63,41 @@ def test_counts_in_labels_are_called_by_their_words(tmp_path: Path, pattern: str
     runs = scan(path).runs[""]
     assert runs.parameters == [name]
     assert find_cores(runs.space).of(runs.configurations, len(runs.configurations)).min() == cores
+
+
+CASES = [(size, p) for size in (1, 4, 16) for p in (8, 16, 32, 64)]
+
+
+def _cases(folder: Path, name: str, labels: dict[int, str], end: str = "_np{}") -> Path:
+    path = folder / "cases.csv"
+    rows = [f"{labels[n]}{end.format(p)},{p},{5 + 80 * n / p}\n" for n, p in CASES if n in labels]
+    path.write_text(f"{name},np,time_s\n" + "".join(rows))
+    return path
+
+
+@pytest.mark.parametrize(("name", "parameter"), [("case", "case"), ("name", "name"), ("job", "size")])
+def test_a_size_beside_a_count_in_labels_is_a_parameter(tmp_path: Path, name: str, parameter: str) -> None:
+    path = _cases(tmp_path, name, {n: f"cavity_{n}M" for n in (1, 4, 16)})
+    runs = scan(path).runs[""]
+    assert runs.parameters == [parameter, "np"]
+    assert sorted(set(runs.configurations[parameter])) == [1_000_000, 4_000_000, 16_000_000]
+
+
+@pytest.mark.parametrize(
+    "labels", [{1: "strong", 4: "weak"}, {1: "mesh1", 4: "mesh2", 16: "mesh3"}, {1: "1M", 4: "4M"}]
+)
+def test_other_labels_beside_a_count_are_asked_for(tmp_path: Path, labels: dict[int, str]) -> None:
+    path = _cases(tmp_path, "case", labels)
+    with pytest.raises(ReadError, match=r"runs that only differ in it differ in time by .* --parameters np,case"):
+        scan(path)
+    found = scan(path, parameters="np,case")
+    assert sorted(found.runs[""].configurations["case"].unique()) == [f"{label}_np" for label in labels.values()]
+    assert any("'case' is read without the count in its labels" in note for note in found.notes)
+
+
+def test_labels_that_change_nothing_are_not_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text(
+        "case,np,time_s\n" + "".join(f"r{k}_np{p},{p},{80 / p + k / 100}\n" for p in (8, 16) for k in (1, 2, 3))
+    )
+    assert scan(path).runs[""].parameters == ["np"]

@@ -160,3 +160,27 @@ def test_yaml_is_refused_by_name(tmp_path: Path) -> None:
     path.write_text("- {cores: 1, time_s: 9}\n- {cores: 2, time_s: 5}\n")
     with pytest.raises(ReadError, match="write YAML as JSON"):
         scan(path)
+
+
+BOX = """                     Strong scaling
+┌──────────┬─────────┬────────────┬────────────┬────────┐
+│     size │   ranks │        min │     median │ allocs │
+├──────────┼─────────┼────────────┼────────────┼────────┤
+│ (64, 64) │  (1, 1) │    3.641 s │    3.686 s │   2336 │
+│ (64, 64) │  (1, 2) │    1.917 s │    1.918 s │   2782 │
+│ (64, 64) │  (2, 2) │ 952.029 ms │ 954.833 ms │   2822 │
+│ (64, 64) │  (2, 4) │ 452.029 ms │ 464.833 ms │   2902 │
+└──────────┴─────────┴────────────┴────────────┴────────┘
+"""
+
+
+@pytest.mark.parametrize("name", ["bench.txt", "README.md"])
+def test_a_table_in_a_drawn_box(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(BOX, encoding="utf-8")
+    found = scan(path)
+    runs = found.runs[""]
+    assert runs.parameters == ["ranks"]
+    assert runs.configurations["ranks"].tolist() == [1, 2, 4, 8]
+    np.testing.assert_allclose(runs.values, [3.686, 1.918, 0.954833, 0.464833])
+    assert {one.name: one.role for one in found.columns}["min"] == "outcome"

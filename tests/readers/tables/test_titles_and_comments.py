@@ -82,3 +82,13 @@ def test_comments_behind_that_with_the_names(tmp_path: Path, header: str) -> Non
 def test_a_numbered_speed_up_is_an_outcome(tmp_path: Path) -> None:
     rows = "16 53.31 1.00\n32 29.04 1.86\n64 16.97 3.27\n256 7.22 7.32\n"
     assert _read(tmp_path, f"# 1:cores 2:time[s] 3:speedup\n{rows}", "runs.dat").parameters == ["cores"]
+
+
+@pytest.mark.parametrize(
+    "above", ["", "# EPYC 7763, two of them\n#\n", "# ranks   wall clock (ms)\n" + "# 8  9\n" * 12]
+)
+def test_names_in_a_comment_may_hold_blanks(tmp_path: Path, above: str) -> None:
+    rows = "".join(f"{p}          {10_000 // p}\n" for p in (1, 2, 4, 8))
+    runs = _read(tmp_path, f"{above}# ranks       wall clock (ms)\n{rows}", "runs.txt")
+    assert runs.parameters == ["ranks"]
+    assert runs.values.tolist() == [10.0, 5.0, 2.5, 1.25]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["aligned_in_text", "tables_in_text", "without_borders"]
+__all__ = ["aligned_in_text", "boxes_as_bars", "tables_in_text", "without_borders"]
 
 _RULE = re.compile(r"\s*\|?[\s:|+=-]*[-=]{2,}[\s:|+=-]*\|?\s*")
 #: A rule without gaps, below the names.
@@ -14,8 +14,26 @@ _LINE = re.compile(r"-{3,}|={3,}")
 _COLUMNS = re.compile(r"={2,}(\s+={2,})+\s*")
 #: A title of at most so many lines, with the border, stands above a table.
 _MOST_ABOVE = 4
+#: Characters that draw boxes.
+_BOX = re.compile(r"[\u2500-\u257f]")
+_VERTICAL, _HORIZONTAL = frozenset("│┃║╎╏┆┇┊┋├┼┤╞╪╡╠╬╣┝┿┥┠╂┨┣╋┫╟╫╢"), frozenset("─━═╌╍┄┅┈┉")
 #: So many lines alike are a table.
 _FEWEST = 3
+
+
+def boxes_as_bars(lines: Sequence[str]) -> list[str]:
+    """Return lines with plain bars and rules in place of those of a drawn box, as Julia and rich print tables.
+
+    Examples
+    --------
+    >>> boxes_as_bars(["┌───┬───┐", "│ n │ s │", "├───┼───┤"])
+    ['+---+---+', '| n | s |', '|---|---|']
+    """
+    return [_BOX.sub(_plain, line) if _BOX.match(line.strip()) else line for line in lines]
+
+
+def _plain(drawn: re.Match[str]) -> str:
+    return "|" if drawn[0] in _VERTICAL else "-" if drawn[0] in _HORIZONTAL else "+"
 
 
 def without_borders(lines: Sequence[str]) -> list[str]:

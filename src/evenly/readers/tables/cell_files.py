@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from evenly.errors import EvenlyError, MissingExtraError, ReadError
 from evenly.readers.files import UNENDED, head, is_file, is_unended, lines, plain_suffix
 from evenly.readers.registry import Skipped
-from evenly.readers.tables.bordered import aligned_in_text, tables_in_text
+from evenly.readers.tables.bordered import aligned_in_text, boxes_as_bars, tables_in_text
 from evenly.readers.tables.columns import time_candidates
-from evenly.readers.tables.delimited import Delimited, parse
+from evenly.readers.tables.delimited import COMMENTS, Delimited, parse
 from evenly.readers.tables.doubts import without_doubts
 from evenly.readers.tables.excel import read_sheet
 from evenly.readers.tables.json_rows import is_rows, read_rows
@@ -34,7 +34,15 @@ from evenly.runs.durations import is_duration
 from evenly.runs.files import check_parquet
 from evenly.runs.runs import Runs
 
-__all__ = ["TEXT_WITH_TABLES", "Cells", "looks_like_table", "may_hold_table", "plain_cells", "read_cells"]
+__all__ = [
+    "TEXT_WITH_TABLES",
+    "Cells",
+    "looks_like_table",
+    "may_hold_table",
+    "plain_cells",
+    "read_cells",
+    "tables_beside",
+]
 
 _RUNS_HEADER = "# evenly runs "
 _TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".psv")
@@ -44,6 +52,8 @@ _EXCEL_SUFFIXES = (".xlsx", ".xlsm")
 _JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 #: Text of which a part is a table.
 TEXT_WITH_TABLES = (".md", ".markdown", ".org", ".tex")
+#: So many lines of a table tell whether it is one.
+_FIRST_LINES = 12
 #: What marks text in Markdown, and is no part of a cell: bold, code, and the backslash before a mark.
 _MARKS = re.compile(r"\*\*|`|\\(?=[~*_|<>#%-])")
 #: A column of numbers, whose name would begin a comment elsewhere.
@@ -220,7 +230,9 @@ def _of_parquet(path: Path) -> Cells | Runs:
 def _names_a_time(path: Path) -> bool:
     """Tell whether loosely named text starts with a header that names a time, and numbers below it."""
     try:
-        start = head(path).split("\n")[:12]
+        start = head(path).split("\n")
+        plain = [at for at, line in enumerate(start) if line.strip() and not line.lstrip().startswith(COMMENTS)]
+        start = start[: min(plain, default=0) + _FIRST_LINES]
         table = parse(path, start[:-1] if len(start) > 2 else start)
         times = [table.frame[found.column] for found in time_candidates(table.frame.columns)]
         return any(
@@ -230,12 +242,18 @@ def _names_a_time(path: Path) -> bool:
         return False
 
 
-def _only_table(path: Path, content: list[str]) -> list[str]:
-    """Return the lines of a text with all but its table empty, so that their numbers stay the same."""
+def _as_bars(path: Path, content: list[str]) -> list[str]:
+    """Return the lines of a text with its tables as Markdown draws them."""
     if plain_suffix(path) == ".tex":
         content = latex_as_bars(content)
     if plain_suffix(path) == ".org":
         content = org_as_bars(content)
+    return boxes_as_bars(content)
+
+
+def _only_table(path: Path, content: list[str]) -> list[str]:
+    """Return the lines of a text with all but its table empty, so that their numbers stay the same."""
+    content = _as_bars(path, content)
     found = tables_in_text(content) or aligned_in_text(content)
     if len(found) > 1:
         at = " and ".join(str(one.start + 1) for one in found)
@@ -252,6 +270,22 @@ def _only_table(path: Path, content: list[str]) -> list[str]:
     return [
         _NUMBERS.sub("| nr ", _MARKS.sub("", line)) if number in found[0] else "" for number, line in enumerate(content)
     ]
+
+
+def tables_beside(path: Path) -> str:
+    """Return which drawn tables a text holds, in words; "" if none.
+
+    Examples
+    --------
+    >>> tables_beside(Path("nothing_there.md"))
+    ''
+    """
+    try:
+        found = tables_in_text(_as_bars(path, lines(path)))
+    except EvenlyError:
+        return ""
+    at = ", ".join(str(one.start + 1) for one in found)
+    return f"{len(found)} table{'s' * (len(found) > 1)}, at the line{'s' * (len(found) > 1)} {at}," if found else ""
 
 
 def _load_runs(path: Path) -> Runs:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.files import is_unended
-from evenly.readers.tables.bordered import without_borders
+from evenly.readers.tables.bordered import boxes_as_bars, without_borders
 from evenly.readers.tables.header_rows import joined_header, refuse_side_by_side, without_row_numbers
 from evenly.readers.tables.number_texts import is_share
 from evenly.readers.tables.titles import knows_columns, titles_above, without_title
@@ -27,7 +27,7 @@ from evenly.readers.tables.unit_row import are_units, is_unit_of_time
 from evenly.runs.durations import is_duration
 from evenly.runs.files import FORMULA
 
-__all__ = ["Delimited", "parse"]
+__all__ = ["COMMENTS", "Delimited", "parse"]
 
 #: A quote at the start of a cell.
 _QUOTE = re.compile(r'(?:^|[\t;|,])\s*"')
@@ -35,7 +35,8 @@ _QUOTE = re.compile(r'(?:^|[\t;|,])\s*"')
 _FOOTER = re.compile(r"\(\d+ rows?\)|\d+ rows? in set(?: \(.*\))?", re.IGNORECASE)
 _SEPARATOR_LINE = re.compile(r"sep=(?P<mark>[,;|\t])", re.IGNORECASE)
 _DELIMITERS = ("\t", ";", "|", ",")
-_COMMENTS = ("#", "%", "//", "!")
+#: What begins a comment.
+COMMENTS = ("#", "%", "//", "!")
 _SAMPLE = 40
 #: A quoted cell has at most so many lines.
 _MOST_LINES = 20
@@ -100,7 +101,7 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     >>> table.frame.to_dict("list"), table.lines.tolist()
     ({'cores': ['2'], 'time': ['1,5']}, [3])
     """
-    text_lines = _with_whole_cells(without_borders(text_lines))
+    text_lines = _with_whole_cells(without_borders(boxes_as_bars(text_lines)))
     content = _content(text_lines)
     if not content:
         raise ReadError(path, "the file holds no table, only empty lines or comments")
@@ -149,7 +150,7 @@ def _content(text_lines: Sequence[str]) -> list[tuple[int, str]]:
             continue
         if stripped.startswith("|") and stripped.endswith("|"):  # as in Markdown
             line = stripped[1:-1]
-        if stripped.startswith(_COMMENTS):
+        if stripped.startswith(COMMENTS):
             comments.append((number, stripped.lstrip("#%/!").strip()))
             if len(table) == 1 and (units := _units_below(table[0][1], line)):
                 table.append((number, units))
@@ -166,9 +167,8 @@ def _commented_header(comments: Sequence[tuple[int, str]], first: str) -> list[t
 
     It is the last one of which they are known, or else the last of all.
     """
-    delimiter = _find_delimiter([first])
     named = [at for at, (_, text) in enumerate(comments) if _is_header_of(text, first)]
-    known = [at for at in named if knows_columns(_unnumbered(_cells(comments[at][1], delimiter)))]
+    known = [at for at in named if knows_columns(_unnumbered(_names_in(comments[at][1], first)))]
     for at in (*known[-1:], *(at for at in named[-2:] if at >= len(comments) - 2)):
         below = _units_below(comments[at][1], comments[at + 1][1]) if at + 1 < len(comments) else ""
         if below and are_units(_cells(below, _find_delimiter([comments[at][1]]))):
@@ -224,11 +224,19 @@ def _is_header_of(comment: str, first: str) -> bool:
     """Tell whether a comment line names the columns of the first row, as gnuplot users write it."""
     delimiter = _find_delimiter([first])
     cells = _cells(first, delimiter)
-    names = _cells(comment, delimiter)
+    names = _names_in(comment, first)
     numeric = sum(cell[:1].isdigit() or _is_number(cell) or is_share(cell) for cell in cells)
     # Between blanks alone, any remark of so many words looks like names.
     fewest = 0 if delimiter in _DELIMITERS else len(cells) / 2
     return len(names) == len(cells) > 1 and numeric > fewest and not any(map(_is_number, names))
+
+
+def _names_in(comment: str, first: str) -> list[str]:
+    """Return the names of columns in a comment above a first row; between wide blanks, they may hold single ones."""
+    delimiter = _find_delimiter([first])
+    wide = _cells(comment, "  ")
+    is_wide = delimiter == " " and len(wide) == len(_cells(first, delimiter)) > 1
+    return wide if is_wide else _cells(comment, delimiter)
 
 
 def _without_headers(path: Path, rows: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:

@@ -14,7 +14,7 @@ from evenly.readers.tables.roles import ENOUGH, words_of
 from evenly.readers.tables.states import name_key
 from evenly.runs.count_names import letters
 
-__all__ = ["JOBS", "TITLES", "USERS", "identifies"]
+__all__ = ["JOBS", "TITLES", "USERS", "identifies", "without_number"]
 
 _IDENTIFIERS = frozenset({
     "operator", "tester", "bearbeiter",
@@ -124,8 +124,23 @@ def _number_runs(cells: Sequence[str]) -> bool:
 
 def _tells(cells: Sequence[str], counts: NDArray[np.float64]) -> bool:
     """Tell whether labels differ in nothing but the number of their row: bench_016 beside 16 cores."""
-    texts = [
-        tuple("" if part.isdigit() and float(part) == count else part for part in re.split(r"(\d+)", cell))
-        for cell, count in zip(cells, counts.tolist(), strict=True)
-    ]
-    return len(set(cells)) > 1 and len(set(texts)) == 1
+    return len(set(cells)) > 1 and len(set(without_number(cells, counts))) == 1
+
+
+def without_number(cells: Sequence[str], counts: NDArray[np.float64]) -> list[str]:
+    """Return labels without the number that is that of their row, (n_rows,), in all of them at the same place.
+
+    Examples
+    --------
+    >>> without_number(["fine_np8", "h2o_np016", "fine_np32"], np.array([8, 16, 32.0]))
+    ['fine_np', 'h2o_np', 'fine_np']
+    >>> without_number(["fine_np8", "fine_np16"], np.array([8, 8.0]))
+    ['fine_np8', 'fine_np16']
+    """
+    parts = [re.split(r"(\d+)", cell) for cell in cells]
+    numbers = min((len(one) // 2 for one in parts), default=0)
+    for place in (*range(1, 2 * numbers, 2), *range(-2, -2 * numbers - 1, -2)):  # from the front, and from the end
+        if all(one[place] and float(one[place]) == count for one, count in zip(parts, counts.tolist(), strict=True)):
+            for one in parts:
+                one[place] = ""
+    return list(map("".join, parts))

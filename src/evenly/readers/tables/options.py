@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from evenly.errors import option_text
 from evenly.readers.tables.number_texts import Decimal
 
 __all__ = ["TableOptions"]
@@ -31,3 +32,13 @@ class TableOptions:
     categories: tuple[str, ...] = ()
     decimal: Decimal = "auto"
     sheet: str | None = None
+
+    def with_where(self, condition: str) -> str:
+        """Return ``--where`` with a condition beside the one that was typed, as a shell takes both.
+
+        Examples
+        --------
+        >>> TableOptions().with_where("cores > 0"), TableOptions(where="n < 9").with_where("cores > 0")
+        ("--where 'cores > 0'", "--where '(n < 9) and cores > 0'")
+        """
+        return option_text("--where", f"({self.where}) and {condition}" if self.where else condition)

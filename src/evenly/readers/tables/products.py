@@ -18,6 +18,8 @@ __all__ = ["PRODUCT", "with_factors"]
 _SIGN = re.compile(r"\s*[x×*]\s*", re.IGNORECASE)
 #: 64x64x64.
 PRODUCT = re.compile(r"\d+(?:\s*[x×*]\s*\d+)+", re.IGNORECASE)
+#: (64, 64, 64), as Python and Julia print it.
+_TUPLE = re.compile(r"\(\d+(?:, *\d+)+,?\)")
 #: Between the words of a name, an x stands alone.
 _IN_BRACKETS = re.compile(r"[^(\[]*[(\[]\s*([^)\]]+?)\s*[)\]]")
 #: Words of what has a number of points, whichever way these lie.
@@ -65,7 +67,7 @@ def with_factors(
         name = str(column)
         inner = _IN_BRACKETS.fullmatch(name.strip())  # Layout (nodes x tasks)
         words = _BETWEEN.split(inner[1] if inner else name.strip())
-        factors = [_SIGN.split(cell) if PRODUCT.fullmatch(cell) else [] for cell in its]
+        factors = [_factors(cell) for cell in its]
         alike = len(its) > 2 and all(len(one) == len(factors[0]) > 1 for one in factors)
         what = "processes" if words_of(name) & _PROCESSES else "points" if words_of(name) & _SIZES else ""
         counts = alike and what and len(words) < 2 and not words_of(name) & _OTHERS and name not in labels
@@ -87,3 +89,16 @@ def with_factors(
             found[word] = pd.Series([one[place] for one in factors], index=cells.index, dtype=object)
         notes.append(f"{name!r} is read as {' and '.join(map(repr, words))}")
     return pd.DataFrame(found, dtype=object, index=cells.index), tuple(notes)
+
+
+def _factors(cell: str) -> list[str]:
+    """Return the factors of ``8x4`` or ``(8, 4)``; none of anything else.
+
+    Examples
+    --------
+    >>> _factors("8 x 4"), _factors("(8, 4)"), _factors("8.5")
+    (['8', '4'], ['8', '4'], [])
+    """
+    if _TUPLE.fullmatch(cell):
+        return re.findall(r"\d+", cell)
+    return _SIGN.split(cell) if PRODUCT.fullmatch(cell) else []

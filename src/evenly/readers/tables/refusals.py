@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError, option_text
 from evenly.readers.tables import columns as words
+from evenly.readers.tables.identifiers import without_number
 from evenly.readers.tables.remarks import is_mark, is_wrong, not_measured, not_used, off_the_law
 from evenly.readers.tables.repetitions import chosen_by
 from evenly.readers.tables.roles import Column, is_count, look_measured
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.values import Values
+from evenly.runs.count_names import kind_of
 from evenly.space.expressions import quoted, unlike
 
 __all__ = [
@@ -60,7 +62,7 @@ def refuse_summaries(values: Values, column: str) -> None:
         raise values.at(
             summaries[0],
             f"{word!r} in column {column!r} is no run like the others: leave such rows out with where= "
-            f"({option_text('--where', unlike(column, word))})",
+            f"({values.options.with_where(unlike(column, word))})",
         )
 
 
@@ -80,7 +82,7 @@ def refuse_marks(values: Values, time: str, seconds: NDArray[np.float64], failed
     for row in np.flatnonzero(marks):
         where = "above" if seconds[row] > np.median(seconds[measured]) else "below"
         condition = f"{quoted(time)} != {float(values.numbers(time)[row])!r}"
-        way = "" if values.are_durations(time) else f" with where= ({option_text('--where', condition)})"
+        way = "" if values.are_durations(time) else f" with where= ({values.options.with_where(condition)})"
         raise values.at(
             int(row),
             f"{texts[row]!r} in column {time!r} may mark a run that failed, far {where} all others: leave it out{way}, "
@@ -167,11 +169,10 @@ def refuse_remarks(
             if row is None:
                 row, why = _wrong(values, parameters, seconds, cells)
         if row is not None:
-            before = f"({where}) and " if where else ""
             raise values.at(
                 row,
                 f"{cells[row]!r} in column {column!r} {why}: leave such rows out with where= "
-                f"({option_text('--where', before + unlike(column, cells[row]))}), or learn from all, with the columns "
+                f"({values.options.with_where(unlike(column, cells[row]))}), or learn from all, with the columns "
                 f"that were varied named in parameters= ({option_text('--parameters', ','.join(parameters))})",
             )
 
@@ -276,8 +277,8 @@ def refuse_choices(
         if column in values.options.quantities:
             continue
         cells = [cell or "(none)" for cell in values.texts(column)] if half_blank else values.texts(column)
-        if each:  # strong-16, weak-16
-            cells = [re.sub(r"\d+", "", cell) for cell in cells]
+        if each:
+            cells = _without_numbers(values, cells, parameters)
         if len(set(cells)) > (len(cells) / 2 if each else _MOST_CHOSEN):
             continue
         ratio, differ, compared = chosen_by(values.cells[list(parameters)], cells, seconds)
@@ -294,3 +295,13 @@ def refuse_choices(
                 f"{ratio:.3g} times, {where} configurations alike: if it was chosen, {chosen}; if not, "
                 f"{option_text('--parameters', ','.join(parameters))}",
             )
+
+
+def _without_numbers(values: Values, cells: list[str], parameters: Sequence[str]) -> list[str]:
+    """Return labels without counts of their rows (mesh2 of mesh2_np16), else without numbers (strong of strong-16)."""
+    bare = cells
+    for name in parameters:
+        if kind_of(name) and values.is_numeric(name):
+            bare = without_number(bare, values.numbers(name))
+    few = bare != cells and 1 < len(set(bare)) <= len(cells) / 2
+    return bare if few else [re.sub(r"\d+", "", cell) for cell in cells]

@@ -130,7 +130,9 @@ _ERRORS = frozenset({"error", "err", "l2", "linf", "rmse", "mae", "deviation", "
 #: Words of the power that a run draws, and those that tell of what was set.
 _POWER = frozenset({"power", "watts", "watt", "leistung", "puissance", "potencia"})
 _CHOSEN = frozenset({"cap", "capped", "budget", "set", "setting", "target", "level", "of", "max", "grenze"})
-_MEMORY = frozenset({"memory", "mem", "rss", "footprint", "resident", "speicher", "arbeitsspeicher", "mémoire"})
+_MEMORY = frozenset({
+    "memory", "mem", "rss", "footprint", "resident", "allocs", "allocations", "speicher", "arbeitsspeicher", "mémoire",
+})  # fmt: skip
 #: Statistics of a time beside a time.
 _STATISTIC_NAMES = frozenset({
     "mean", "avg", "average", "median", "min", "max", "minimum", "maximum", "sd", "iqr", "cv", "var", "sigma", "p50",

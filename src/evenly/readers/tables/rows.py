@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.errors import ReadError, option_text
+from evenly.errors import ReadError
 from evenly.readers.tables.columns import NO_TIME
 from evenly.readers.tables.repetitions import are_whole
 from evenly.readers.tables.states import state_of
@@ -71,7 +71,7 @@ def status_and_seconds(
     bad = (status == "ok") & ~((seconds > 0) & np.isfinite(seconds))
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        way = f", or leave such rows out with {option_text('--where', f'{quoted(column)} > 0')}"
+        way = f", or leave such rows out with {values.options.with_where(f'{quoted(column)} > 0')}"
         raise values.at(
             row,
             f"the time in column {column!r} must be a number above 0, but got {cells.iloc[row]!r}: correct it, or mark "

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.errors import ReadError, option_text
+from evenly.errors import ReadError
 from evenly.readers.tables.columns import unit_of_time
 from evenly.readers.tables.repetitions import are_whole
 from evenly.readers.tables.roles import bounds_time, words_of
@@ -109,7 +109,7 @@ def _told(values: Values, column: str, *, asked: bool) -> Sequence[State] | None
         raise ReadError(
             values.path,
             f"{told}: choose the rows that went well with where= (--where), as in "
-            f"{option_text('--where', f'{quoted(column)} == …')}, or write ok and failed",
+            f"{values.options.with_where(f'{quoted(column)} == …')}, or write ok and failed",
         )
     if told is None and (asked or must_be_states(column, values.texts(column))):
         row = next((row for row, cell in enumerate(values.cells[column]) if state_of(cell) is None), 0)

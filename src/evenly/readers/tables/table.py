@@ -20,13 +20,20 @@ from evenly.errors import EvenlyError, InputError, MissingExtraError, ReadError
 from evenly.readers.base import Reader
 from evenly.readers.registry import Skipped, name_list
 from evenly.readers.tables.bookkeeping import with_labels_named
-from evenly.readers.tables.cell_files import TEXT_WITH_TABLES, Cells, looks_like_table, plain_cells, read_cells
+from evenly.readers.tables.cell_files import (
+    TEXT_WITH_TABLES,
+    Cells,
+    looks_like_table,
+    plain_cells,
+    read_cells,
+    tables_beside,
+)
 from evenly.readers.tables.interpretation import Interpretation
 from evenly.readers.tables.number_texts import Decimal
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.roles import Column
 from evenly.readers.tables.side_by_side import stacked, stacked_by
-from evenly.readers.tables.sizes import with_sizes
+from evenly.readers.tables.sizes import with_sizes, without_counts
 from evenly.readers.tables.unit_row import with_unit_column
 from evenly.readers.tables.wide import narrowed
 from evenly.runs.runs import Runs
@@ -120,6 +127,10 @@ class TableReader(Reader):
     def recognises(self, path: Path) -> bool:
         return looks_like_table(path)
 
+    def beside(self, path: Path) -> str:
+        """Return which tables a text of another format holds, too, in words; "" if none."""
+        return tables_beside(path)
+
     def read(self, path: Path) -> dict[str, Runs]:
         self.notes, self.skipped, self.columns = [], [], []
         try:
@@ -142,7 +153,8 @@ class TableReader(Reader):
         known = {options.time, options.solver, options.status, *options.quantities, *options.categories}
         known |= {*options.parameters, *(Expression(options.where).names if options.where else ())}
         cells, sizes = with_sizes(cells, {name for name in known if name})
-        told, why_time = (*told, *sizes), ""
+        cells, bare = without_counts(cells, options.parameters)
+        told, why_time = (*told, *sizes, *bare), ""
         free = not (options.time or options.solver or options.parameters or options.quantities)
         pattern = options.time if options.time and "*" in options.time and options.time not in cells else None
         wide = (narrowed(cells, rows) or stacked(cells, rows)) if free else None

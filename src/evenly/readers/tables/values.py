@@ -242,7 +242,7 @@ class Values:
             raise self.at(
                 row,
                 f"a number was expected in column {name!r}, as in most rows, but got {cell!r}: correct it, leave such "
-                f"rows out with where= ({option_text('--where', unlike(name, cell))}), or pass categories=[{name!r}] "
+                f"rows out with where= ({self.options.with_where(unlike(name, cell))}), or pass categories=[{name!r}] "
                 f"({option_text('-O', f'categories={name}')}) if the column holds labels",
             )
         return pd.Series(values.astype(np.int64) if are_whole(values) else values, index=cells.index)
@@ -263,7 +263,7 @@ class Values:
             reason = f"{name!r} must be a whole number above zero, but got {self.cells[name].iloc[row]!r}"
             if kind_of(name) in ("nodes", "gpus") and _SHARE.fullmatch(self.cells[name].iloc[row]):
                 reason += f" (for parts of {name}, count what they are made of, as cores, in that column)"
-            way = option_text("--where", self._without(name, wrong)) if self.is_numeric(name) else "--where"
+            way = self.options.with_where(self._without(name, wrong)) if self.is_numeric(name) else "--where"
             if pattern := pattern_in(self.cells.columns):  # 16 cores, 32 cores
                 way = f"{way}; if these columns hold times, say so with {option_text('--time', pattern)}"
             raise self.at(row, f"{reason}: correct it, or choose rows with where= ({way})")
@@ -283,7 +283,7 @@ class Values:
         some = [name for name in names if name not in self.options.categories and self.some_have_none(name)]
         said = [f"{name!r} holds versions: labels, of which 1.1 and 1.10 are two" for name in versions] + [
             f"{name!r} is 0 in some runs, which follow another law: its values are labels (numbers if these runs are "
-            f"left out, {option_text('--where', f'{quoted(name)} > 0')})"
+            f"left out, {self.options.with_where(f'{quoted(name)} > 0')})"
             for name in some
         ]
         return said + [
