@@ -107,7 +107,10 @@ def test_cores_that_are_labels_are_refused() -> None:
         find_cores(labels)
 
 
-@pytest.mark.parametrize(("names", "product"), [(("px", "py"), "px * py"), (("MPI", "grid", "OMP"), "MPI * OMP")])
+@pytest.mark.parametrize(
+    ("names", "product"),
+    [(("px", "py"), "px * py"), (("MPI", "grid", "OMP"), "MPI * OMP"), (("P", "Q", "NB"), "P * Q")],
+)
 def test_products_of_processes_are_proposed(names: tuple[str, ...], product: str) -> None:
     with pytest.raises(InputError, match=re.escape(f"--cores-are '{product}'")):
         find_cores(space(**dict.fromkeys(names, (1, 8))))

@@ -40,6 +40,8 @@ Ints = NDArray[np.int64]
 _AXIS = re.compile(
     r"(?:n?p(?:roc)?s?_?|\w*(?:tiles?|procs?|ranks?|parts?|splits?|decomp\w*|dims?)_?)(?:[xyzrcijk]|rows?|cols?)"
 )
+#: HPL's grid of processes.
+_HPL = frozenset("pq")
 #: What stands for the cores of a node in a proposal.
 _PER_NODE = 48
 #: So many values of threads that grow as the ranks do are no chance.
@@ -238,7 +240,8 @@ def _is_one_number(text: str, measured: pd.DataFrame | None) -> bool:
 
 def _grid(names: Sequence[str], by_kind: Mapping[str, list[str]]) -> list[str]:
     """Return the product of the processes along each axis, as ``px * py``, if only these names tell the ranks."""
-    axes = [name for name in names if _AXIS.fullmatch(name.lower())]
+    both = {name.lower() for name in names} >= _HPL
+    axes = [name for name in names if _AXIS.fullmatch(name.lower()) or (both and name.lower() in _HPL)]
     if len(axes) < 2 or any(by_kind[kind] for kind in ("cores", "ranks", "nodes")):
         return []
     return [" * ".join(map(quoted, [*axes, *by_kind["per rank"][:1]]))]
