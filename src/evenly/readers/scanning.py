@@ -388,6 +388,8 @@ def _nothing_read(roots: Sequence[Path], skipped: Sequence[Skipped], unknown: Se
     remedy = "for a table, pass format='table' (--format table); for a log, make a pattern with evenly init --pattern"
     if roots[0].suffix.lower() in (".yaml", ".yml"):
         remedy = "write YAML as JSON: a list of records, or an object of columns"
+    if roots[0].suffix.lower() in (".html", ".htm"):
+        remedy = "save its table as CSV, as a spreadsheet does that the page is copied into"
     if len(unknown) == 1 and roots[0] == unknown[0]:
         return ReadError(roots[0], f"the file is in none of {formats}: {remedy}")
     looked = f"{len(unknown)} file{'' if len(unknown) == 1 else 's'}" if unknown else "the folder is empty, 0 files"

@@ -162,6 +162,13 @@ def test_yaml_is_refused_by_name(tmp_path: Path) -> None:
         scan(path)
 
 
+def test_a_page_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "runs.html"
+    path.write_text("<table><tr><th>cores</th><th>time_s</th></tr><tr><td>1</td><td>9</td></tr></table>\n")
+    with pytest.raises(ReadError, match="save its table as CSV"):
+        scan(path)
+
+
 BOX = """                     Strong scaling
 ┌──────────┬─────────┬────────────┬────────────┬────────┐
 │     size │   ranks │        min │     median │ allocs │

@@ -10,8 +10,11 @@ import pytest
 from evenly.errors import ReadError
 from evenly.readers.scanning import Measurements, scan
 from evenly.readers.tables.columns import measured, time_candidates
+from evenly.readers.tables.table import TableReader
 from evenly.runs.cores import find_cores
+from evenly.runs.units import SECONDS_PER
 from tests.readers.tables.test_excel import book
+from tests.readers.tables.test_table import read_one, write
 
 
 def _read(folder: Path, text: str, name: str = "runs.csv", **options: str) -> Measurements:
@@ -285,3 +288,26 @@ def test_times_of_a_unit_of_work_have_their_unit(column: str, unit: str) -> None
 @pytest.mark.parametrize("column", ["ns/day", "perf (ns/day)", "cost (core-h/year)", "h/core", "hours/day"])
 def test_rates_and_costs_are_no_times_of_work(column: str) -> None:
     assert measured(column) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "unit"),
+    [("wallclock hours per simulated year", "h"), ("wall minutes per step", "min"), ("wall-clock ms per step", "ms")],
+)
+def test_words_of_the_wall_before_a_unit_make_no_other_time(tmp_path: Path, column: str, unit: str) -> None:
+    runs = read_one(write(tmp_path, f"cores,{column}\n8,13.5\n16,7.5\n"))
+    assert runs.values.tolist() == [t * SECONDS_PER[unit] for t in (13.5, 7.5)]
+
+
+@pytest.mark.parametrize(("column", "unit"), [("run hours per year", "h"), ("hours per core", "h")])
+def test_another_unit_in_a_name_is_asked_about(tmp_path: Path, column: str, unit: str) -> None:
+    path = write(tmp_path, f"cores,{column}\n8,13.5\n16,7.5\n")
+    with pytest.raises(ReadError, match=f"pass unit= .* --unit {unit}"):
+        TableReader(time=column).read(path)
+    assert TableReader(time=column, unit=unit).read(path)[""].values.tolist() == [48600.0, 27000.0]
+
+
+def test_the_time_of_all_cores_is_not_proposed(tmp_path: Path) -> None:
+    path = write(tmp_path, "cores,core-hours per simulated day\n8,13.5\n16,17.5\n")
+    with pytest.raises(ReadError, match="the time of all cores together by its name"):
+        TableReader().read(path)

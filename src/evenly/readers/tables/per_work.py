@@ -25,6 +25,8 @@ _OTHERS = frozenset({
     "month", "monat", "mois", "step", "time step", "time_step", "timestep", "iteration", "iter", "it", "window",
     "schritt", "zeitschritt", "pas", "paso", "passo", "itération", "iteración", "ns", "nanosecond",
 })  # fmt: skip
+#: What may stand before the unit without making it another time.
+_ON_THE_WALL = frozenset({"", "wall", "wallclock", "walltime", "wallclocktime", "elapsed", "elapsedtime", "time"})
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ def time_of_work(column: str) -> TimeOfWork | None:
     TimeOfWork(base='time', unit='h', days=365.0, is_certain=True)
     >>> time_of_work("hours per simulated day")
     TimeOfWork(base='', unit='hours', days=1.0, is_certain=True)
+    >>> time_of_work("wallclock hours per simulated year").is_certain, time_of_work("CPU hours per step").is_certain
+    (True, False)
     >>> time_of_work("hours/day").is_certain, time_of_work("time [s]") is None
     (False, True)
     """
@@ -69,7 +73,8 @@ def time_of_work(column: str) -> TimeOfWork | None:
     days = YEAR_DAYS if work in _YEARS else 1.0 if work in _DAYS else None
     in_brackets = (match["mark"] or " ").strip(" _") != ""
     simulated = work != match["work"].strip().lower()
-    is_certain = (in_brackets or (match["base"] is None and (days is None or simulated))) and (
+    on_the_wall = re.sub(r"[\s_-]", "", match["base"] or "").lower() in _ON_THE_WALL
+    is_certain = (in_brackets or (on_the_wall and (days is None or simulated))) and (
         days is not None or work in _OTHERS
     )
     return TimeOfWork((match["base"] or "").strip(), match["unit"], days, is_certain)

@@ -256,6 +256,9 @@ def _refuse_unclear_units(values: Values, column: str, told: str) -> None:
             f"{scaled[0]!r} in {column!r} is no unit that evenly knows: multiply the numbers, or pass unit= (--unit) "
             "if they are in s, ms, …",
         )
+    work = time_of_work(column)
+    if not told and work is not None and (its := words.canonical_unit(work.unit)) in SECONDS_PER:
+        raise ReadError(values.path, f"{column!r} may be in {its}: pass unit= (--unit), as --unit {its}")
     if not told and is_result(column):
         raise ReadError(
             values.path,
@@ -325,9 +328,11 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         found = durations
     named = [name for name in map(str, values.cells.columns) if not is_unnamed(name)]
     others = [name for name in named if not kind_of(name) and not values.is_label(name)]
-    may_be = [name for name in others if not ratio_of_times(name)]
+    may_be = [name for name in others if not (ratio_of_times(name) or is_summed(name))]
     if not found and not any(map(values.is_numeric, may_be)):
-        refuse_ratios(values, [name for name in others if name not in may_be])
+        for name in others:
+            refuse_ratios(values, [name])
+            _refuse_other_times(values, name)
     shown = ", ".join(map(repr, found or may_be or named))
     why = (
         f"{' and '.join(map(repr, found))} may each be the time" if found else "no column's name says that it is a time"
