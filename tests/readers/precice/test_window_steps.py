@@ -59,6 +59,8 @@ def partitioned(windows: int) -> Coupling:
         # The windows that preCICE logged count more than a configuration that was changed.
         (one(windows=40), (60, 240), logged(20, 60), "3 * max(F, 4 * S)", "20 time windows were logged and 40 stand"),
         (one(windows=None), (60, 60), logged(20, 60), "3 * max(F, S)", ""),
+        # Substeps are whole where iterations aren't.
+        (one(windows=25), (62, 248), logged(25, 62), "2.48 * max(F, 4 * S)", ""),
         # Logs of other runs.
         (one(), (60, 240), logged(50, 150), "3 * max(F, 4 * S)", "150 iterations, but a run has only 60 steps of F"),
         (one(windows=None), (60, 60), logged(50, 150), "max(F, S)", "the logs of iterations aren't used"),
@@ -91,7 +93,7 @@ def test_unknown_iterations_are_said() -> None:
     whole = Runs.from_frame(pd.DataFrame({"cores": [2], "seconds": [9.0], "run": ["r"]}), ["cores"])
     found = steps_per_window(partitioned(15), {"A": whole, "B": whole, "S": whole})
     assert found.counts == {}
-    assert "not all files hold each step" in found.note
+    assert "not all files tell how many steps there were" in found.note
     found = steps_per_window(partitioned(15), dict.fromkeys("ABS", runs_of(15)), [logged(16, 15)])
     assert (found.counts, "16 time windows were logged" in found.note) == ({}, True)
     alike = Coupling.of(("A", "B", "S"), [Scheme(s.kind, s.implicit, s.participants) for s in partitioned(9).schemes])
@@ -124,6 +126,39 @@ def test_substeps_of_real_runs(strangers: Path) -> None:
     folder = strangers / "2-coupled" / "precice-own"
     assert scan(folder / "sub").layout == "3 * max(Fluid, 4 * Solid)"
     assert scan(folder / "serial").layout == "3 * sum(Fluid, Solid)"
+
+
+def summary_of(steps: int, seconds: float) -> str:
+    """A summary of preCICE 2 of a run with so many steps of so long."""
+    total, mean = round(1000 * seconds * steps), round(1000 * seconds)
+    return (
+        "Run finished at Thu Sep 10 13:02:15 2020\nGlobal runtime       = 1000ms / 1s\nNumber of processors = 4\n"
+        "# Rank: 0\n\nEvent | Count | Total[ms] | Max[ms] | Min[ms] |\n---\n"
+        f"advance | {steps} | {10 * steps} | 10 | 10 |\n"
+        f"solver.advance | {steps + 1} | {total} | {mean} | 0 |\n"
+    )
+
+
+@pytest.mark.parametrize(("log", "layout"), [(True, "2.48 * sum(F, 4 * S)"), (False, "2 * sum(F, 4 * S)")])
+def test_counts_in_summaries_are_steps(tmp_path: Path, log: bool, layout: str) -> None:
+    """One step in a window was taken of each: the predicted step was that much too short."""
+    windows = 25 if log else 31
+    (tmp_path / "precice-config.xml").write_text(
+        '<precice-configuration><participant name="F"/><participant name="S"/><coupling-scheme:serial-implicit>'
+        f'<participants first="F" second="S"/><max-time-windows value="{windows}"/>'
+        "</coupling-scheme:serial-implicit></precice-configuration>"
+    )
+    for name, steps, seconds in (("F", 62, 0.2), ("S", 248, 0.05)):
+        (tmp_path / f"precice-{name}-events-summary.log").write_text(summary_of(steps, seconds))
+        if log:
+            rows = "".join(f"{w} 0 {3 if w <= 12 else 2} 1\n" for w in range(1, 26))
+            head = "TimeWindow TotalIterations Iterations Convergence\n"
+            (tmp_path / f"precice-{name}-iterations.log").write_text(head + rows)
+    found = scan(tmp_path)
+    assert found.layout == layout
+    assert not found.unknown
+    assert any("if the runs made all of the configuration's" in note for note in found.notes) != log
+    assert found.runs["S"].to_frame()["seconds"].tolist() == [0.05]
 
 
 def of_lengths(*steps: int) -> Runs:

@@ -174,7 +174,7 @@ class Summary:
 
 
 def runs_of_summary(summary: Summary) -> Runs:
-    """Give the one row that sums allow: the mean step.
+    """Give the one row that sums allow: the mean step, and how many steps there were, one for each coupling call.
 
     ``solver.advance`` counts every step but the first (which is part of ``solver.initialize``) and the shutdown. The
     shutdown's time is not known; the shortest ``solver.advance`` is taken for it, so that the mean step is (total -
@@ -194,11 +194,13 @@ def runs_of_summary(summary: Summary) -> Runs:
     for phase, over_ranks in (("waiting", min), ("mapping", max)):
         if any(phase_of(name) == phase for rank in summary.ranks for name in rank):
             columns[phase] = over_ranks(_per_call(rank, phase) for rank in summary.ranks)
+    if calls := [rank["advance"].count for rank in summary.ranks if "advance" in rank]:
+        columns["steps"] = min(calls)
     if "mapping" in columns:
         mapped = (mean + _per_call(rank, "mapping") for mean, rank in zip(means, summary.ranks, strict=True))
         columns |= {"solving": columns["seconds"], "seconds": max(mapped)}
     row = columns | {"cores": summary.cores, "run": summary.run, "when": summary.when, "source": str(summary.source)}
-    quantities = {name: "s" for name in columns if name != "seconds"}
+    quantities = {name: "1" if name == "steps" else "s" for name in columns if name != "seconds"}
     return Runs.from_frame(pd.DataFrame([row]), ["cores"], quantities=quantities)
 
 

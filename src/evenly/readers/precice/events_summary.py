@@ -33,8 +33,9 @@ _Line = tuple[int, str]
 class PreciceEventsSummaryReader(Reader):
     r"""Reads ``precice-<participant>-events-summary.log``.
 
-    Quantities, all in seconds: ``seconds`` (mean step of rank 0), ``coupling`` (mean coupling call) and, where listed,
-    ``waiting`` and ``mapping`` in it. For a run on one rank also ``rank_mean`` and ``rank_min``.
+    Quantities in seconds: ``seconds`` (mean step of rank 0), ``coupling`` (mean coupling call) and, where listed,
+    ``waiting`` and ``mapping`` in it. For a run on one rank also ``rank_mean`` and ``rank_min``. And ``steps``, how
+    many the run made.
 
     Examples
     --------

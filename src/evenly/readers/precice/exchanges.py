@@ -86,7 +86,7 @@ def other_scheme(coupling: Coupling, runs: Mapping[str, Runs], steps: Mapping[st
     coupling : Coupling
         The schemes by the configuration.
     runs : mapping of str to Runs
-        Of participants whose files hold each step: their steps.
+        Of participants whose files tell their steps.
     steps : mapping of str to float
         Their steps in a time window.
     """

@@ -17,11 +17,15 @@ Steps = list[tuple[Path | None, float]]
 def steps_made(runs: Runs) -> Steps:
     """Return the file and the steps of each run of which several steps are known; readers drop the first step.
 
-    Two runs may have begun with the same steps, so files tell them apart, too.
+    Summaries have one row, with the number of steps. Two runs may have begun with the same steps, so files tell them
+    apart, too.
     """
-    last = runs.to_frame().groupby(["run", "source"], dropna=False)["repetition"].max().reset_index()
-    rows = last[["source", "repetition"]].itertuples(index=False)
-    return [(Path(source) if isinstance(source, str) and source else None, float(n) + 1) for source, n in rows if n > 0]
+    table = runs.to_frame()
+    numbered = table["repetition"] + 1
+    counted = table.assign(made=table["steps"].fillna(numbered) if "steps" in table else numbered)
+    last = counted.groupby(["run", "source"], dropna=False)["made"].max().reset_index()
+    rows = last[["source", "made"]].itertuples(index=False)
+    return [(Path(source) if isinstance(source, str) and source else None, float(n)) for source, n in rows if n > 1]
 
 
 def together(made: Mapping[str, Steps]) -> dict[Path, dict[str, float]]:

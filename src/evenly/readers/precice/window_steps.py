@@ -42,8 +42,10 @@ __all__ = [
 
 #: The names of the logs in which preCICE counts iterations.
 ITERATIONS = "precice-*-iterations.log"
-#: Formats whose files hold each step that a participant made.
-_STEP_FORMATS = frozenset({"precice-profiling", "precice-events-json", "precice-events-csv"})
+#: Formats whose files tell how many steps a participant made.
+_STEP_FORMATS = frozenset({
+    "precice-profiling", "precice-events-json", "precice-events-csv", "precice-events-summary",
+})  # fmt: skip
 
 #: What preCICE itself does is told from this share of the solver's work on.
 _OWN = 0.05
@@ -81,7 +83,7 @@ class WindowSteps:
 
 
 def holds_steps(format_name: str, runs: Runs) -> bool:
-    """Tell whether a file holds each step that a participant made, as a table of repeated runs doesn't.
+    """Tell whether a file says how many steps a participant made, as a table of repeated runs doesn't.
 
     A case folder holds files of any format, so their names tell.
     """
@@ -121,7 +123,7 @@ def steps_per_window(
     coupling : Coupling
         The schemes.
     runs : mapping of str to Runs
-        Of participants whose files hold each step: their steps.
+        Of participants whose files tell their steps.
     logs : sequence of Log
         What preCICE logged.
     cut : iterable of Path
@@ -149,9 +151,10 @@ def steps_per_window(
     made = {name: of_runs for name, of_runs in made.items() if len(of_runs)}
     if runs and not runs.keys() & set(coupling.participants):  # runs of others: their layout is asked for
         return WindowSteps({})
-    if len(made) < len(coupling.participants):  # tables and summaries don't tell steps
+    if len(made) < len(coupling.participants):  # tables don't tell steps
         return WindowSteps(
-            {}, "each participant is taken to make one step in a time window: not all files hold each step"
+            {},
+            "each participant is taken to make one step in a time window: not all files tell how many steps there were",
         )
     runs_of, ended = together(made), {path.resolve() for path in cut}
     apart = unpaired_runs({name: [path for path, _ in of_runs] for name, of_runs in made.items()}, runs_of)
@@ -181,7 +184,7 @@ def iterations_in_window(runs: Mapping[str, Runs], logs: Sequence[Log]) -> float
     Parameters
     ----------
     runs : mapping of str to Runs
-        Of participants whose files hold each step: their steps.
+        Of participants whose files tell their steps.
     logs : sequence of Log
         What preCICE logged.
     """
@@ -200,7 +203,7 @@ def substeps(runs: Mapping[str, Runs]) -> dict[str, float]:
     Parameters
     ----------
     runs : mapping of str to Runs
-        Of participants whose files hold each step: their steps.
+        Of participants whose files tell their steps.
     """
     made = {name: steps for name, one in runs.items() if (steps := steps_made(one))}
     shares = [{name: _share(of_run, name) for name in of_run} for of_run in together(made).values()]
@@ -319,7 +322,7 @@ def _of_run(coupling: Coupling, made: Mapping[str, float], logged: Log | None, w
     iterates = any(scheme.implicit for scheme in coupling.schemes)
     ended = windows is not None and not iterates and not all(_is_whole(count / windows) for count in made.values())
     if windows is not None and windows <= fewest * (1 + _SAME) and not ended:
-        each = {name: _rounded(count / windows) for name, count in made.items()}
+        each = _in_window(made, windows)
         odd = [name for name, count in each.items() if not _is_whole(count)]
         if logged is None and (odd or all(_iterates(coupling, name) for name in made)):
             name = next(iter(odd or each))
@@ -343,6 +346,15 @@ def _of_run(coupling: Coupling, made: Mapping[str, float], logged: Log | None, w
         note = f"{windows:g} time windows {source}, but a run has only {fewest:g} steps of {slowest}: {note}"
     counts = {} if alike else {name: _rounded(count / fewest) for name, count in made.items()}
     return WindowSteps(counts, "; ".join(filter(None, (said, note))), are_of_window=False)
+
+
+def _in_window(made: Mapping[str, float], windows: float) -> dict[str, float]:
+    """Return the steps in a window; substeps are whole also where iterations aren't, as in 2.48 and 4 * 2.48."""
+    fewer, per_window, each = windows, 1.0, {}
+    for name in sorted(made, key=made.__getitem__):
+        per_window *= _rounded(made[name] / fewer)
+        fewer, each[name] = made[name], per_window
+    return {name: each[name] for name in made}
 
 
 def _iterates(coupling: Coupling, name: str) -> bool:
