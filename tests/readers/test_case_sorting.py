@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -235,3 +236,41 @@ def test_logs_of_iterations_come_along(loose: Path, tmp_path: Path) -> None:
     assert case["170_110/precice-outer-iterations.log"].endswith("1 3\n")
     again = sort_into_case(loose, tmp_path / "case")
     assert again.placements == ()
+
+
+def rank_file(folder: Path, solver: str, start_s: int) -> None:
+    """A file of one rank of preCICE 3, of three steps."""
+    folder.mkdir(parents=True)
+    meta = {"name": solver, "rank": 0, "size": 1, "unix_us": str(start_s * 10**6), "tinit": "", "compression": False}
+    at, lines = 0, [json.dumps(meta), "N1:solver.advance", "N2:advance"]
+    for _ in range(3):
+        lines += [f"B1:{at}", f"E1:{at + 700 + ord(solver[0]) + start_s % 89}", f"B2:{at + 1000}", f"E2:{at + 1050}"]
+        at += 1050
+    (folder / f"{solver}-0-1.txt").write_text("\n".join([*lines, f"B1:{at}", f"E1:{at + 4}", ""]))
+
+
+def test_folders_of_other_names_in_one_are_a_run(tmp_path: Path) -> None:
+    """As preCICE's tutorials have them; the message told to put them into one folder, in which they were."""
+    for run in range(3):
+        for solver, folder in (("Fluid", "fluid-openfoam"), ("Solid", "solid-calculix")):
+            rank_file(tmp_path / "loose" / f"run{run}" / folder / "precice-profiling", solver, 7_000_000 + run)
+    plan = sort_into_case(tmp_path / "loose", tmp_path / "case")
+    assert len(plan.placements) == 6
+    assert "evenly reads these folders as they are, too" in plan.notes[0]
+    assert sorted(scan(tmp_path / "case").runs) == ["Fluid", "Solid"]
+
+
+@pytest.mark.parametrize(("apart_s", "pairs"), [(3600, 3), (20, 0)])
+def test_participants_that_began_together_are_a_run(tmp_path: Path, apart_s: int, pairs: int) -> None:
+    for run in range(3):
+        for solver, late in (("Fluid", 0), ("Solid", 5)):
+            folder = tmp_path / "loose" / f"{solver}-{16 + late}-of{run}" / "precice-profiling"
+            rank_file(folder, solver, 7_000_000 + apart_s * run + late)
+    if not pairs:  # whose partner is whose is open
+        with pytest.raises(InputError, match="put the logs of a run in one folder"):
+            sort_into_case(tmp_path / "loose", tmp_path / "case")
+        return
+    plan = sort_into_case(tmp_path / "loose", tmp_path / "case")
+    told = [placement.source.parent.name[-1] for placement in plan.placements]
+    assert told == ["0", "0", "1", "1", "2", "2"]
+    assert plan.notes[0].startswith("the logs of 3 measurements are told by their start times")

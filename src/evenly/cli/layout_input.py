@@ -30,7 +30,7 @@ def layout_of(layout: str | None, learned: Learned) -> str:
     if found is not None and found.coupling is not None and set(found.coupling.participants) == set(learned.models):
         if found.other_scheme:
             told = " and ".join(map(str, found.coupling.participants))
-            raise InputError(f"how {told} wait for each other is open (see the note above): say it with --layout")
+            raise InputError(f"the layout of {told} is open (see the note above): say it with --layout")
         note(f"layout {found.layout}, from the preCICE configuration found")
         return str(found.layout)
     if found is not None and found.coupling is not None and set(learned.models) < set(found.coupling.participants):

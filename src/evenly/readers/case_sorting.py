@@ -1,7 +1,6 @@
 """Sorting loose log files into a case folder: which logs belong to one measurement, and on how many cores it ran.
 
-Logs belong to one measurement if their names match (``inner_run3.log`` and ``outer_run3.log``), else if they are in one
-folder, else if they name the same run. Files are copied or linked, never moved; existing files are not overwritten.
+Files are copied or linked, never moved; existing files are not overwritten.
 
 Source: "Optimal core assignment for coupled simulations" (thesis), appendix A, option ``--sort``.
 """
@@ -12,16 +11,17 @@ import filecmp
 import os
 import re
 import shutil
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from evenly.errors import InputError, ReadError
+from evenly.readers.case_pairing import MeasuredLog, Measurement, paired
 from evenly.readers.files import head, plain_suffix
 from evenly.readers.precice.coupling import configurations_beside, find_coupling
-from evenly.readers.precice.window_steps import ITERATIONS
+from evenly.readers.precice.iteration_logs import ITERATIONS
 from evenly.readers.registry import Skipped, listing
 from evenly.readers.scanning import scan
 
@@ -31,8 +31,6 @@ How = Literal["copy", "link"]
 
 _CASE = "case.ini"
 _CONFIGURATION = "precice-config.xml"
-#: So many parts at the end of a path may be named after the solver.
-_NAMED_PARTS = 3
 
 
 @dataclass(frozen=True)
@@ -72,15 +70,6 @@ class SortPlan:
     done: bool
     coupling: Placement | None = None
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Log:
-    path: Path
-    format: str
-    solver: str
-    cores: int
-    runs: frozenset[str]
 
 
 def sort_into_case(
@@ -139,7 +128,7 @@ def sort_into_case(
     given = [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
     logs, skipped = _logs(given, case, options)
     order = _order(logs, solvers)
-    measurements, unmatched = _pair(logs, order)
+    measurements, unmatched, notes = paired(logs, order)
     skipped += unmatched
     if not measurements:
         raise InputError(f"no measurement has a log of each solver ({', '.join(order)}):{listing(skipped)}")
@@ -147,7 +136,8 @@ def sort_into_case(
     case_ini = _case_text(measurements[0], order, names)
     todo = "" if _existing_case(case, case_ini) else case_ini
     placements = _place(case, measurements, order, names)
-    coupling, notes = _coupling(case, logs, given)
+    coupling, said = _coupling(case, logs, given)
+    notes += said
     if not placements:
         notes.append(f"nothing is new: {case} holds all {len(logs) - len(unmatched)} logs already")
     if not dry_run:
@@ -158,10 +148,10 @@ def sort_into_case(
 # ---- what there is ------------------------------------------------------------------------------------------
 
 
-def _logs(paths: Sequence[Path], case: Path, options: Mapping[str, Any]) -> tuple[list[_Log], list[Skipped]]:
+def _logs(paths: Sequence[Path], case: Path, options: Mapping[str, Any]) -> tuple[list[MeasuredLog], list[Skipped]]:
     """Read every log by itself, so that each is known with its solver and cores."""
     skipped: list[Skipped] = []
-    logs: list[_Log] = []
+    logs: list[MeasuredLog] = []
     for path in _candidates(paths, case):
         try:
             found = scan(path, **options)
@@ -169,7 +159,7 @@ def _logs(paths: Sequence[Path], case: Path, options: Mapping[str, Any]) -> tupl
             skipped.append(Skipped.of(error, path))
             continue
         log = _describe(path, found.runs, found.sources[0][1])
-        (logs if isinstance(log, _Log) else skipped).append(log)  # type: ignore[arg-type]
+        (logs if isinstance(log, MeasuredLog) else skipped).append(log)  # type: ignore[arg-type]
     if not logs:
         reasons = f":{listing(skipped)}" if skipped else ""
         raise ReadError(paths[0] if paths else case, f"no log of a run was found{reasons}")
@@ -190,7 +180,7 @@ def _candidates(paths: Sequence[Path], case: Path) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def _describe(path: Path, runs: Mapping[str, Any], format: str) -> _Log | Skipped:  # noqa: A002
+def _describe(path: Path, runs: Mapping[str, Any], format: str) -> MeasuredLog | Skipped:  # noqa: A002
     if len(runs) != 1:
         return Skipped(
             path, f"it holds several solvers ({', '.join(runs)}): evenly reads its folder as it is, unsorted"
@@ -204,7 +194,16 @@ def _describe(path: Path, runs: Mapping[str, Any], format: str) -> _Log | Skippe
     solver = name or _solver_of_name(path)
     if not solver:
         return Skipped(path, "neither the log nor its name tells the solver: name it as in timeinfo_inner")
-    return _Log(path, format, solver, int(cores[0]), frozenset(found.to_frame()["run"]))
+    table = found.to_frame()
+    return MeasuredLog(path, format, solver, int(cores[0]), frozenset(table["run"]), _start(table["when"]))
+
+
+def _start(when: Iterable[Any]) -> float | None:
+    """Return when a log's first run began, in seconds since 1970; None if it doesn't tell."""
+    try:
+        return min(datetime.fromisoformat(text).timestamp() for text in {*when})
+    except (TypeError, ValueError):
+        return None
 
 
 def _solver_of_name(path: Path) -> str:
@@ -213,7 +212,7 @@ def _solver_of_name(path: Path) -> str:
     return re.sub(r"[\d_\-. ]+", "_", stem).strip("_")
 
 
-def _order(logs: Sequence[_Log], solvers: Sequence[str] | None) -> list[str]:
+def _order(logs: Sequence[MeasuredLog], solvers: Sequence[str] | None) -> list[str]:
     there = sorted({log.solver for log in logs}, key=str.lower)
     if solvers is None:
         return there
@@ -224,67 +223,10 @@ def _order(logs: Sequence[_Log], solvers: Sequence[str] | None) -> list[str]:
     return [by_lower[name.lower()] for name in solvers]
 
 
-# ---- which belong together ----------------------------------------------------------------------------------
-
-_Measurement = dict[str, _Log]
+# ---- the coupling --------------------------------------------------------------------------------------------
 
 
-def _pair(logs: Sequence[_Log], order: Sequence[str]) -> tuple[list[_Measurement], list[Skipped]]:
-    left = [log for log in logs if log.solver in order]
-    found: list[_Measurement] = []
-    for key in (_by_name, _by_folder, _by_run):
-        complete = _complete(left, order, key)
-        found.extend(complete)
-        placed = {log.path for measurement in complete for log in measurement.values()}
-        left = [log for log in left if log.path not in placed]
-    found.sort(key=lambda m: ([m[solver].cores for solver in order], str(m[order[0]].path)))
-    return found, [Skipped(log.path, _alone(log, order)) for log in left]
-
-
-def _alone(log: _Log, order: Sequence[str]) -> str:
-    others = ", ".join(solver for solver in order if solver != log.solver)
-    if not others:
-        return f"several logs of {log.solver} lie there, and no name tells them apart: put each run into its own folder"
-    return (
-        f"no one log of {others} belongs to this one of {log.solver}: put the logs of a run in one folder, and sort "
-        "runs of other solvers apart"
-    )
-
-
-def _complete(
-    logs: Sequence[_Log], order: Sequence[str], key: Callable[[_Log], tuple[str, ...] | None]
-) -> list[_Measurement]:
-    """Return the groups of equal key that have exactly one log of each solver."""
-    groups: dict[tuple[str, ...], list[_Log]] = defaultdict(list)
-    for log in logs:
-        value = key(log)
-        if value is not None:
-            groups[value].append(log)
-    return [
-        {log.solver: log for log in group}
-        for group in groups.values()
-        if len(group) == len(order) == len({log.solver for log in group})
-    ]
-
-
-def _by_name(log: _Log) -> tuple[str, ...] | None:
-    """Return the end of the path without the solver's name: ``run3/Inner/profiling`` and ``run3/Outer/profiling``."""
-    end = "/".join(log.path.parts[-_NAMED_PARTS:])
-    rest = re.sub(rf"(?<![a-z]){re.escape(log.solver)}(?![a-z])", "", end, flags=re.IGNORECASE)
-    return (*log.path.parts[:-_NAMED_PARTS], rest) if rest != end else None
-
-
-def _by_folder(log: _Log) -> tuple[str, ...] | None:
-    return (str(log.path.parent),)
-
-
-def _by_run(log: _Log) -> tuple[str, ...] | None:
-    # A run's name may hold its solver and cores, which differ between the logs of one run.
-    plain = sorted(re.sub(rf"{re.escape(log.solver)}-{log.cores}-", "", run, flags=re.IGNORECASE) for run in log.runs)
-    return tuple(plain)
-
-
-def _coupling(case: Path, logs: Sequence[_Log], given: Sequence[Path]) -> tuple[Placement | None, list[str]]:
+def _coupling(case: Path, logs: Sequence[MeasuredLog], given: Sequence[Path]) -> tuple[Placement | None, list[str]]:
     """Return where the configuration goes that all runs share, and notes if there is none to take."""
     beside = configurations_beside([log.path for log in logs], given, outside=case)
     found, strays = find_coupling(beside)
@@ -302,7 +244,7 @@ def _coupling(case: Path, logs: Sequence[_Log], given: Sequence[Path]) -> tuple[
 # ---- where they go ------------------------------------------------------------------------------------------
 
 
-def _target_names(measurements: Sequence[_Measurement], order: Sequence[str]) -> dict[str, str]:
+def _target_names(measurements: Sequence[Measurement], order: Sequence[str]) -> dict[str, str]:
     """Return a file name per solver, the same in every measurement: their own where they agree."""
     names: dict[str, str] = {}
     for solver in order:
@@ -316,7 +258,7 @@ def _target_names(measurements: Sequence[_Measurement], order: Sequence[str]) ->
     return {s: f"{s.lower()}_{n}" for s, n in names.items()} if twice else names
 
 
-def _case_text(measurement: _Measurement, order: Sequence[str], names: Mapping[str, str]) -> str:
+def _case_text(measurement: Measurement, order: Sequence[str], names: Mapping[str, str]) -> str:
     sections = [
         f"[{solver}]\n{'timeinfo' if measurement[solver].format == 'ateles-timeinfo' else 'events'}={names[solver]}\n"
         for solver in order
@@ -334,7 +276,7 @@ def _existing_case(case: Path, wanted: str) -> bool:
 
 
 def _place(
-    case: Path, measurements: Sequence[_Measurement], order: Sequence[str], names: Mapping[str, str]
+    case: Path, measurements: Sequence[Measurement], order: Sequence[str], names: Mapping[str, str]
 ) -> list[Placement]:
     """Choose a folder for each measurement; repetitions get a number; measurements already in a folder are skipped."""
     placements: list[Placement] = []
@@ -356,7 +298,7 @@ def _place(
     return placements
 
 
-def _iterations(measurement: _Measurement) -> list[Path]:
+def _iterations(measurement: Measurement) -> list[Path]:
     """Return the logs of iterations that preCICE wrote beside a run's files, one of each name."""
     beside = (path for log in measurement.values() for path in sorted(log.path.parent.glob(ITERATIONS)))
     return list({path.name: path for path in beside}.values())

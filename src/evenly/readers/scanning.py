@@ -23,17 +23,8 @@ from evenly.readers.files import plain_suffix
 from evenly.readers.folder_walk import Walk
 from evenly.readers.merging import Part, merge
 from evenly.readers.needless import without_needless
-from evenly.readers.precice.coupling import find_coupling
-from evenly.readers.precice.exchanges import other_scheme
-from evenly.readers.precice.window_steps import (
-    WindowSteps,
-    holds_steps,
-    iterations_in_window,
-    own_work,
-    read_logs,
-    steps_per_window,
-    substeps,
-)
+from evenly.readers.precice.coupled_runs import coupled_runs
+from evenly.readers.precice.window_steps import holds_steps
 from evenly.readers.registry import Skipped, build_all, check_taken, listing
 from evenly.readers.tables.roles import Column, columns_of, settle
 from evenly.runs.runs import Runs
@@ -63,7 +54,7 @@ class Measurements:
     iterations : float or None
         How many iterations a time window of preCICE has by its logs; None where these don't tell.
     other_scheme : str
-        What to ask where runs of preCICE took as long as with another scheme than that of the configuration.
+        What to ask where runs of preCICE were coupled otherwise than by the configuration.
     substeps : mapping of str to float
         How many steps each participant makes for one of the slowest, if not one, in all runs.
     placed : tuple of Placed
@@ -199,18 +190,10 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     runs, notes, merged = merge(collector.parts)
     runs, columns = settle(runs, collector.columns or columns_of(runs))
     runs, columns, needless = without_needless(runs, columns)
-    coupling, strays = find_coupling(collector.walk.xml)
-    window = WindowSteps({})
     counted = {part.solver for part in collector.parts if holds_steps(part.format, part.runs)}
     steps = {name: one for name, one in runs.items() if name in counted}
-    logged, logs, damaged = read_logs(collector.walk.unknown) if steps else ([], [], [])
-    if coupling is not None:
-        window = steps_per_window(coupling, steps, logged, cut=collector.cut, written=strays.windows)
-    doubt = "" if coupling is None else other_scheme(coupling, steps, window.counts)
-    strays.used.extend(logs)
-    strays.skipped.extend(damaged)
-    skipped = (*collector.skipped, *merged, *strays.skipped)
-    own = [f"{name}: {said}" for name, one in steps.items() if (said := own_work(one))]
+    coupled = coupled_runs(steps, collector.walk.xml, collector.walk.unknown, collector.cut)
+    skipped = (*collector.skipped, *merged, *coupled.skipped)
     weak = [
         f"{solver}: {said}" if solver else said
         for solver, one in runs.items()
@@ -221,29 +204,25 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         raise _nothing_read(roots, skipped, collector.walk.unknown)
     check_taken(collector.offered, options)
     sources = tuple((part.path, part.format) for part in collector.first_parts())
-    needed = [*(path for path, _ in sources), *strays.used, *(entry.path for entry in skipped if entry.benign)]
+    needed = [*(path for path, _ in sources), *coupled.used, *(entry.path for entry in skipped if entry.benign)]
     return Measurements(
         runs=runs,
         sources=sources,
         skipped=skipped,
-        coupling=coupling,
-        window_steps=window.counts,
-        iterations=iterations_in_window(steps, logged),
-        other_scheme=doubt,
-        substeps=substeps(steps),
+        coupling=coupled.coupling,
+        window_steps=coupled.window_steps,
+        iterations=coupled.iterations,
+        other_scheme=coupled.doubt,
+        substeps=coupled.substeps,
         placed=tuple(collector.placed),
-        unknown=tuple(p for p in collector.walk.unknown if p not in strays.used),
+        unknown=tuple(p for p in collector.walk.unknown if p not in coupled.used),
         unread=_unread(roots, needed),
         notes=(
             *collector.notes,
             *notes,
             *needless,
             *weak,
-            *own,
-            *strays.notes,
-            *(() if coupling is None else coupling.notes),
-            *([window.note] if window.note else []),
-            *([doubt] if doubt else []),
+            *coupled.notes,
             *agreed(collector.placed)[1],
         ),
         columns=tuple(columns),

@@ -1,11 +1,10 @@
-"""What the runs tell of their coupling: steps between exchanges of data, and whether participants took turns."""
+"""Steps of a time window, counted between exchanges of data."""
 
 from __future__ import annotations
 
 import pandas as pd
 import pytest
 
-from evenly.readers.precice.exchanges import other_scheme
 from evenly.readers.precice.schemes import Coupling, Scheme
 from evenly.readers.precice.window_steps import steps_per_window
 from evenly.runs.runs import Runs
@@ -53,30 +52,3 @@ def test_a_participant_that_never_waits_tells_no_windows() -> None:
     table = runs["F"].to_frame().assign(waiting=0.0)
     runs["F"] = Runs.from_frame(table, ["cores"], quantities={"coupling": "s", "waiting": "s"})
     assert dict(steps_per_window(coupling("parallel", windows=12), runs).counts) == {"F": 2, "S": 2}
-
-
-@pytest.mark.parametrize("implicit", [False, True])
-def test_the_other_scheme_than_that_of_the_runs_is_asked_about(implicit: bool) -> None:
-    solving, steps = {"F": 0.02, "S": 0.015}, {"F": 1, "S": 1}
-    for ran, written, way in (("serial", "parallel", "took turns"), ("parallel", "serial", "ran side by side")):
-        runs = waiting_runs(ran, solving, steps)
-        told = other_scheme(coupling(written, implicit=implicit), runs, steps)
-        as_run = coupling(ran, implicit=implicit).expression(steps)
-        assert way in told
-        assert f"--layout '{as_run}' that they do as in the runs" in told
-        assert other_scheme(coupling(ran, implicit=implicit), runs, steps) == ""
-
-
-def test_runs_that_fit_neither_scheme_or_both_are_not_asked_about() -> None:
-    steps = {"F": 1, "S": 1}
-    light = waiting_runs("serial", {"F": 0.02, "S": 0.001}, steps)  # turns or not, it takes about as long
-    assert other_scheme(coupling("parallel"), light, steps) == ""
-    slow = waiting_runs("serial", {"F": 0.02, "S": 0.015}, steps)
-    late = {
-        name: Runs.from_frame(
-            one.to_frame().assign(coupling=0.05), ["cores"], quantities={"coupling": "s", "waiting": "s"}
-        )
-        for name, one in slow.items()
-    }
-    assert other_scheme(coupling("parallel"), late, steps) == ""
-    assert other_scheme(coupling("parallel"), {"F": slow["F"]}, steps) == ""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenly.readers.precice.paired_runs import unpaired_runs
+from evenly.readers.precice.paired_runs import incomplete_runs, unpaired_runs
 from evenly.readers.precice.schemes import Coupling, Scheme
 from evenly.readers.precice.window_steps import steps_per_window
 from evenly.runs.runs import Runs
@@ -42,3 +42,17 @@ def test_pairs_are_not_told() -> None:
     repeated = {"A": [Path("/c/1/A.log")] * 3, "B": [Path("/c/1/B.log")] * 3}
     assert unpaired_runs(repeated, []) == ""
     assert unpaired_runs({"A": [Path("/c/A"), None], "B": [None]}, []) == ""
+
+
+def test_runs_that_lack_a_participant_are_said() -> None:
+    def files(*folders: str) -> list[Path | None]:
+        return [Path("/case", folder) for folder in folders]
+
+    lacking = {"F": files("1_1/f/p", "2_1/f/p", "4_2/f/p"), "S": files("1_1/s/p", "8_4/s/p")}
+    assert incomplete_runs(lacking) == (
+        "no files of F were found in 8_4; no files of S were found in 2_1, 4_2: the other runs are used"
+    )
+    assert incomplete_runs({"F": files("1_1/f", "2_1/f"), "S": files("1_1/s", "2_1/s")}) == ""
+    assert incomplete_runs({"F": files("F-1", "F-2"), "S": files("S-1", "S-2")}) == ""
+    assert incomplete_runs({"F": files("1_1/f", "1_1/f2", "1_1/f3"), "S": files("1_1/s")}) == ""
+    assert incomplete_runs({}) == ""

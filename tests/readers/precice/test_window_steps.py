@@ -10,15 +10,8 @@ import pandas as pd
 import pytest
 
 from evenly.readers.precice.config import Coupling, Scheme
-from evenly.readers.precice.window_steps import (
-    Log,
-    WindowSteps,
-    iterations_in_window,
-    own_work,
-    read_logs,
-    steps_per_window,
-    substeps,
-)
+from evenly.readers.precice.iteration_logs import Log, iterations_in_window, read_logs
+from evenly.readers.precice.window_steps import WindowSteps, own_work, steps_per_window, substeps
 from evenly.readers.scanning import scan
 from evenly.runs.runs import Runs
 

@@ -24,6 +24,8 @@ class Strays:
     notes: list[str] = field(default_factory=list)
     #: The number of time windows in each configuration, where it is given.
     windows: dict[Path, int | None] = field(default_factory=dict)
+    #: What each configuration says, where they differ.
+    couplings: dict[Path, Coupling] = field(default_factory=dict)
 
 
 def find_coupling(candidates: Iterable[Path]) -> tuple[Coupling | None, Strays]:
@@ -66,6 +68,7 @@ def find_coupling(candidates: Iterable[Path]) -> tuple[Coupling | None, Strays]:
     }
     if len(kinds) > 1:
         listed = "; ".join(f"{scheme} in {path}" for (scheme, _), path in kinds.items())
+        strays.couplings = dict(found)
         strays.notes.append(f"the configurations name different couplings, so none is taken: {listed}")
         return None, strays
     return found[0][1], strays

@@ -1,4 +1,4 @@
-"""Which files of participants are of one coupled run: those that lie together in a folder, one of each."""
+"""Which files of participants are of one coupled run, as those that lie together in a folder; and its steps."""
 
 from __future__ import annotations
 
@@ -8,10 +8,25 @@ from pathlib import Path
 
 from evenly.runs.runs import Runs
 
-__all__ = ["Steps", "folders_of", "steps_made", "together", "unpaired_runs"]
+__all__ = [
+    "SAME", "Steps", "folders_of", "incomplete_runs", "is_whole", "rounded", "steps_made", "together", "unpaired_runs",
+]  # fmt: skip
+
+#: Counts of steps that differ by less are equal: the last steps of a killed run are missing, some steps are averaged.
+SAME = 0.02
 
 #: The file of each run of a participant, where it is known, and the steps that it made.
 Steps = list[tuple[Path | None, float]]
+
+
+def is_whole(count: float) -> bool:
+    """Tell whether a count of steps is a whole number of 1 or more, as nearly as steps are known."""
+    return round(count) >= 1 and abs(count / round(count) - 1) <= SAME
+
+
+def rounded(count: float) -> float:
+    """Return a count of steps, a nearly whole one as such."""
+    return float(round(count)) if is_whole(count) else round(count, 3)
 
 
 def steps_made(runs: Runs) -> Steps:
@@ -80,3 +95,31 @@ def unpaired_runs(files: Mapping[str, Sequence[Path | None]], runs: Collection[P
                 "keep each run in a folder of its own"
             )
     return ""
+
+
+def incomplete_runs(files: Mapping[str, Sequence[Path | None]]) -> str:
+    """Return what to say of runs in which a participant is missing, while others have each; empty if there are none.
+
+    Parameters
+    ----------
+    files : mapping of str to sequence of Path
+        The file of each run of each participant, where it is known.
+
+    Examples
+    --------
+    >>> folders = {"Inner": ["1_1", "2_1"], "Outer": ["1_1"]}
+    >>> incomplete_runs({name: [Path("/case", folder, name) for folder in some] for name, some in folders.items()})
+    'no files of Outer were found in 2_1: the other runs are used'
+    """
+    there = [(name, path.resolve()) for name, paths in files.items() for path in paths if path is not None]
+    whole = together({name: [(path, 1.0) for one, path in there if one == name] for name in files})
+    around = {folder for run in whole for folder in run.parents}
+    found: dict[Path, set[str]] = {}
+    for name, path in there:
+        folders = (path, *path.parents)
+        beside = [folder for folder in folders if folder.parent in around]
+        if beside and whole.keys().isdisjoint(folders):
+            found.setdefault(beside[0], set()).add(name)
+    lacking = {name: [run.name for run, there in sorted(found.items()) if name not in there] for name in files}
+    told = [f"no files of {name} were found in {', '.join(some)}" for name, some in lacking.items() if some]
+    return f"{'; '.join(told)}: the other runs are used" if told else ""

@@ -15,33 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatch
 from pathlib import Path
 
 import numpy as np
 
-from evenly.errors import ReadError
-from evenly.readers.precice.config import read_iterations
 from evenly.readers.precice.exchanges import steps_between_exchanges
-from evenly.readers.precice.paired_runs import Steps, folders_of, steps_made, together, unpaired_runs
+from evenly.readers.precice.iteration_logs import Log, logs_of_runs, middle_log
+from evenly.readers.precice.paired_runs import SAME, Steps, is_whole, rounded, steps_made, together, unpaired_runs
 from evenly.readers.precice.schemes import Coupling
-from evenly.readers.registry import Skipped
 from evenly.runs.runs import Runs
 
-__all__ = [
-    "ITERATIONS",
-    "Log",
-    "WindowSteps",
-    "holds_steps",
-    "iterations_in_window",
-    "own_work",
-    "read_logs",
-    "steps_per_window",
-    "substeps",
-]
+__all__ = ["WindowSteps", "holds_steps", "own_work", "steps_per_window", "substeps"]
 
-#: The names of the logs in which preCICE counts iterations.
-ITERATIONS = "precice-*-iterations.log"
 #: Formats whose files tell how many steps a participant made.
 _STEP_FORMATS = frozenset({
     "precice-profiling", "precice-events-json", "precice-events-csv", "precice-events-summary",
@@ -49,18 +34,6 @@ _STEP_FORMATS = frozenset({
 
 #: What preCICE itself does is told from this share of the solver's work on.
 _OWN = 0.05
-
-#: Counts of steps that differ by less are equal: the last steps of a killed run are missing, some steps are averaged.
-_SAME = 0.02
-
-
-@dataclass(frozen=True)
-class Log:
-    """What a log of iterations tells: the windows of its run, and the iterations of all of them."""
-
-    path: Path
-    windows: float
-    iterations: float
 
 
 @dataclass(frozen=True)
@@ -90,22 +63,6 @@ def holds_steps(format_name: str, runs: Runs) -> bool:
     if format_name != "case-folder":
         return format_name in _STEP_FORMATS
     return all("precice-" in Path(name).name or "profiling" in Path(name).name for name in runs.to_frame()["source"])
-
-
-def read_logs(files: Iterable[Path]) -> tuple[list[Log], list[Path], list[Skipped]]:
-    """Return what logs ``precice-NAME-iterations.log`` tell, the logs among `files`, and the damaged ones."""
-    found, used, damaged = [], [], []
-    for path in files:
-        if not fnmatch(path.name, ITERATIONS):
-            continue
-        used.append(path)
-        try:
-            iterations = read_iterations(path)
-        except ReadError as error:
-            damaged.append(Skipped.of(error, path))
-        else:
-            found.append(Log(path, len(iterations), float(iterations.sum())))
-    return found, used, damaged
 
 
 def steps_per_window(
@@ -161,14 +118,12 @@ def steps_per_window(
     if not runs_of:
         window = _of_medians(coupling, made, logs, None if ended else coupling.windows)
         return replace(window, note="; ".join(filter(None, (apart, window.note))))
-    alone = len(runs_of) == 1
-    folders = folders_of(runs_of)
-    beside = {f: [log for log in logs if alone or folders[f] in log.path.resolve().parents] for f in runs_of}
+    beside = logs_of_runs(runs_of, logs)
     whole = {f for f in runs_of if not any(f == path or f in path.parents for path in ended)}
     telling = {f for f in runs_of if beside[f]} or whole or set(runs_of)
     configured = {f: coupling.windows if written is None else _written(f, written) for f in runs_of}
     found = {
-        f: _of_run(coupling, of_run, _logged(beside[f]), configured[f] if f in whole else None)
+        f: _of_run(coupling, of_run, middle_log(beside[f]), configured[f] if f in whole else None)
         for f, of_run in runs_of.items()
         if f in telling
     }
@@ -176,23 +131,6 @@ def steps_per_window(
     unused = "the logs of iterations aren't used: their folders don't tell of which runs they are"
     said = "; ".join(filter(None, (apart, unused if logs and not used else "")))
     return _agreed(found, said, logged=used)
-
-
-def iterations_in_window(runs: Mapping[str, Runs], logs: Sequence[Log]) -> float | None:
-    """Return how many iterations a time window has by the logs; None where there are none, or they are of other runs.
-
-    Parameters
-    ----------
-    runs : mapping of str to Runs
-        Of participants whose files tell their steps.
-    logs : sequence of Log
-        What preCICE logged.
-    """
-    logged = _logged(logs)
-    made = [max(steps for _, steps in of_runs) for one in runs.values() if (of_runs := steps_made(one))]
-    if logged is None or not made or logged.iterations > min(made) * (1 + _SAME):
-        return None
-    return _rounded(logged.iterations / logged.windows)
 
 
 def substeps(runs: Mapping[str, Runs]) -> dict[str, float]:
@@ -209,7 +147,7 @@ def substeps(runs: Mapping[str, Runs]) -> dict[str, float]:
     shares = [{name: _share(of_run, name) for name in of_run} for of_run in together(made).values()]
     if len(made) < 2 or not shares or any(_differ(share[name] for share in shares) for name in made):
         return {}
-    found = {name: _rounded(shares[0][name]) for name in made}
+    found = {name: rounded(shares[0][name]) for name in made}
     return found if _differ(found.values()) else {}
 
 
@@ -253,10 +191,10 @@ def _of_medians(coupling: Coupling, made: Mapping[str, Steps], logs: Sequence[Lo
     counts = {name: [steps for _, steps in of_runs] for name, of_runs in made.items()}
     spans = {name: (min(steps), max(steps)) for name, steps in counts.items()}
     usual = {name: float(np.median(steps)) for name, steps in counts.items()}
-    differ = [f"{name} made {few:g} to {most:g}" for name, (few, most) in spans.items() if most > few * (1 + _SAME)]
+    differ = [f"{name} made {few:g} to {most:g}" for name, (few, most) in spans.items() if most > few * (1 + SAME)]
     if differ and len(set(spans.values())) == 1:  # all made as many steps
         usual = dict.fromkeys(usual, min(usual.values()))
-    found = _of_run(coupling, usual, _logged(logs), written)
+    found = _of_run(coupling, usual, middle_log(logs), written)
     if not differ:
         return found
     said = (
@@ -301,7 +239,7 @@ def _agreed(found: Mapping[Path, WindowSteps], note: str, *, logged: bool) -> Wi
 
 def _differ(values: Iterable[float]) -> bool:
     some = list(values)
-    return max(some) > min(some) * (1 + _SAME)
+    return max(some) > min(some) * (1 + SAME)
 
 
 def _share(counts: Mapping[str, float], name: str) -> float:
@@ -320,10 +258,10 @@ def _of_run(coupling: Coupling, made: Mapping[str, float], logged: Log | None, w
         unknown = "how many time windows the runs made isn't known: they were cut off, or their configurations differ"
         said = "; ".join(filter(None, (said, unknown)))
     iterates = any(scheme.implicit for scheme in coupling.schemes)
-    ended = windows is not None and not iterates and not all(_is_whole(count / windows) for count in made.values())
-    if windows is not None and windows <= fewest * (1 + _SAME) and not ended:
+    ended = windows is not None and not iterates and not all(is_whole(count / windows) for count in made.values())
+    if windows is not None and windows <= fewest * (1 + SAME) and not ended:
         each = _in_window(made, windows)
-        odd = [name for name, count in each.items() if not _is_whole(count)]
+        odd = [name for name, count in each.items() if not is_whole(count)]
         if logged is None and (odd or all(_iterates(coupling, name) for name in made)):
             name = next(iter(odd or each))
             assumed = (
@@ -332,7 +270,7 @@ def _of_run(coupling: Coupling, made: Mapping[str, float], logged: Log | None, w
             )
             said = "; ".join(filter(None, (said, assumed)))
         return WindowSteps(each, said)
-    alike = max(made.values()) <= fewest * (1 + _SAME)
+    alike = max(made.values()) <= fewest * (1 + SAME)
     if windows is None and alike:
         return WindowSteps({}, "; ".join(filter(None, (said, _unknown(coupling)))), are_of_window=False)
     slowest = next(name for name, count in made.items() if count == fewest)
@@ -344,7 +282,7 @@ def _of_run(coupling: Coupling, made: Mapping[str, float], logged: Log | None, w
     elif windows is not None:
         source = "were logged" if logged is not None and windows == logged.windows else "stand in the configuration"
         note = f"{windows:g} time windows {source}, but a run has only {fewest:g} steps of {slowest}: {note}"
-    counts = {} if alike else {name: _rounded(count / fewest) for name, count in made.items()}
+    counts = {} if alike else {name: rounded(count / fewest) for name, count in made.items()}
     return WindowSteps(counts, "; ".join(filter(None, (said, note))), are_of_window=False)
 
 
@@ -352,7 +290,7 @@ def _in_window(made: Mapping[str, float], windows: float) -> dict[str, float]:
     """Return the steps in a window; substeps are whole also where iterations aren't, as in 2.48 and 4 * 2.48."""
     fewer, per_window, each = windows, 1.0, {}
     for name in sorted(made, key=made.__getitem__):
-        per_window *= _rounded(made[name] / fewer)
+        per_window *= rounded(made[name] / fewer)
         fewer, each[name] = made[name], per_window
     return {name: each[name] for name in made}
 
@@ -360,14 +298,6 @@ def _in_window(made: Mapping[str, float], windows: float) -> dict[str, float]:
 def _iterates(coupling: Coupling, name: str) -> bool:
     """Tell whether a participant repeats time windows; the steps of one that doesn't tell how many there were."""
     return any(scheme.implicit and name in scheme.participants for scheme in coupling.schemes)
-
-
-def _logged(logs: Sequence[Log]) -> Log | None:
-    """Return what logs of one run, or of runs that aren't told apart, say in the median."""
-    if not logs:
-        return None
-    windows, iterations = (float(np.median([getattr(log, what) for log in logs])) for what in ("windows", "iterations"))
-    return Log(logs[0].path, windows, iterations)
 
 
 def _windows(
@@ -378,12 +308,12 @@ def _windows(
         return written, ""
     iterating = {name for scheme in coupling.schemes if scheme.implicit for name in scheme.participants}
     name = min(iterating & set(made), key=lambda one: made[one], default=None)
-    if name is not None and logged.iterations > made[name] * (1 + _SAME):
+    if name is not None and logged.iterations > made[name] * (1 + SAME):
         return written, (
             f"the logs of iterations aren't used: they have {logged.iterations:g} iterations, but a run has only "
             f"{made[name]:g} steps of {name}"
         )
-    if written is not None and abs(logged.windows / written - 1) > _SAME:
+    if written is not None and abs(logged.windows / written - 1) > SAME:
         return logged.windows, (
             f"{logged.windows:g} time windows were logged and {written:g} stand in the configuration: the logs count"
         )
@@ -396,12 +326,3 @@ def _unknown(coupling: Coupling) -> str:
         if scheme.implicit and len(scheme.participants) < len(coupling.participants):
             return f"how often {scheme} iterates in a time window isn't known: the layout counts one iteration"
     return ""
-
-
-def _is_whole(count: float) -> bool:
-    return round(count) >= 1 and abs(count / round(count) - 1) <= _SAME
-
-
-def _rounded(count: float) -> float:
-    """Return a count of steps, a nearly whole one as such."""
-    return float(round(count)) if _is_whole(count) else round(count, 3)
