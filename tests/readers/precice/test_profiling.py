@@ -509,3 +509,15 @@ def test_rank_files_of_two_runs_are_not_one_run(copy: Path) -> None:
     path.write_text(f"{json.dumps(told)}\n{rest}")
     with pytest.raises(ReadError, match=r"must be of one run, but rank 0 began 25 h after rank 1: remove the files"):
         PreciceProfilingReader().read(copy)
+
+
+def test_a_trace_for_viewers_is_told_from_what_to_give(tmp_path: Path) -> None:
+    events = [
+        {"name": name, "ph": "X", "pid": 1, "tid": 0, "ts": 7, "dur": 5} for name in ("solver.advance", "advance")
+    ]
+    (tmp_path / "trace.json").write_text(json.dumps({"traceEvents": [{"name": "process_name", "ph": "M"}, *events]}))
+    with pytest.raises(ReadError, match="trace for viewers: give preCICE's rank files"):
+        scan(tmp_path)
+    (tmp_path / "trace.json").write_text(json.dumps({"traceEvents": [{"name": "other", "ph": "X"}]}))
+    with pytest.raises(ReadError, match="no measurement found"):  # of another program
+        scan(tmp_path)

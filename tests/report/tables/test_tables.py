@@ -22,6 +22,7 @@ from evenly.metrics import mlogq
 from evenly.models.base import Model
 from evenly.report.formatting import interval
 from evenly.report.left_out_errors import left_out_errors
+from evenly.report.pages.chapters import measured
 from evenly.report.tables import (
     comparison_table,
     curve_as_dict,
@@ -69,6 +70,15 @@ def test_runs_are_counted_per_solver(strong: Runs, grid: Runs) -> None:
     assert "35" in text
     assert "n 1 … 16" in text
     assert "read from 2 × table" in text
+
+
+def test_steps_of_a_run_are_no_runs() -> None:
+    rows = [(cores, 1.0 / cores, f"r{cores}", step) for cores in (1, 2, 4) for step in range(24)]
+    runs = Runs.from_frame(pd.DataFrame(rows, columns=["cores", "seconds", "run", "repetition"]), ["cores"])
+    text = rendered(runs_table({"inner": runs}))
+    assert next(line for line in text.splitlines() if "inner" in line).split()[:2] == ["inner", "3"]
+    assert "72 values" in text
+    assert measured({"inner": runs}).numbers["runs"] == "3"
 
 
 def test_failed_runs_and_labels_are_told() -> None:

@@ -21,6 +21,10 @@ _SQLITE = b"SQLite format 3\x00"
 #: Ten years in microseconds; the tool writes absolute time stamps as durations of events that were cut off.
 _NONSENSE_US = 10 * 366 * 86_400 * 1_000_000
 
+#: How a trace begins that preCICE's tool makes for viewers, and how far the first steps are from there, in bytes.
+_TRACE = b'{"traceEvents"'
+_TRACE_HEAD = 1 << 20
+
 _QUERY = """
 SELECT p.name, p.size, e.rank, n.name, e.ts, e.dur
 FROM events e INNER JOIN names n ON e.eid = n.eid INNER JOIN participants p ON e.pid = p.pid
@@ -40,12 +44,14 @@ class MergedRank:
 
 
 def looks_merged(path: Path) -> bool:
-    """Tell from the first bytes whether `path` is a merged profiling file; never raises."""
+    """Tell from the first bytes whether `path` is a merged profiling file, or a trace of one; never raises."""
     if path.suffix not in (".db", ".json") or not path.is_file():
         return False
     try:
         with path.open("rb") as stream:
             head = stream.read(4096)
+            if path.suffix == ".json" and head.lstrip().startswith(_TRACE):
+                return b'"solver.advance"' in head + stream.read(_TRACE_HEAD)
         if path.suffix == ".json":
             return head.lstrip()[:1] == b"{" and b'"eventDict"' in head
         return head.startswith(_SQLITE) and _has_tables(path)
@@ -103,6 +109,8 @@ def _rows_of_database(path: Path) -> Iterator[_Row]:
 
 def _rows_of_json(path: Path) -> Iterator[_Row]:
     content = json_of(path, ": merge the rank files again")
+    if "traceEvents" in content:
+        raise ReadError(path, "this is a trace for viewers: give preCICE's rank files, profiling.json or profiling.db")
     names = {int(number): str(name) for number, name in content["eventDict"].items()}
     for solver, ranks in content["events"].items():
         for rank in ranks.values():

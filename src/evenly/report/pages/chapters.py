@@ -24,7 +24,7 @@ from evenly.report.left_out_errors import left_out_errors
 from evenly.report.pages.explorer import Explorer
 from evenly.report.tables.model import models_as_dict, models_table
 from evenly.report.tables.recommendation import choice_lines, limit_lines, question_lines, recommendation_table
-from evenly.report.tables.run import runs_as_dict, runs_table
+from evenly.report.tables.run import count_runs, runs_as_dict, runs_table
 from evenly.report.tables.tuning import advice_table
 from evenly.runs.cores import find_cores
 from evenly.runs.runs import Runs
@@ -108,7 +108,7 @@ def measured(runs: Mapping[str, Runs]) -> Chapter:
             told = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
             parts.append(Remark(f"{whose}{len(failed)} of {len(one)} runs did not end well: {told}", "warning"))
     parts += [Fold(f"all runs{f' of {name}' if len(runs) > 1 else ''}", _all_runs(one)) for name, one in runs.items()]
-    count = sum(len(one) for one in runs.values())
+    count = sum(map(count_runs, runs.values()))
     return Chapter(
         [Section("What was measured", parts)], {"runs": f"{count:,}"}, {"runs": runs_as_dict(runs)["solvers"]}
     )
@@ -144,7 +144,11 @@ def _all_runs(runs: Runs) -> list[Part]:
     rows = [[_cell(value) for value in row] for row in shown[columns].itertuples(index=False)]
     more = f"the first {_MOST_ROWS} of {len(table)} configurations" if len(table) > len(shown) else ""
     unit = runs.quantities.get(runs.response, "")
-    named = {runs.response: f"median {runs.response} [{unit}]", "count": "runs", "spread": f"deviation [{unit}]"}
+    named = {
+        runs.response: f"median {runs.response} [{unit}]",
+        "count": "runs" if count_runs(runs) == len(runs) else "values",
+        "spread": f"deviation [{unit}]",
+    }
     return [Table([named.get(name, name) for name in columns], rows, more, words=(), copied=True)]
 
 

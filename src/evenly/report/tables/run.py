@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from evenly.runs.runs import Runs
 
 __all__ = [
-    "SkippedFile", "add_numbers", "add_row", "add_texts", "new_table", "runs_as_dict", "runs_table", "skipped_table",
+    "SkippedFile", "add_numbers", "add_row", "add_texts", "count_runs", "new_table", "runs_as_dict", "runs_table",
+    "skipped_table",
 ]  # fmt: skip
 
 _MOST_LABELS = 4
@@ -111,8 +112,9 @@ def runs_table(
     for solver, one in runs.items():
         facts = _facts(one)
         lost = facts["failed"] - facts["timed_out"]
+        made = count_runs(one)
         rows = "\n".join([
-            f"{facts['rows']}", *([f"{lost} failed"] if lost else []),
+            f"{made}", *([f"{len(one)} values"] if made < len(one) else []), *([f"{lost} failed"] if lost else []),
             *([f"{facts['timed_out']} timed out"] if facts["timed_out"] else []),
         ])  # fmt: skip
         fewest, most = facts["fewest_repetitions"], facts["most_repetitions"]
@@ -122,6 +124,21 @@ def runs_table(
             table, solver or "(all)", rows, _configurations(facts), _measured(one, details=details), repeats, spread
         )
     return table
+
+
+def count_runs(runs: Runs) -> int:
+    """Return how many runs were made, of which each may have several rows, such as its steps.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from evenly.runs.runs import Runs
+    >>> steps = pd.DataFrame({"cores": [1, 1, 2], "seconds": [8, 8, 4], "run": ["a", "a", "b"]})
+    >>> count_runs(Runs.from_frame(steps, ["cores"]))
+    2
+    """
+    names = runs.to_frame()["run"]
+    return int(names.nunique()) if names.astype(bool).all() else len(runs)
 
 
 def skipped_table(skipped: Iterable[SkippedFile], *, title: str = "Left out") -> Table:
