@@ -27,9 +27,9 @@ def timing(components: dict[str, tuple[int, int, int, float]], total: float) -> 
     return HEAD + "\n".join([*rows, ""])
 
 
-def hybrid(scale: int, threads: int = 1, total: float | None = None) -> str:
+def hybrid(scale: float, threads: int = 1, total: float | None = None) -> str:
     """Return the timing file of an ocean beside an atmosphere, before which ice and land run side by side."""
-    n = 8 * scale
+    n = int(8 * scale)
     seconds = {"cpl": 80.0, "atm": 400.0, "lnd": 90.0, "ice": 150.0, "ocn": 600.0}
     places = {"cpl": (4 * n, 0), "atm": (4 * n, 0), "lnd": (2 * n, 0), "ice": (2 * n, 2 * n), "ocn": (n, 4 * n)}
     rows = {name: (tasks, threads, root, seconds[name] / scale) for name, (tasks, root) in places.items()}

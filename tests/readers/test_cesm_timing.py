@@ -95,6 +95,30 @@ def test_files_of_different_grids_are_noted(samples: Path) -> None:
     assert found.runs["ice"].parameters == ["cores", "grid", "compset"]
 
 
+def test_a_file_of_several_runs_gives_all_of_them(tmp_path: Path) -> None:
+    """Files that were put together, as `cat` does: a run that is there twice counts once."""
+    second = (HEAD + TIMES).replace("42.chadmin1", "43.chadmin1").replace("16   x 4", "32   x 4").replace("64 ", "128 ")
+    faster = second.replace("80.000 seconds        8.000", "45.000 seconds        4.500")
+    path = write(tmp_path, HEAD + TIMES + "---- DRIVER TIMING FLOWCHART ----\n" + faster + HEAD + TIMES)
+    reader = CesmTimingReader(total=True)
+    found = reader.read(path)
+    table = found["atm"].to_frame()
+    assert table["cores"].tolist() == [64, 128]
+    assert table["seconds"].tolist() == [8.0, 4.5]
+    assert table["run"].tolist() == ["b.e20 42.chadmin1", "b.e20 43.chadmin1"]
+    assert len(found["total"]) == len(reader.placed) == 2
+    assert [(one.line, one.benign) for one in reader.skipped] == [(44, True)]
+    assert reader.notes == ["components that did not run are left out: esp"]
+
+
+def test_a_damaged_run_among_others_is_named(tmp_path: Path) -> None:
+    reader = CesmTimingReader()
+    found = reader.read(write(tmp_path, HEAD + TIMES + HEAD + (HEAD + TIMES).replace("42.chad", "43.chad")))
+    assert found["atm"].values.tolist() == [8.0, 8.0]
+    assert [(one.line, one.benign) for one in reader.skipped] == [(22, False)]
+    assert "no 'Run Time' lines" in reader.skipped[0].reason
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

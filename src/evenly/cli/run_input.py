@@ -15,6 +15,7 @@ from evenly.cli import parsing
 from evenly.cli.console import loss, note, note_once_per_text, progress
 from evenly.cli.input_paths import holds_models, name_of, own_name, why_unread
 from evenly.cli.options import Learning, Reading, typed
+from evenly.cli.timing_settings import check_one_case
 from evenly.errors import InputError, option_text
 
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ def learn(
         return _load(paths[0], reading, [*typed(reading), *typed(learning), *others], accept)
     found = _measured(paths, reading)
     tell_about(found)
+    check_one_case(found)
     chosen = reading.chosen(found.runs)
     if accept is not None:
         accept(chosen, found)

@@ -40,6 +40,8 @@ class Placed:
         Entries of the file's head that are parameters of the components' runs.
     strided : tuple of str
         The components whose tasks don't follow each other: others' tasks lie between them.
+    setting : mapping of str to str
+        The ``grid`` and the ``compset``: times of different ones can't be compared.
     """
 
     path: Path
@@ -51,6 +53,7 @@ class Placed:
     seconds: float | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
     strided: tuple[str, ...] = ()
+    setting: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def fits(self) -> bool:

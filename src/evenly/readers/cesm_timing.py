@@ -1,14 +1,16 @@
-"""Timing files of CESM and E3SM (``cesm_timing.*``, ``e3sm_timing.*``): one run, seconds per component.
+"""Timing files of CESM and E3SM (``cesm_timing.*``, ``e3sm_timing.*``): seconds per component, of one run or more.
 
-A component's cores are its ``comp_pes`` (tasks times threads, all instances). The response is its seconds for one
-simulated day. Components that did not run (0.000 seconds) are left out, with a note.
+A file of several runs was put together from others. A component's cores are its ``comp_pes`` (tasks times threads, all
+instances). The response is its seconds for one simulated day. Components that did not run (0.000 seconds) are left out,
+with a note.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
@@ -63,11 +65,14 @@ class _Component:
 class _Time:
     total: float
     printed: float  # seconds per simulated day
-    line: int
+    line: int = field(compare=False)
 
 
 @dataclass
 class _Profile:
+    """What the lines of one run say; `first` is the number of the first of them."""
+
+    first: int = field(default=1, compare=False)
     fields: dict[str, str] = field(default_factory=dict)
     days: float | None = None
     cost_cores: int | None = None
@@ -121,20 +126,41 @@ class CesmTimingReader(Reader):
 
     def read(self, path: Path) -> dict[str, Runs]:
         self.notes, self.skipped, self.placed = [], [], []
-        profile = _parse(path, lines(path))
+        found: dict[str, list[Runs]] = {}
+        profiles: list[_Profile] = []
+        refused: list[ReadError] = []
+        for first, content in _runs_of(lines(path)):
+            try:
+                profile = _parse(path, content, first)
+                if profile in profiles:
+                    self.skipped.append(Skipped(path, "the same run as above", line=first, benign=True))
+                    continue
+                for name, runs in self._read_run(path, profile).items():
+                    found.setdefault(name, []).append(runs)
+                profiles.append(profile)
+            except ReadError as error:
+                refused.append(ReadError(path, error.reason, line=error.line or first if first > 1 else error.line))
+        if not found:
+            raise refused[0]
+        self.skipped.extend(Skipped.of(error, path) for error in refused)
+        self.notes = list(dict.fromkeys(self.notes))
+        return {name: Runs.concat(runs) for name, runs in found.items()}
+
+    def _read_run(self, path: Path, profile: _Profile) -> dict[str, Runs]:
+        """Return the times of each component in one run."""
         days = _check(path, profile)
         self._compare_settings(path, profile)
         if untimed := [name.upper() for name in profile.components if name not in profile.times]:
             reason = f"{', '.join(untimed)} has cores (comp_pes) but no 'Run Time' line: the file seems to be cut off"
-            self.skipped.append(Skipped(path, reason))
+            self.skipped.append(Skipped(path, reason, line=profile.first if profile.first > 1 else None))
         idle = [name for name, time in profile.times.items() if time.total == 0]
         if idle:
             self.notes.append(f"components that did not run are left out: {', '.join(idle)}")
-        whole = profile.times.pop("tot", None)
+        whole = profile.times.get("tot")
         found = {
             name: self._runs(path, profile, name, profile.components[name], time.total / days, time.total)
             for name, time in profile.times.items()
-            if time.total > 0
+            if time.total > 0 and name != "tot"
         }
         if self.total and whole is not None:
             cores = profile.cost_cores or max(c.cores for c in profile.components.values())
@@ -144,7 +170,7 @@ class CesmTimingReader(Reader):
             raise ReadError(path, "no component has a run time above zero")
         if not untimed:
             fields = {name: profile.fields.get(name, "") for name in self.fields}
-            self.placed.append(_placed(path, profile, whole, days, fields))
+            self.placed.append(replace(_placed(path, profile, whole, days, fields), setting=_setting(profile)))
         return found
 
     def _compare_settings(self, path: Path, profile: _Profile) -> None:
@@ -157,10 +183,12 @@ class CesmTimingReader(Reader):
         setting = profile.fields.get("grid", ""), profile.fields.get("compset", "")
         if self._settings and setting not in self._settings and not {"grid", "compset"} & set(self.fields):
             other = next(iter(self._settings.values()))
-            self.notes.append(
-                f"its grid or compset is not that of {other}: pass fields='grid,compset' "
-                "(-O fields=grid,compset) to tell them apart"
+            told = (
+                "the grids or compsets of its runs differ"
+                if other == path
+                else f"its grid or compset is not that of {other}"
             )
+            self.notes.append(f"{told}: pass fields='grid,compset' (-O fields=grid,compset) to tell them apart")
         self._settings.setdefault(setting, path)
 
     def _runs(
@@ -171,10 +199,11 @@ class CesmTimingReader(Reader):
             row |= {"tasks": component.tasks, "threads": component.threads}
         row |= {name: profile.fields.get(name, "") for name in self.fields}
         parameters = list(row)
+        unnamed = path.name if profile.first == 1 else f"{path.name}:{profile.first}"
         row |= {
             "seconds": each,
             "run_seconds": whole,
-            "run": " ".join(profile.fields.get(name, "") for name in ("Case", "LID")).strip() or path.name,
+            "run": " ".join(profile.fields.get(name, "") for name in ("Case", "LID")).strip() or unnamed,
             "machine": profile.fields.get("Machine", ""),
             "when": _when(profile.fields.get("Curr Date", "")),
             "source": str(path),
@@ -196,9 +225,19 @@ def _placed(path: Path, profile: _Profile, whole: _Time | None, days: float, fie
     return Placed(path, None if found is None else found[0], share, threads, kept, cores, seconds, fields, strided)
 
 
-def _parse(path: Path, content: Sequence[str]) -> _Profile:
-    profile = _Profile()
-    for at, line in enumerate(content, start=1):
+def _runs_of(content: Sequence[str]) -> list[tuple[int, Sequence[str]]]:
+    """Return the lines of each run in a file, with the number of the first of them, counted from 1."""
+    starts = [0, *[at for at, line in enumerate(content) if _MARK in line][1:]]
+    return [(first + 1, content[first:last]) for first, last in pairwise([*starts, len(content)])]
+
+
+def _setting(profile: _Profile) -> dict[str, str]:
+    return {name: profile.fields.get(name, "") for name in ("grid", "compset")}
+
+
+def _parse(path: Path, content: Sequence[str], first: int) -> _Profile:
+    profile = _Profile(first)
+    for at, line in enumerate(content, start=first):
         if "DRIVER TIMING FLOWCHART" in line:
             break
         if (match := _FIELD.match(line)) is not None:

@@ -185,6 +185,24 @@ def test_what_is_in_no_component_of_cesm_is_part_of_the_answer(evenly: Evenly) -
     assert "isn't in the times: TOT Run Time is longer" in other.err
 
 
+def test_timing_files_of_two_grids_are_asked_about(evenly: Evenly) -> None:
+    for scale in (1, 2, 4):
+        for grid, factor in (("f09", 1.0), ("f05", 4.0)):
+            head, rest = hybrid(scale / factor).split("\n", 1)
+            Path(f"cesm_timing.{grid}.{scale}").write_text(f"{head}\n  grid : {grid}\n{rest}")
+    asked = evenly("allocate", ".", "--cores", "320", *LAW)
+    assert asked.code == 2
+    assert "the timing files have different grids, so that their times can't be compared (f05 in" in asked.err
+    assert "-O fields=grid, and say which one is asked, as in --at 'grid=f05'" in asked.err
+    assert evenly("fit", ".", *LAW).code == 2
+    told = evenly("allocate", ".", "--cores", "320", *LAW, "-O", "fields=grid", "--at", "grid=f09", "--json").json
+    for path in Path().glob("*.f05.*"):
+        path.unlink()
+    assert told["seconds"] == pytest.approx(
+        evenly("allocate", ".", "--cores", "320", *LAW, "--json").json["seconds"], 0.2
+    )
+
+
 def test_files_of_components_that_differ_by_a_number_are_two_solvers(evenly: Evenly) -> None:
     for name, work in (("comp1", 100), ("comp2", 300)):
         pd.DataFrame([(p, work / p) for p in (1, 2, 4, 8)], columns=["nproc", "SYPD"]).to_csv(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from evenly.errors import ReadError, option_text
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed
+from evenly.readers.tables.chsy import TIME_NAME, is_chsy, seconds_by_chsy
 from evenly.readers.tables.clock_times import between, in_parts, start_and_end
 from evenly.readers.tables.per_work import time_of_work
 from evenly.readers.tables.ratios import ratio_of_times, refuse_ratios
@@ -133,12 +134,14 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     else:
         column, why, made = _guess(values, free)
     refuse_ratios(values, [column])
+    if made is None and is_chsy(column, options.unit):
+        column, why, made = _by_cores(values, column)
     _refuse_other_times(values, column)
     if made is None:
         _refuse_ends(values, column)
     known = words.measured(column)
     told = (known.unit if known else "") or words.unit_of_time(column) or values.unit_of_time(column)
-    unit = words.canonical_unit(options.unit or "") or told or "s"
+    unit = words.canonical_unit("" if column == TIME_NAME else options.unit or "") or told or "s"
     if unit not in TWO_FIELDS and base_unit(unit) != "s":
         raise ReadError(values.path, f"the time's unit must be a time or a rate, but got {unit!r}")
     _refuse_unclear_units(values, column, told)
@@ -325,6 +328,9 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
             why = f"the time from {span.start!r} to {span.end!r}"
             said = f"the time is that from {span.start!r} to {span.end!r}{f' ({span.said})' if span.said else ''}"
             return column, why, _Made((span.start, span.end), said)
+        costs = [] if durations else [c for c in free if is_chsy(c)]
+        if len(costs) == 1:
+            return costs[0], "its name", None
         found = durations
     named = [name for name in map(str, values.cells.columns) if not is_unnamed(name)]
     others = [name for name in named if not kind_of(name) and not values.is_label(name)]
@@ -356,6 +362,16 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         values.path,
         f"{why}: pass time= (--time) with one of the columns {shown}, and unit= (--unit) if it isn't in seconds{wide}",
     )
+
+
+def _by_cores(values: Values, cost: str) -> tuple[str, str, _Made]:
+    """Return the time of a simulated year that its core-hours tell where the cores are known."""
+    cores, seconds = seconds_by_chsy(values, cost)
+    said = (
+        f"{cost!r} is taken for the core-hours of a simulated year on the {cores!r} of its row: the time is "
+        f"{cost} * 3600 s / {cores} for 365 simulated days"
+    )
+    return _add(values, TIME_NAME, seconds), f"made of {cost!r} and {cores!r}", _Made((cost,), said)
 
 
 def _times_of_solvers(values: Values, found: Sequence[str]) -> str:

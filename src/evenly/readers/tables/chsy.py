@@ -1,0 +1,89 @@
+"""The cost of a simulated year in core-hours (CHSY, also CHPSY) as a time: it is divided by the cores.
+
+Source: Balaji et al., "CPMIP: measurements of real computational performance of Earth system models in CMIP6",
+Geosci. Model Dev. 10 (2017), 19-34: CHSY = hours for a simulated year * cores.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import ReadError
+from evenly.readers.tables.values import Values
+from evenly.runs.count_names import kind_of
+from evenly.runs.units import SECONDS_PER
+
+__all__ = ["TIME_NAME", "is_chsy", "seconds_by_chsy"]
+
+#: The name of the time that is made of it, as a column.
+TIME_NAME = "time by core-hours (s/year)"
+
+_UNITS = frozenset({"chsy", "chpsy"})
+_NAME = re.compile(
+    r"(?:.*[\[(\s_])?(?:chp?sy|(?:core|cpu|pe|proc(?:essor)?)s?[\s_-]*(?:h|hrs?|hours?)(?:\s*/\s*|[\s_-]*per[\s_-]*)"
+    r"(?:(?:sim(?:ulated|\.)?|model(?:led|ed)?)[\s_-]*(?:y|yr|year)|sy|myear))\s*[\])]?",
+    re.IGNORECASE,
+)
+
+
+def is_chsy(column: str, unit: str | None = None) -> bool:
+    """Tell whether a column holds core-hours for a simulated year, by the unit that the user names or by its name.
+
+    Examples
+    --------
+    >>> [is_chsy(name) for name in ("CHSY", "cost (core-h/SY)", "pe-hrs/simulated_year", "core-hours", "core-h/year")]
+    [True, True, True, False, False]
+    >>> is_chsy("cost", "CHPSY")
+    True
+    """
+    return (unit or "").lower() in _UNITS or _NAME.fullmatch(column.strip()) is not None
+
+
+def seconds_by_chsy(values: Values, column: str) -> tuple[str, NDArray[np.float64]]:
+    """Return the column of the cores, and the seconds for a simulated year of each row, (n_rows,).
+
+    Raises
+    ------
+    ReadError
+        If a unit of time is named, or not one column tells the cores.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pathlib import Path
+    >>> from evenly.readers.tables.options import TableOptions
+    >>> cells = pd.DataFrame({"cores": ["64", "128"], "CHSY": ["384", "448"]})
+    >>> seconds_by_chsy(Values(TableOptions(), Path("a.csv"), cells, np.array([2, 3])), "CHSY")
+    ('cores', array([21600., 12600.]))
+    """
+    unit = values.options.unit
+    if unit and unit.lower() not in _UNITS:
+        raise ReadError(
+            values.path,
+            f"{column!r} is core-hours for a simulated year by its name, and no time in {unit}: leave out unit= "
+            "(--unit), and the time is this divided by the cores; or give the column another name",
+        )
+    cores = _cores(values, column)
+    return cores, values.numbers(column) * SECONDS_PER["h"] / values.numbers(cores)
+
+
+def _cores(values: Values, column: str) -> str:
+    """Return the column of the cores: the only one, or that of the ranks where nothing tells of their threads."""
+    counts: dict[str, list[str]] = {}
+    for name in map(str, values.cells.columns):
+        counts.setdefault(kind_of(name), []).append(name)
+    found: Sequence[str] = counts.get("cores", [])
+    if not found and not {"per rank", "gpus"} & set(counts):
+        found = counts.get("ranks", [])
+    if len(found) != 1:
+        told = f"{', '.join(map(repr, found))} may each be the cores" if found else "no column tells the cores"
+        raise ReadError(
+            values.path,
+            f"{column!r} is core-hours for a simulated year, whose time is this divided by the cores, but {told}: "
+            "give the cores in one column called cores, or the time itself in a column, as SYPD",
+        )
+    return found[0]

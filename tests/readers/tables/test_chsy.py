@@ -1,0 +1,69 @@
+"""Core-hours for a simulated year, whose time follows from the cores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from evenly.errors import ReadError
+from evenly.readers import scan
+
+YEAR = 21600.0  # seconds on 64 cores
+
+
+def _table(folder: Path, name: str = "CHSY", cores: str = "cores") -> Path:
+    rows = [
+        (solver, n, part * YEAR * 64 / n * n / 3600)
+        for solver, part in (("atm", 1.0), ("ocn", 0.5))
+        for n in (64, 128, 256)
+    ]
+    path = folder / "cost.csv"
+    pd.DataFrame(rows, columns=["component", cores, name]).to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("name", ["CHSY", "chpsy", "cost (core-h/SY)", "core_hours_per_simulated_year"])
+def test_the_time_is_the_core_hours_over_the_cores(tmp_path: Path, name: str) -> None:
+    found = scan(_table(tmp_path, name))
+    assert found.runs["atm"].values == pytest.approx([YEAR, YEAR / 2, YEAR / 4])
+    assert found.runs["ocn"].values == pytest.approx([YEAR / 2, YEAR / 4, YEAR / 8])
+    assert f"{name!r} is taken for the core-hours of a simulated year on the 'cores' of its row" in found.notes[0]
+    assert {one.name: one.role for one in found.columns}["cores"] == "parameter"
+
+
+def test_its_name_or_its_unit_may_be_given(tmp_path: Path) -> None:
+    expected = scan(_table(tmp_path)).runs["ocn"].values
+    assert scan(_table(tmp_path), time="CHSY").runs["ocn"].values == pytest.approx(expected)
+    assert scan(_table(tmp_path), time="CHSY", unit="CHSY").runs["ocn"].values == pytest.approx(expected)
+    assert scan(_table(tmp_path, "spent"), time="spent", unit="chpsy").runs["ocn"].values == pytest.approx(expected)
+
+
+def test_it_is_no_time_of_its_own(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match=r"no time in h: leave out unit= \(--unit\)"):
+        scan(_table(tmp_path), time="CHSY", unit="h")
+    with pytest.raises(ReadError, match="but no column tells the cores: give the cores"):
+        scan(_table(tmp_path, cores="nodes"))
+    path = _table(tmp_path)
+    path.write_text(path.read_text().replace("component,cores", "cores of node,cores"))
+    pd.read_csv(path).assign(total_cores=512).to_csv(path, index=False)
+    with pytest.raises(ReadError, match="'cores', 'total_cores' may each be the cores"):
+        scan(path)
+
+
+def test_a_rate_or_a_time_beside_it_is_learned(tmp_path: Path) -> None:
+    path = _table(tmp_path)
+    table = pd.read_csv(path)
+    table["CHSY"] *= 1 + table["cores"] / 1000
+    table.assign(SYPD=24 * table["cores"] / table["CHSY"]).to_csv(path, index=False)
+    found = scan(path)
+    assert found.runs["atm"].values[0] == pytest.approx(YEAR * 1.064)
+    assert {one.name: one.role for one in found.columns}["SYPD"] == "time"
+
+
+def test_a_row_without_it_failed(tmp_path: Path) -> None:
+    path = _table(tmp_path)
+    path.write_text(path.read_text() + "atm,512,failed\n")
+    found = scan(path)
+    assert found.runs["atm"].to_frame()["status"].tolist() == ["ok", "ok", "ok", "failed"]
