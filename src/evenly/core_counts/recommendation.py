@@ -18,6 +18,7 @@ import pandas as pd
 
 from evenly.arguments import explained
 from evenly.core_counts.by_cores import check_whole, ways
+from evenly.core_counts.failures import failed_counts, told_failed, without
 from evenly.core_counts.goal import Choice, Goal, Knee, counts_like, time_words
 from evenly.core_counts.one_size import (
     check_one_size,
@@ -56,6 +57,7 @@ class Recommendation(Shown):
         of one run or step as measured, ``step_s``, with its interval ``lower_s``, ``upper_s``; of the whole job
         ``run_s``, ``run_lower_s``, ``run_upper_s``; ``efficiency`` against the smallest measured count; ``core_hours``
         with ``core_hours_lower``, ``core_hours_upper``; ``money`` if the machine has a price; ``extrapolated``; and
+        ``failed`` where every run on some of the counts failed; and
         ``limit_s`` where a time limit was asked for: infinite where it isn't known. ``run_latest_s`` is the upper bound
         of a single run, which a deadline must allow: runs scatter more than the medians of repeated ones.
     choice : Choice
@@ -228,25 +230,29 @@ def recommend(
     check_one_size(model, what)
     table, notes = _candidates(model, what, list(cores), cores, dict(at or {}), measured)
     curve = _curve(model, table, what, count, machine, level, limit)
+    failed = failed_counts(table, what, measured)
     doubt = _doubt(model, what, dict(at or {}), measured) if only_cores_varied(model, what) else ""
     goal = goal or Goal()
     try:
-        choice = goal.choose(curve, "cores", currency=machine.currency, level=level)
+        choice = goal.choose(without(curve, failed), "cores", currency=machine.currency, level=level)
     except InfeasibleError:
         # Between two counts of which each keeps to one goal, one may keep to both.
         thinned = isinstance(cores, range) and cores.step == 1 and what.is_one_parameter
-        if not (thinned and (finer := goal.between(curve, "cores"))):
+        if not (thinned and (finer := goal.between(without(curve, failed), "cores"))):
             raise
         table = pd.concat(
             [table, _candidates(model, what, finer, finer, dict(at or {}), measured)[0]], ignore_index=True
         )
         curve = _curve(model, table, what, count, machine, level, limit)
-        choice = goal.choose(curve, "cores", currency=machine.currency, level=level)
+        failed = failed_counts(table, what, measured)
+        choice = goal.choose(without(curve, failed), "cores", currency=machine.currency, level=level)
         rows = [*(n for n in curve["cores"] if n not in finer), choice.count]
         curve = curve[curve["cores"].isin(rows)].reset_index(drop=True)
     missed = model.training_.get("missed", "")
     missed = f"the runs follow none of the laws closely, so the times are unsure: {missed}" if missed else ""
-    said = [one for one in (missed, doubt, what.said) if one]
+    lost = told_failed([n for n in failed if n in set(curve["cores"])], choice.count)
+    curve = curve.assign(failed=curve["cores"].isin(failed)) if lost else curve
+    said = [one for one in (lost, missed, doubt, what.said) if one]
     if steps is None and (goal.deadline_s or goal.core_hours or goal.money):
         said.append("the job is one run or step as measured: say how many it has with --steps (steps=)")
     if limit is not None and count != 1:

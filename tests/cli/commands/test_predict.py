@@ -359,3 +359,28 @@ def test_what_others_tell_needs_no_value(evenly: Evenly, tmp_path: Path) -> None
     path.write_text("\n".join(["nodes,cores,time_s", *rows]))
     printed = evenly("predict", path, "--at", "nodes=4", "--at", "cores=192")
     assert "leave it out, the others tell it" in printed.err
+
+
+def test_a_count_on_which_every_run_failed_is_not_recommended(evenly: Evenly) -> None:
+    """A block of 64 doesn't fit on 8 cores: the law alone would recommend them."""
+    rows = [
+        (p, n, block, n * block / p / 100, "failed" if (p, block) == (8, 64) else "ok")
+        for p in (1, 2, 4, 8) for n in (200, 500) for block in (16, 64)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["cores", "n", "block", "seconds", "status"])
+    table.loc[table["status"] != "ok", "seconds"] = None
+    table.to_csv("a.csv", index=False)
+    asked = ("predict", "a.csv", *LAW, "--at", "n=500", "--at")
+    found = evenly(*asked, "block=64", "--cores", "4,8,16")
+    assert "on 8, 16 cores, every run that was measured there, or next to it, with these values failed" in found.err
+    assert "they are not recommended" in found.err
+    assert "recommended: 4 cores" in found.out
+    assert "8 ✗" in found.out
+    assert [row["failed"] for row in evenly(*asked, "block=64", "--cores", "4,8", "--json").json["rows"]] == [
+        False,
+        True,
+    ]
+    alone = evenly(*asked, "block=64", "--cores", "8")
+    assert "with these values failed: no other number was asked about" in alone.err
+    fine = evenly(*asked, "block=16", "--cores", "4,8")
+    assert ("recommended: 8 cores" in fine.out, "with these values failed" in fine.err) == (True, False)

@@ -45,6 +45,7 @@ def recommendation_table(found: Recommendation, *, times: TimeFormat = "unit") -
         f"{percent(found.level)}: intervals; {caption}",
         *([f"at: {', '.join(others)}"] if joined else []),
         *(["* outside the range learned on"] if starred else []),
+        *(["✗ every run measured there failed"] if "failed" in curve else []),
     ]
     table = new_table(title, "\n".join(told))
     priced = [found.machine.currency] if "money" in curve else []
@@ -67,7 +68,7 @@ def recommendation_table(found: Recommendation, *, times: TimeFormat = "unit") -
         beyond = ("*" if row["extrapolated"] else " ") if starred else ""
         add_row(
             table,
-            f"{'→ ' if row['cores'] == found.cores else ''}{int(row['cores'])}",
+            f"{'→ ' if row['cores'] == found.cores else ''}{int(row['cores'])}{' ✗' if row.get('failed') else ''}",
             *([", ".join(value_text(row[name]) for name in others)] if others else []),
             f"{written(row['run_s'], 4)}{beyond}",
             f"{written(row['run_lower_s'], 3)} … {written(row['run_upper_s'], 3)}",
