@@ -21,6 +21,7 @@ from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
 from evenly.readers.tables.identifiers import identifies
 from evenly.readers.tables.number_texts import are_speed_ups
 from evenly.readers.tables.options import TableOptions
+from evenly.readers.tables.own_list import OWN, own_list
 from evenly.readers.tables.quantities import find_quantities, free_name, measured_in
 from evenly.readers.tables.refusals import (
     refuse_choices,
@@ -119,6 +120,7 @@ class Interpretation:
         self.notes: list[str] = []
         self._roles: dict[str, Column] = {}
         self._settled: set[str] = set()  # columns that `where` left with one value
+        self._quantities_of_own: set[str] = set()  # columns that evenly itself measured
 
     @property
     def cells(self) -> pd.DataFrame:
@@ -142,6 +144,7 @@ class Interpretation:
         self._refuse_exports()
         self._filter()
         self._refuse_merged_cells()
+        self._own_list()
         status = self._states()
         book = self._bookkeeping()
         time, unit = self._time()
@@ -202,6 +205,22 @@ class Interpretation:
                 "read the rank files or profiling.db instead",
             )
 
+    def _own_list(self) -> None:
+        """Give the columns of a list of runs that evenly itself saved the roles that it knows."""
+        found = own_list([*map(str, self.cells.columns)])
+        if found is None:
+            return
+        self._quantities_of_own = {*found.quantities}
+        free = {*self._free()} - self._asked()
+        for column in free & {*found.told}:
+            self._take(column, "left out", OWN)
+        for column in free & {*found.parameters}:
+            self._take(column, "parameter" if self.cells[column].nunique() > 1 else "constant", OWN)
+
+    def _asked(self) -> set[str | None]:
+        """Return the columns to which the user gave a role."""
+        return {self.options.time, self.options.solver, *self.options.quantities, *self.options.parameters}
+
     def _filter(self) -> None:
         condition = self.options.where
         if not condition:
@@ -242,8 +261,7 @@ class Interpretation:
         given = self.options.status
         if given is not None:
             self.values.require([given], "status")
-        asked = {self.options.time, self.options.solver, *self.options.quantities, *self.options.parameters}
-        found = find_states(self.values, given, {*asked, *self._settled})
+        found = find_states(self.values, given, {*self._asked(), *self._settled, *self._roles})
         if found is None:
             return None
         self._take(found.name, "state", "its name and its values")
@@ -257,8 +275,7 @@ class Interpretation:
 
     def _bookkeeping(self) -> dict[str, str]:
         """Return bookkeeping name → column."""
-        asked = {self.options.time, self.options.solver, *self.options.quantities, *self.options.parameters}
-        found: dict[str, str] = {}
+        asked, found = self._asked(), dict[str, str]()
         for column in self.cells.columns:
             role = words.ALIASES.get(column.strip().lower()) or words.ALIASES.get(name_key(column))
             if not role or role in found or column in asked or column in self._roles:
@@ -368,6 +385,7 @@ class Interpretation:
         numeric = {c: self.values.numbers(c) for c in free if self.values.is_numeric(c)}
         statistics = statistics_of_the_time(numeric, seconds)
         judged = {c: self._judge(c, seconds, statistics) for c in free if c not in asked}
+        judged |= {c: (one.role, OWN) for c, one in self._roles.items() if one.why == OWN and one.role != "left out"}
         # A phase that takes most of the time is a function of it.
         open_ = [
             c
@@ -395,6 +413,8 @@ class Interpretation:
         """Return the role of a column that is nothing else yet, and why; some are `statistics` of the time."""
         if is_limit(column):
             return "left out", "a limit or a wish, which was not measured"
+        if column in self._quantities_of_own:
+            return "outcome", OWN
         if _is_sibling(column, self.options.time or ""):
             return "outcome", "named as the time, but for a number"
         if why := self._identifies(column):
