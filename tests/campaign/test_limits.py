@@ -51,6 +51,9 @@ class Stub:
         assert (mark, near) == ("mark", self.folder)
         return nullcontext(self.folder)
 
+    def ends_after_s(self, task: Task) -> float | None:
+        return task.timeout_s
+
     def run(self, task: Task) -> Outcome:
         limit = task.resources.time_limit_s
         self.asked.append(limit)

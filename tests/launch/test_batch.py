@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from evenly.campaign import Campaign, Study
+from evenly.campaign.one_run import Runner
 from evenly.campaign.placement import Placement
 from evenly.errors import EvenlyWarning, InputError
 from evenly.launch import Launcher, Resources, Task, launcher_class
@@ -271,3 +273,41 @@ def test_a_scheduler_that_answered_before_is_waited_for(
     down.unlink()
     with pytest.raises(InputError, match="can't be reached"):
         launcher_class("pbs")().run(task(folders[1], "print(3)"))
+
+
+def _study(folder: Path, launcher: str, values: str = "[1, 2, 3, 4, 5, 6]", program: str = "print(1)") -> Study:
+    path = folder / "study.toml"
+    path.write_text(
+        f'[program]\ncommand = """{sys.executable} -c "{program}" {{n}}"""\ntimeout_s = 200\n[launcher]\nname = "pbs"\n'
+        f"{launcher}\n[parameters]\nn = {values}\n[repetitions]\nleast = 1\nmost = 1\n"
+    )
+    return Study.load(path)
+
+
+def test_a_setup_that_fails_in_two_jobs_ends_the_campaign(tmp_path: Path, place: Path) -> None:
+    """The shell names each job's own script in what it says, and no scheduler tells how long the setup took."""
+    found = _study(tmp_path, 'setup = ["echo $RANDOM", "module-load nothing"]\nconcurrent = 2')
+    told = r"failed at once and in the same way \(its setup failed: .*setup failed: module-load nothing\)"
+    with Campaign(found) as campaign, pytest.raises(InputError, match=told):
+        campaign.run()
+    assert len([job for job in place.iterdir() if job.is_dir()]) <= 4
+
+
+def test_a_run_that_its_jobs_limit_ends_says_so(tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sleeps = _study(tmp_path, 'time_limit = "2min"', "[1, 60]", "import sys, time; time.sleep(int(sys.argv[1]))")
+    monkeypatch.setattr("evenly.launch.batch._within_limit", lambda task: dataclasses.replace(task, timeout_s=3.0))
+    with Campaign(sleeps) as campaign:
+        campaign.run()
+        records = campaign.store.records()
+    assert place.exists()
+    assert [(r.status, r.message) for r in records] == [
+        ("ok", ""), ("timed out", "it was ended after 3 s, before the time limit of its job")
+    ]  # fmt: skip
+
+
+def test_what_a_jobs_limit_leaves_to_the_program(tmp_path: Path, place: Path) -> None:
+    assert place.exists()
+    assert Runner(_study(tmp_path, 'time_limit = "2min"')).cut_after_s({"n": 1}) == 60.0
+    assert Runner(_study(tmp_path, 'time_limit = "{n + 1}min"')).cut_after_s({"n": 1}) == 60.0
+    assert Runner(_study(tmp_path, 'time_limit = "1h"')).cut_after_s({"n": 1}) is None
+    assert Runner(_study(tmp_path, "")).cut_after_s({"n": 1}) is None

@@ -37,6 +37,7 @@ from evenly.campaign.store import Store, inside
 from evenly.campaign.study import Study
 from evenly.errors import EvenlyWarning, InputError
 from evenly.launch import launcher_class
+from evenly.launch.base import SETUP_FAILED
 from evenly.log import log
 from evenly.memory import many_objects
 from evenly.runs.columns import bounds_as_seconds
@@ -109,6 +110,19 @@ def _shown_in(bar: NotebookBar) -> Callable[[Record, Progress], None]:
         bar.show(now.done / max(now.done + now.left, 1), f"{now.done} of about {now.done + now.left} runs")
 
     return show
+
+
+def _in_setup(record: Record) -> bool:
+    """Tell whether a line of the launcher's setup failed, so that the program wasn't started: no time tells of it."""
+    return record.message == SETUP_FAILED
+
+
+def _said_alike(record: Record) -> str:
+    """Return what runs print that fail in the same way."""
+    if _in_setup(record):  # shells name the job's own script before what they say
+        return next((line for line in record.output.splitlines() if line.startswith("setup failed:")), "")
+    # Where a program ends well, but its time isn't found, what it prints differs from run to run.
+    return record.output if record.exit_code else ""
 
 
 def place_of(study: Study) -> Path:
@@ -330,9 +344,8 @@ class Campaign:
     def _check_worth_it(self) -> None:
         """Raise `InputError` if no run went well and the last two failed at once and in the same way."""
         records = self.store.records()
-        last = [r for r in records[-2:] if r.status == "failed" and 0 < r.took < _AT_ONCE_S]
-        # Where a program ends well, but its time isn't found, what it prints differs from run to run.
-        ways = {(r.exit_code, r.message, r.output if r.exit_code else "") for r in last}
+        last = [r for r in records[-2:] if r.status == "failed" and (_in_setup(r) or 0 < r.took < _AT_ONCE_S)]
+        ways = {(r.exit_code, r.message, _said_alike(r)) for r in last}
         if len(last) < 2 or len(ways) > 1 or any(r.status == "ok" for r in records) or not self.progress.left:
             return
         # A program says what is wrong at the end, an MPI launcher at the beginning.

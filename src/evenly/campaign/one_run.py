@@ -66,6 +66,13 @@ class Runner:
         what = f"{program.callable}(…)" if program.callable else shlex.join(self._words(values))
         return " ".join([*before, *([started] if started else []), *ranks, what])
 
+    def cut_after_s(self, configuration: Mapping[str, Any]) -> float | None:
+        """Return after how many seconds the limit of its job ends a run; None if the study's time-out comes before."""
+        values, timeout_s = self._values(NextRun(1, 0, "plan"), configuration), self._study.program.timeout_s
+        resources = self._study.program.placement.resources(values)
+        ends_s = self.launcher.ends_after_s(Task((), "", timeout_s=timeout_s, resources=resources))
+        return None if ends_s is None or ends_s >= (timeout_s or math.inf) else ends_s
+
     def run(
         self,
         next_run: NextRun,
@@ -121,7 +128,8 @@ class Runner:
                 again.mkdir(exist_ok=True)
                 before = self._files_before(folder, again)
                 outcome = self._outcome(replace(task, workspace=again))
-            status, quantities, message = self._measured(outcome, folder, result, before, until_s)
+            ends_s = self.launcher.ends_after_s(task)
+            status, quantities, message = self._measured(outcome, folder, result, before, _told_end(until_s, ends_s))
         printed = "" if status == "ok" else (outcome.output + outcome.errors)[-_KEPT:]
         return Record(
             next_run.configuration, next_run.repetition, status, quantities, next_run.purpose, outcome.exit_code,
@@ -196,10 +204,10 @@ class Runner:
             raise
 
     def _measured(
-        self, outcome: Outcome, folder: Path, result: Path, before: Before, until_s: float | None
+        self, outcome: Outcome, folder: Path, result: Path, before: Before, ended: str
     ) -> tuple[Status, dict[str, float], str]:
         if outcome.status == "timed out":
-            return "timed out", {}, outcome.reason or f"it was ended after {until_s:.3g} s"
+            return "timed out", {}, outcome.reason or ended
         if outcome.status != "ok":
             return "failed", {}, outcome.reason or _reason(result) or _ended(outcome.exit_code)
         if self._study.program.callable and not result.exists():
@@ -210,6 +218,19 @@ class Runner:
         except RunFailed as error:
             return "failed", {}, str(error)
         return "ok", {**returned, **found, "cpu_seconds": outcome.cpu_seconds}, ""
+
+
+def _told_end(until_s: float | None, ends_s: float | None) -> str:
+    """Say after how long a run was ended: by the study's time-out, or before that by the limit of its job.
+
+    Examples
+    --------
+    >>> _told_end(200.0, 60.0), _told_end(200.0, 200.0)
+    ('it was ended after 60 s, before the time limit of its job', 'it was ended after 200 s')
+    """
+    if ends_s is not None and ends_s < (until_s or math.inf):
+        return f"it was ended after {ends_s:.4g} s, before the time limit of its job"
+    return "" if until_s is None else f"it was ended after {until_s:.4g} s"
 
 
 def _kept(path: Path, value: Any) -> Any:

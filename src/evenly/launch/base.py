@@ -16,7 +16,11 @@ from evenly.processes import scratch_folder
 if TYPE_CHECKING:
     from evenly.runs.columns import Status
 
-__all__ = ["Launcher", "Outcome", "Resources", "Task", "UnansweredError", "check_mark"]
+__all__ = ["SETUP_FAILED", "Launcher", "Outcome", "Resources", "Task", "UnansweredError", "check_mark"]
+
+#: The reason of a task that a line of the user's setup kept from running: "setup failed: " and the line are in its
+#: errors.
+SETUP_FAILED = "its setup failed"
 
 #: Configuration, repetition, purpose, and a token that no other run has.
 _MARK = re.compile(r"\d+-\d+-\w+-[0-9a-f]{32}")
@@ -190,6 +194,10 @@ class Launcher(ABC):
         None if they run in no job.
         """
         return None
+
+    def ends_after_s(self, task: Task) -> float | None:
+        """Return after how many wall seconds a task is ended; None if it has no limit."""
+        return task.timeout_s
 
     def uses_other_machines(self) -> bool:
         """Return whether tasks may run on machines beside this one, so that their cores aren't known."""

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from evenly.errors import EvenlyWarning, InputError
-from evenly.launch.base import Launcher, Outcome, Resources, Task, UnansweredError
+from evenly.launch.base import SETUP_FAILED, Launcher, Outcome, Resources, Task, UnansweredError
 from evenly.launch.job import claimed_by, outcome_in, queued_s, write_task
 from evenly.launch.job_folders import JOB_ID, SCRIPT, noted_numbers
 from evenly.launch.job_numbers import plain
@@ -66,7 +66,7 @@ _FAULTS = {
     "out of memory": "it ran out of memory",
     "cancelled": "its job was cancelled",
     "failed": "its job failed",
-    "setup failed": "its setup failed",
+    "setup failed": SETUP_FAILED,
     "completed": "its job ended without an outcome",
     "deadline": "its job reached the deadline",
     "time limit": "its job was ended at its time limit",
@@ -173,6 +173,9 @@ class BatchLauncher(Launcher):
 
     def shown(self, task: Task) -> list[str]:
         return self.submission(task)
+
+    def ends_after_s(self, task: Task) -> float | None:
+        return _within_limit(task).timeout_s
 
     def run(self, task: Task) -> Outcome:
         if task.workspace is None:

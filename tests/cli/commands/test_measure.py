@@ -89,6 +89,14 @@ def test_the_plan_runs_nothing(evenly: Evenly, study: Path) -> None:
     assert "nothing: all has been run" in evenly("measure", study, "--plan").out
 
 
+def test_the_plan_tells_that_the_limit_of_jobs_ends_runs(evenly: Evenly, study: Path) -> None:
+    text = study.read_text().replace("[parameters]", "timeout_s = 200\n[parameters]")
+    for limit, told in (("2min", True), ("5min", False)):
+        study.write_text(f"{text}[launcher]\nname = 'slurm'\ntime_limit = '{limit}'\n")
+        shown = evenly("measure", study, "--plan").err
+        assert ("time_limit ends runs after 60 s, before timeout_s = 200" in shown) is told
+
+
 def test_another_store_has_a_table_of_its_own(evenly: Evenly, study: Path) -> None:
     evenly("measure", study)
     before = study.with_name("study.runs.csv").read_text()

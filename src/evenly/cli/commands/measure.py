@@ -124,6 +124,8 @@ def _show_plan(study: Study, place: Path, *, json: bool) -> None:
     least, most_often = repetitions.least, repetitions.most
     often = f"each {least} to {most_often} times" if least < most_often else f"each {_times(least)}"
     out.print(f"{len(configurations)} configurations, {often}{more}")
+    if cut := [seconds for one in configurations if (seconds := runner.cut_after_s(one)) is not None]:
+        note(_told_cut(study, min(cut), len(cut), len(configurations)))
     out.print(_cost(study, [runner.cores_needed(one) for one in configurations], hours), soft_wrap=True)
     is_known = any(each is not None for each in hours)
     table = new_table()
@@ -133,6 +135,17 @@ def _show_plan(study: Study, place: Path, *, json: bool) -> None:
         told = ["?" if each is None else f"{each:.3g}"] if is_known else []
         add_row(table, *map(str, one.values()), *told, text)
     out.print(table)
+
+
+def _told_cut(study: Study, seconds: float, count: int, of: int) -> str:
+    """Say that the time limit of jobs ends runs before the study's time-out does."""
+    which = "runs" if count == of else f"runs of {count} of {of} configurations"
+    most = study.program.timeout_s
+    limit = "they end" if most is None else f"timeout_s = {most:g}"
+    return (
+        f"time_limit ends {which} after {seconds:.4g} s, before {limit}, since a minute of a job's limit is kept to "
+        "tell it: give jobs a longer time_limit, or leave it out"
+    )
 
 
 def _cost(study: Study, cores: list[int], hours: list[float | None]) -> str:
