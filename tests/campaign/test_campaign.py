@@ -14,6 +14,7 @@ import uuid
 import warnings
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -266,6 +267,21 @@ def test_a_full_disk_keeps_all_earlier_runs(tmp_path: Path) -> None:
     with Store(tmp_path / "runs.db") as store:
         assert [r.repetition for r in store.records()] == list(range(kept))
         store.add(Record(number, kept, "ok", {"seconds": 1.0}))
+
+
+def test_an_error_of_output_on_a_full_disk_is_one_of_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a small file system, SQLite's log has no room."""
+
+    def no_room(*_: object) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    with Store(tmp_path / "runs.db") as store:
+        monkeypatch.setattr("evenly.campaign.store.write", no_room)
+        with pytest.raises(ReadError, match="it can't be written: disk I/O error"):
+            store.add_configurations([{"n": 1}])
+        monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=4096))
+        with pytest.raises(StoreFullError, match="the disk is full: 0 runs are kept"):
+            store.add_configurations([{"n": 1}])
 
 
 def test_two_campaigns_do_not_write_to_one_file(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from evenly.doctor import hardware, software
 from evenly.doctor.examination import examine
-from evenly.errors import InputError
+from evenly.errors import InputError, MissingExtraError
 
 
 def program(folder: Path, name: str, text: str) -> None:
@@ -56,6 +56,15 @@ def test_ranks_that_do_not_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     found = hardware.ranks()
     assert found.verdict == "bad"
     assert "there are not enough slots" in found.found
+
+
+def test_ranks_that_nobody_installed_are_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(**_: object) -> None:
+        raise MissingExtraError("Starting several ranks", extra="mpi")
+
+    monkeypatch.setattr(hardware, "measure_messages", missing)
+    found = hardware.ranks()
+    assert (found.verdict, "pip install 'evenly[mpi]'" in found.found) == ("note", True)
 
 
 def test_folders_that_cannot_be_locked_or_have_another_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -136,3 +136,8 @@ def test_equality_and_text() -> None:
     assert repr(Expression("a > 1")) == "Expression('a > 1')"
     with pytest.raises(InputError, match="must be text"):
         Expression(3)  # type: ignore[arg-type]
+
+
+def test_one_equal_sign_is_told() -> None:
+    with pytest.raises(InputError, match=r"one = sets a value, and two compare: 'case == 1 and n <= 2'"):
+        Expression("case = 1 and n <= 2")

@@ -148,6 +148,16 @@ _RENAMED: dict[str, dict[str, str]] = {
     "train": {"--output": "--save", "--budget": "--wall-time"},
     "tune": {"--limit": "--give-up"},
 }
+#: Options that people look for, and what does that: for each command.
+_ELSEWHERE: dict[str, dict[str, str]] = {
+    "measure": {
+        "--dry-run": "--plan shows what is still to be run, and runs nothing",
+        "--status": "`evenly runs list STORE` tells what was run and what is under way",
+    },
+    "tune": {
+        "--status": "`evenly runs list STORE` tells what was run and what is under way",
+    },
+}
 
 
 def _words(ctx: Any) -> str:
@@ -167,6 +177,9 @@ def _refuse_old_words(command: Any, path: str, args: list[str]) -> None:
         new = _RENAMED.get(path, {}).get(old)
         if new is not None and old not in known:
             raise InputError(f"{old} is now {new}")
+        what = _ELSEWHERE.get(path, {}).get(old)
+        if what is not None and old not in known:
+            raise InputError(f"there is no {old}: {what}")
 
 
 #: How several values of an option are typed in one.

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 from evenly.campaign.lock import FileLock, file_system_time
-from evenly.doctor.finding import Finding
-from evenly.errors import EvenlyError
+from evenly.doctor.finding import Finding, Verdict
+from evenly.errors import EvenlyError, MissingExtraError
 from evenly.machine.measuring import node
 from evenly.machine.measuring.computing import array_bytes, measure_jitter, memory_bandwidth
 from evenly.machine.measuring.messages import measure_messages
@@ -153,8 +153,9 @@ def ranks() -> Finding:
     try:
         found = measure_messages(seconds=0.05)
     except EvenlyError as error:
+        verdict: Verdict = "note" if isinstance(error, MissingExtraError) else "bad"
         return Finding(
-            "two ranks", "bad", str(error), "only needed for simulations on ranks, and for `machine measure`"
+            "two ranks", verdict, str(error), "only needed for simulations on ranks, and for `machine measure`"
         )
     took = time.perf_counter() - start
     least = min(found.seconds)

@@ -101,5 +101,10 @@ def scheduler(environment: Mapping[str, str] | None = None) -> Finding:
         if any(word in answer.stderr for word in _NO_CLUSTER):
             return Finding("scheduler", "note", f"{name}'s commands are here, but no cluster: runs start here{inside}")
         return Finding("scheduler", "bad", f"{name}: `{' '.join(words)}` failed: {told}", "ask your cluster's support")
-    place = inside or "; this is not inside a job: measure in one (salloc, qsub -I), not on a login node"
-    return Finding("scheduler", "good" if inside else "note", f"{said[0] if said else name}{place}")
+    told = said[0] if said else name
+    if inside:
+        return Finding("scheduler", "good", f"{told}{inside}")
+    return Finding(
+        "scheduler", "note", f"{told}; this is not inside a job",
+        f"`evenly measure` with name = '{name.lower()}' in [launcher] submits jobs from here; other runs belong in a job",
+    )  # fmt: skip

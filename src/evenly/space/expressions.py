@@ -34,6 +34,8 @@ _OPERATORS = (
 )  # fmt: skip
 _FUNCTIONS = ("abs", "ceil", "exp", "floor", "log", "log2", "max", "min", "sqrt")
 #: Matches quoted text, which stays unchanged, and names in backticks, which are doubled inside a name.
+#: A single =, which compares nothing.
+_ONE_EQUAL = re.compile(r"(?<![=!<>])=(?!=)")
 _NAMES = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|`((?:[^`]|``)*)`')
 
 
@@ -126,6 +128,8 @@ class Expression:
             reason = error.msg
         except (ValueError, RecursionError, MemoryError) as error:
             reason = str(error) or "it is nested too deeply"
+        if (twice := _ONE_EQUAL.sub("==", self.text)) != self.text:
+            reason = f"one = sets a value, and two compare: {twice!r}"
         raise InputError(f"{self.text!r} is not an expression: {reason}")
 
     def _check(self, node: ast.expr, lists: set[int]) -> None:

@@ -97,6 +97,15 @@ def test_the_plan_tells_that_the_limit_of_jobs_ends_runs(evenly: Evenly, study: 
         assert ("time_limit ends runs after 60 s, before timeout_s = 200" in shown) is told
 
 
+def test_what_others_call_by_another_name_is_told(evenly: Evenly, study: Path) -> None:
+    for option, told in (
+        ("--dry-run", "--plan shows what is still to be run"),
+        ("--status", "`evenly runs list STORE`"),
+    ):
+        refused = evenly("measure", study, option)
+        assert (refused.code, told in refused.err) == (2, True)
+
+
 def test_another_store_has_a_table_of_its_own(evenly: Evenly, study: Path) -> None:
     evenly("measure", study)
     before = study.with_name("study.runs.csv").read_text()
