@@ -106,5 +106,5 @@ def scheduler(environment: Mapping[str, str] | None = None) -> Finding:
         return Finding("scheduler", "good", f"{told}{inside}")
     return Finding(
         "scheduler", "note", f"{told}; this is not inside a job",
-        f"`evenly measure` with name = '{name.lower()}' in [launcher] submits jobs from here; other runs belong in a job",
+        f"`evenly measure` with name = '{name.lower()}' in [launcher] submits jobs from here; other runs need a job",
     )  # fmt: skip
