@@ -107,8 +107,7 @@ def _told(table: Cells, column: str, given: str | None) -> StepTime:
                 f"the unit of {column!r} in the table of --coupled isn't known: give it in brackets, as in 'time [h]'; "
                 "without PATH, --unit h says it, too"
             )
-        of_days = f", of {each.days:g} simulated days" if each.days else ""
-        note(f"{column!r} of --coupled is a time in {unit}{of_days}")
+        note(f"{column!r} of --coupled is a time in {unit}, of {each.said}")
         return StepTime(column, unit, days=each.days)
     return StepTime(column, unit or "s", days=YEAR_DAYS if unit == "SYPD" else None)
 

@@ -39,6 +39,8 @@ class TimeOfWork:
         What stands before: ``time`` of ``time (h/year)``.
     unit : str
         As it is written: ``h``.
+    work : str
+        In lower case, without "simulated": ``year``.
     days : float or None
         Days that the work simulates, if it is a day or a year.
     is_certain : bool
@@ -48,8 +50,21 @@ class TimeOfWork:
 
     base: str
     unit: str
+    work: str
     days: float | None
     is_certain: bool
+
+    @property
+    def said(self) -> str:
+        """The work in words.
+
+        Examples
+        --------
+        >>> found = [time_of_work(name) for name in ("time (h/an)", "time (s/day)", "min/month", "s/iter")]
+        >>> [one.said for one in found if one is not None]
+        ['a simulated year', 'a simulated day', 'each month', 'each iter']
+        """
+        return {1.0: "a simulated day", YEAR_DAYS: "a simulated year"}.get(self.days or 0.0, f"each {self.work}")
 
 
 def time_of_work(column: str) -> TimeOfWork | None:
@@ -58,9 +73,9 @@ def time_of_work(column: str) -> TimeOfWork | None:
     Examples
     --------
     >>> time_of_work("time (h/year)")
-    TimeOfWork(base='time', unit='h', days=365.0, is_certain=True)
+    TimeOfWork(base='time', unit='h', work='year', days=365.0, is_certain=True)
     >>> time_of_work("hours per simulated day")
-    TimeOfWork(base='', unit='hours', days=1.0, is_certain=True)
+    TimeOfWork(base='', unit='hours', work='day', days=1.0, is_certain=True)
     >>> time_of_work("wallclock hours per simulated year").is_certain, time_of_work("CPU hours per step").is_certain
     (True, False)
     >>> time_of_work("hours/day").is_certain, time_of_work("time [s]") is None
@@ -77,4 +92,4 @@ def time_of_work(column: str) -> TimeOfWork | None:
     is_certain = (in_brackets or (on_the_wall and (days is None or simulated))) and (
         days is not None or work in _OTHERS
     )
-    return TimeOfWork((match["base"] or "").strip(), match["unit"], days, is_certain)
+    return TimeOfWork((match["base"] or "").strip(), match["unit"], work, days, is_certain)

@@ -152,7 +152,8 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     assumed = not (options.unit or told or in_cells or program)
     if not in_cells:
         _refuse_another_unit(values, column, unit)
-    of_a_run = options.time is None and made is None and not (program or _is_usual(column))
+    work = found if told and (found := time_of_work(column)) is not None and found.is_certain else None
+    of_a_run = options.time is None and made is None and not (program or work or _is_usual(column))
     hint = " (assumed: pass unit=, --unit, otherwise)" if assumed else ""
     if of_a_run:
         hint = " (assumed: that of a whole run on the wall; pass time=, --time, if it is another)"
@@ -163,9 +164,7 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     elif in_cells:
         note = f"{column!r} is the time, in hours, minutes and seconds or with its units{hint}"
     elif unit in SECONDS_PER or unit.startswith("ticks@") or unit in TWO_FIELDS:
-        work = time_of_work(column)
-        of = "" if work is None or not (told and work.is_certain and work.days) else f" of {work.days:g} simulated days"
-        note = f"{column!r} is the time in {unit}{of}{hint}"
+        note = f"{column!r} is the time in {unit}{f' of {work.said}' if work else ''}{hint}"
     else:
         note = f"{column!r} is a rate in {unit}: seconds are those of one unit of work"
     why += ", in seconds (assumed: --unit)" if assumed else ""
