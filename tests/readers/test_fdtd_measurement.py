@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def measurement(ranks: int, repetition: int = 0, cores: int = 64, **keywords: An
 
 def study(folder: Path, *measurements: Measurement) -> Path:
     for one in measurements:
-        one.save(folder / f"{one.name}-r{one.size}-{one.repetition}-{abs(hash(str(one.parameters))) % 1000}")
+        one.save(folder / f"{one.name}-r{one.size}-{one.repetition}-{zlib.crc32(str(one.parameters).encode())}")
     return folder
 
 
