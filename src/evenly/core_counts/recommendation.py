@@ -255,16 +255,24 @@ def recommend(
     said = [one for one in (lost, missed, doubt, what.said) if one]
     if steps is None and (goal.deadline_s or goal.core_hours or goal.money):
         said.append("the job is one run or step as measured: say how many it has with --steps (steps=)")
-    if limit is not None and count != 1:
-        said.append("the time limit is that of one run or step as measured, times their number")
-    if count != 1 and measured is not None and model.training_.get("statistic") == "median":
-        said += _skewed(measured)
+    if count != 1:
+        said += _on_many_steps(model, limit, measured)
     found = Recommendation(curve, choice, count, machine, (), level, limit, goal, dict(at or {}))
     found = dataclasses.replace(found, notes=(*said, *_scattering(found), *_too_late(found), *notes))
     if not found.extrapolated:
         return found
     why = f"{choice.why}; an extrapolation: {_outside(model, table, found.best)}"
     return dataclasses.replace(found, choice=dataclasses.replace(choice, why=why))
+
+
+def _on_many_steps(model: Model, limit: float | None, measured: Runs | None) -> list[str]:
+    """Say what isn't the sum of many steps: a limit of one of them, and their median."""
+    said = []
+    if limit is not None:
+        said.append("the time limit is that of one run or step as measured, times their number")
+    if measured is not None and model.training_.get("statistic") == "median":
+        said += _skewed(measured)
+    return said
 
 
 def _scattering(found: Recommendation) -> list[str]:

@@ -160,10 +160,10 @@ def _work_sentence(ran: dict[str, Compared]) -> str:
         if ones:
             predicted = sum(float(one.seen.load.seconds.sum()) for one in ones)
             cpu = sum(float(one.busy_s("cpu").sum()) / median(one.paces or (1.0,)) for one in ones)
-            said.append(f"{compact(cpu / predicted, 3)} times for {'one rank' if alone else 'ranks side by side'}")
+            said.append(f"{compact(cpu / predicted, 3)} for {'one rank' if alone else 'ranks side by side'}")
     return (
-        "By CPU time, which runs on only while a rank has a core, and at the pace of the calibration, the ranks' work "
-        f"took, over what was predicted of them alone on the machine: {', '.join(said)}."
+        "CPU time counts only while a rank has a core. At the pace of the calibration, the ranks' work took so many "
+        f"times what was predicted of them alone on the machine: {', '.join(said)}."
     )
 
 

@@ -85,9 +85,9 @@ class Law:
 def fit_laws(table: pd.DataFrame, values: Floats, weights: Floats) -> list[Law]:
     """Fit all laws that have fewer coefficients than there are different configurations.
 
-    With two or three parameters, each in turn is the one of the law, and powers of the others multiply all its terms,
-    ``a n^e / p + b n^e``, or the first, ``a n^e / p + b``. The one of a law has three or more values from 1 on; among
-    several it has the name of a count of cores, nodes, or the like, and there are no more than 64 runs.
+    With two or three parameters, each in turn is the one of the law. Powers of the others multiply all its terms,
+    ``a n^e / p + b n^e``, or the first, ``a n^e / p + b``. The parameter of a law has three or more values from 1 on.
+    Among several, it has the name of a count of cores, nodes, or the like. There are no more than 64 runs then.
 
     Parameters
     ----------
@@ -150,9 +150,9 @@ class _Runs:
 def _fit(runs: _Runs, k: int, kind: str, factors: Sequence[Factor], growing: int, share: float) -> Law | None:
     """Fit one set of terms f_j(x), x parameter k; return None if some leave-one-out prediction isn't above zero.
 
-    Minimises ``Σ w (1 - Σ c_j f_j(x) Π_o p_o^e_o / y)²`` over c >= 0 and the exponents e of the others, from those of
-    a power law on, by the Gauss-Newton method in e, where each step solves for c. The first `growing` terms have the
-    powers.
+    Minimises ``Σ w (1 - Σ c_j f_j(x) Π_o p_o^e_o / y)²`` over c >= 0 and the exponents e of the others. It is the
+    Gauss-Newton method in e, from the exponents of a power law on; each step solves for c. The first `growing` terms
+    have the powers.
     """
     others = [o for o in range(runs.points.shape[1]) if o != k]
     logs = np.log(runs.points[:, others])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from evenly.errors import ReadError
 from evenly.readers.tables.columns import unit_of_time
@@ -11,7 +10,7 @@ from evenly.readers.tables.roles import words_of
 from evenly.readers.tables.values import Values
 from evenly.runs.count_names import kind_of
 
-__all__ = ["ratio_of_times", "refuse_ratios"]
+__all__ = ["ratio_of_times", "refuse_ratio"]
 
 _EFFICIENCIES = frozenset({
     "efficiency", "eff", "effizienz", "efficacité", "efficacite", "eficiencia", "eficiência", "efficienza", "verim",
@@ -21,7 +20,7 @@ _SPEED_UPS = frozenset({
     "speedup", "speedups", "beschleunigung", "accélération", "aceleración", "aceleração", "accelerazione",
     "przyspieszenie", "hızlanma",
 })  # fmt: skip
-#: As in textbooks: E(p), S_p.
+#: As in textbooks: E(p), S_p. Without a bracket or a line, it may be any name.
 _TEXTBOOK = re.compile(r"(?P<what>[SE])\s*[(_]\s*[pPnN]\s*\)?")
 
 
@@ -41,8 +40,8 @@ def ratio_of_times(column: str) -> str:
     return "speed-up" if words & _SPEED_UPS or words >= {"speed", "up"} or textbook else ""
 
 
-def refuse_ratios(values: Values, columns: Sequence[str]) -> None:
-    """Refuse to learn a time from the first of these columns if it holds ratios of times.
+def refuse_ratio(values: Values, column: str) -> None:
+    """Refuse to learn a time from a column if it holds ratios of times.
 
     An efficiency is no rate: in strong scaling, the time is one over the efficiency times the cores, but nothing in a
     table tells that its problem stayed the same.
@@ -52,7 +51,6 @@ def refuse_ratios(values: Values, columns: Sequence[str]) -> None:
     ReadError
         With what the time is, as far as the column tells it.
     """
-    column = next(iter(columns), "")
     ratio = ratio_of_times(column)
     if not ratio:
         return

@@ -15,7 +15,7 @@ from evenly.readers.tables.bookkeeping import is_unnamed
 from evenly.readers.tables.chsy import TIME_NAME, is_chsy, seconds_by_chsy
 from evenly.readers.tables.clock_times import between, in_parts, start_and_end
 from evenly.readers.tables.per_work import time_of_work
-from evenly.readers.tables.ratios import ratio_of_times, refuse_ratios
+from evenly.readers.tables.ratios import ratio_of_times, refuse_ratio
 from evenly.readers.tables.roles import is_limit, is_result, is_summed, words_of
 from evenly.readers.tables.side_by_side import pattern_in, shared_pattern
 from evenly.readers.tables.states import name_key
@@ -133,7 +133,7 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
         column, why = options.time, "named in time= (--time)"
     else:
         column, why, made = _guess(values, free)
-    refuse_ratios(values, [column])
+    refuse_ratio(values, column)
     if made is None and is_chsy(column, options.unit):
         column, why, made = _by_cores(values, column)
     _refuse_other_times(values, column)
@@ -336,7 +336,7 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
     may_be = [name for name in others if not (ratio_of_times(name) or is_summed(name))]
     if not found and not any(map(values.is_numeric, may_be)):
         for name in others:
-            refuse_ratios(values, [name])
+            refuse_ratio(values, name)
             _refuse_other_times(values, name)
     shown = ", ".join(map(repr, found or may_be or named))
     why = (
