@@ -311,3 +311,33 @@ def test_the_time_of_all_cores_is_not_proposed(tmp_path: Path) -> None:
     path = write(tmp_path, "cores,core-hours per simulated day\n8,13.5\n16,17.5\n")
     with pytest.raises(ReadError, match="the time of all cores together by its name"):
         TableReader().read(path)
+
+
+@pytest.mark.parametrize(("unit", "value"), [("SYPD", 3600.0), ("h/year", 86_400.0), ("CHSY", 10_800.0)])
+def test_a_column_of_units_may_name_the_work(tmp_path: Path, unit: str, value: float) -> None:
+    """24 SYPD, hours for a simulated year, and core-hours for one on 8 cores."""
+    found = _read(tmp_path, f"cores,time,unit\n8,24,{unit}\n16,48,{unit}\n")
+    assert found.runs[""].to_frame().query("cores == 8")["seconds"].iloc[0] == pytest.approx(value)
+
+
+@pytest.mark.parametrize("units", [("s/day", "h/year"), ("SYPD", "CHSY"), ("s/day", "s")])
+def test_a_column_of_units_of_different_work_is_refused(tmp_path: Path, units: tuple[str, str]) -> None:
+    with pytest.raises(ReadError, match="aren't of the same work"):
+        _read(tmp_path, f"component,cores,time,unit\na,8,24,{units[0]}\nb,8,12,{units[1]}\n")
+
+
+def test_units_of_one_work_are_converted(tmp_path: Path) -> None:
+    found = _read(tmp_path, "cores,time,unit\n8,2,s/step\n16,1100,ms/step\n").runs[""]
+    assert sorted(found.values) == [1.1, 2.0]
+
+
+def test_times_of_a_simulated_day_side_by_side_are_asked_about(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match=r"'atm \(s/day\)', 'ocn \(min/month\)'"):
+        _read(tmp_path, "cores,atm (s/day),ocn (min/month)\n8,24,5\n16,13,2.6\n32,7,1.4\n")
+    with pytest.raises(ReadError, match="of different work, a simulated day, each month"):
+        _read(tmp_path, "cores,atm (s/day),ocn (min/month)\n8,24,5\n16,13,2.6\n", time="*", solver="*")
+
+
+def test_seconds_for_a_day_may_be_a_time(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match=r"rename it to 'time \(s/day\)'"):
+        _read(tmp_path, "cores,s/day\n8,24\n16,13\n32,7\n")

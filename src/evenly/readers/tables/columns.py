@@ -100,7 +100,10 @@ _NOT_MEASURED_NAMES = frozenset({"time_step", "time_steps", "time_stepping", "si
 #: Words of times that are set, where only a unit says that a column holds times.
 _SET = frozenset({"delay", "sleep", "budget", "limit", "target", "tick", "cutoff", "dt", "age", "lag", "offset"})
 #: Words of rates: throughput_mcells_s is one, and no time.
-_RATES = frozenset({"throughput", "rate", "bandwidth", "cells", "mcells", "gcells", "updates", "mlups", "images"})
+_RATES = frozenset({
+    "throughput", "rate", "bandwidth", "perf", "performance", "speed", "cells", "mcells",
+    "gcells", "updates", "mlups", "images",
+})  # fmt: skip
 _OTHER_WORDS = frozenset({
     "memory", "mem", "rss", "hwm", "footprint", "energy", "consumption", "traffic", "energie", "énergie", "energía",
     "energia", "verbrauch", "speicher", "arbeitsspeicher", "mémoire", "memoria",
@@ -283,10 +286,12 @@ def is_rate(column: str) -> bool:
     --------
     >>> is_rate("GB/s"), is_rate("images per second"), is_rate("it/s/GPU"), is_rate("wall/s"), is_rate("cores per node")
     (True, True, True, False, False)
-    >>> is_rate("t/s"), is_rate("t / s")
-    (True, False)
+    >>> is_rate("t/s"), is_rate("t / s"), is_rate("ocean (s/day)"), is_rate("rate (s/day)")
+    (True, False, False, True)
     """
-    if _OVER_UNIT.match(column.strip()):
+    work = _time_of_work(column.strip())
+    is_time = work is not None and work[0] and not set(re.split(r"[\s_\-.]+", work[0].lower())) & _RATES
+    if is_time or _OVER_UNIT.match(column.strip()):
         return False
     match = _RATE.fullmatch(column.strip())
     return match is not None and (match["base"].lower() in _WHOLE_NAME_UNITS or measured(match["base"]) is None)

@@ -31,6 +31,7 @@ from evenly.readers.tables.cell_files import (
 from evenly.readers.tables.interpretation import Interpretation
 from evenly.readers.tables.number_texts import Decimal
 from evenly.readers.tables.options import TableOptions
+from evenly.readers.tables.per_work import time_of_work
 from evenly.readers.tables.roles import Column
 from evenly.readers.tables.side_by_side import stacked, stacked_by
 from evenly.readers.tables.sizes import with_sizes, without_counts
@@ -219,6 +220,11 @@ def _rejoined(names: Sequence[str], columns: Iterable[str]) -> tuple[str, ...]:
 
 def _shared_unit(path: Path, units: Mapping[str, str], columns: set[str], time: str) -> dict[str, str]:
     """Return the unit of a column of times that several columns became; nothing if none of them had one."""
+    works = {work.said for name in columns if (work := time_of_work(name)) is not None and work.is_certain}
+    if len(works) > 1:
+        raise ReadError(
+            path, f"the times side by side are of different work, {', '.join(sorted(works))}: give those of one"
+        )
     told = {units[name] for name in columns if name in units and base_unit(units[name]) == "s"}
     if len(told) > 1:
         raise ReadError(

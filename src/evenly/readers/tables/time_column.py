@@ -350,6 +350,8 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
     if len(rates) == 1:
         typed = f"{option_text('--time', rates[0])} --unit {words.unit_of_rate(rates[0])}"
         wide = f"; if the rate is to be learned: {typed}"
+        if words.unit_of_time(f"time ({rates[0]})"):  # s/day
+            wide = f"; if it is a time for each simulated day, rename it to 'time ({rates[0]})'{wide}"
     elif pattern := pattern_in(found or list(map(str, values.cells.columns))):
         wide = f"; if several columns are times: {option_text('--time', pattern)}"
     elif sum(name.strip().isdigit() for name in map(str, values.cells.columns)) > 1:

@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from evenly.errors import InputError
 from evenly.readers.tables.columns import NO_TIME, canonical_unit, measured, time_candidates, unit_of_time
+from evenly.readers.tables.per_work import time_of_work
 from evenly.runs.count_names import kind_of
 from evenly.runs.durations import is_duration
 from evenly.runs.units import SECONDS_PER, base_unit, to_base
@@ -33,6 +35,8 @@ _OTHER_UNITS = frozenset({
     "x", "string", "int",
     "float", "eur", "€", "usd", "$",
 })  # fmt: skip
+#: Rates of simulated time, and its cost: the time of a simulated day or year follows from them.
+_OF_YEARS = frozenset({"SYPD", "SDPD", "CHSY", "CHPSY"})
 _NONE = frozenset({"", "-", "--", "1", "none", "n/a"})
 
 #: How many of them are one: thousands, or millions of cells.
@@ -154,6 +158,7 @@ def with_unit_column(cells: pd.DataFrame, time: str | None = None) -> tuple[pd.D
 
     Nothing changes where it isn't plain which column is the time, or no cell holds a unit of time. A unit in one row
     only holds for all. Where some rows have units of other quantities, the column stays, so that rows can be chosen.
+    The time of a unit of work and a rate (``s/day``, ``SYPD``) go into the name of the time.
 
     Parameters
     ----------
@@ -167,12 +172,28 @@ def with_unit_column(cells: pd.DataFrame, time: str | None = None) -> tuple[pd.D
     >>> cells, notes = with_unit_column(pd.DataFrame({"cores": ["8", "16"], "time": ["2", "58"], "unit": ["h", "min"]}))
     >>> cells["time"].tolist(), notes
     (['2 h', '58 min'], ["'unit' holds the unit of 'time'"])
+    >>> list(with_unit_column(pd.DataFrame({"cores": ["8"], "time": ["2"], "unit": ["SYPD"]}))[0])
+    ['cores', 'time (SYPD)']
+
+    Raises
+    ------
+    InputError
+        If the rows have times of different work.
     """
     named = [name for name in cells if str(name).strip().lower() in _UNIT_COLUMNS]
     times = [one.column for one in time_candidates([str(name) for name in cells if name not in named])]
     times = [time] if time is not None and time in cells else times
     if len(named) != 1 or len(times) != 1 or unit_of_time(times[0]):
         return cells, []
+    written = {str(cell).strip() for cell in cells[named[0]]} - {""}
+    if works := {unit: work for unit in written if (work := _work_of(unit))}:
+        if len({works.get(unit, unit) for unit in written}) > 1:
+            raise InputError(
+                f"the units in column {named[0]!r} ({', '.join(sorted(written))}) aren't of the same work: give all "
+                "times in one unit, in a column such as 'time (s/day)'"
+            )
+        if len(written) == 1:
+            return _with_work(cells, str(named[0]), times[0], *written, is_named=time is not None)
     units = [canonical_unit(re.sub(r"\s*/.*", "", cell.strip())) for cell in cells[named[0]]]  # us/op: us
     told = {unit for unit in units if unit}
     if told.isdisjoint(SECONDS_PER):
@@ -187,6 +208,25 @@ def with_unit_column(cells: pd.DataFrame, time: str | None = None) -> tuple[pd.D
     if told <= SECONDS_PER.keys():
         changed = changed.drop(columns=named)
     return changed, [f"{named[0]!r} holds the unit of {times[0]!r}"]
+
+
+def _work_of(unit: str) -> str:
+    """Return of which work a time of this unit is: ``a simulated day`` of ``s/day``; "" if none is named."""
+    if unit.upper() in _OF_YEARS:
+        return unit.upper()
+    name = f"time ({unit})"
+    work = time_of_work(name)
+    return work.said if work is not None and work.is_certain and unit_of_time(name) else ""
+
+
+def _with_work(
+    cells: pd.DataFrame, column: str, time: str, unit: str, *, is_named: bool
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return a table with the unit of all rows in the name of the time, and a note."""
+    if is_named:
+        raise InputError(f"{column!r} says that {time!r} is in {unit}: rename it to '{time} ({unit})'")
+    changed = cells.drop(columns=column).rename(columns={time: f"{time} ({unit})"})
+    return changed, [f"{column!r} holds the unit of {time!r}"]
 
 
 def with_units(cells: pd.DataFrame, lines: NDArray[np.int64]) -> tuple[pd.DataFrame, NDArray[np.int64], dict[str, str]]:
