@@ -38,7 +38,7 @@ _BAND = 0.45
 _ACROSS = 0.5
 
 _PER_WORKER = re.compile(
-    r"per[\W_]*(core|cpu|rank|proc|process|processor|task|pe|node|gpu|thread)s?\W*$", re.IGNORECASE
+    r"(?<!hy)per[\W_]*(core|cpu|rank|proc|process|processor|task|pe|node|gpu|thread)s?\W*$", re.IGNORECASE
 )
 
 #: A count of workers or a size, and the measured pairs of it and of each size that changes with it, in ascending order.
@@ -54,15 +54,15 @@ def is_per_worker(name: str) -> bool:
     --------
     >>> [is_per_worker(name) for name in ("cells_per_core", "atoms/rank", "particles per node", "ranks_per_node")]
     [True, True, True, False]
-    >>> is_per_worker("hyperthreads_per_core"), is_per_worker("GPUs per rank")
-    (False, False)
+    >>> [is_per_worker(name) for name in ("hyperthreads_per_core", "GPUs per rank", "hyperthreads", "HT per core")]
+    [False, False, False, False]
     """
     words = name.replace("/", " per ")
     match = _PER_WORKER.search(words)
     if match is None or kind_of(name):
         return False
     of_each = words[: match.start()].rstrip(" _-")
-    return not kind_of(of_each) and not of_each.lower().endswith("threads")
+    return not kind_of(of_each) and not of_each.lower().endswith(("threads", "ht", "smt"))
 
 
 def weak_scaling(configurations: pd.DataFrame) -> dict[str, dict[str, list[list[float]]]]:
