@@ -94,7 +94,7 @@ def gain_sentence(even: Compared, balanced: Compared) -> str:
         return f"{text} So the cut did not pay here."
     pairs = measured.pairs_for(predicted) if predicted > 1 else 0
     more = f": for a gain as predicted, it takes about {pairs} pairs" if pairs > measured.pairs else ""
-    within = "What was predicted is possible, too." if agrees else "It is not what was predicted."
+    within = "What was predicted is possible, too." if agrees else "What was predicted lies outside of these 90 %."
     return f"{text} So these runs can't tell which cut is faster{more}. {within}"
 
 
