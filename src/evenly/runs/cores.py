@@ -202,10 +202,11 @@ def _question(names: Iterable[str], by_kind: Mapping[str, list[str]], measured: 
     """Return the question which parameters are the cores, with proposals that can be typed."""
     counting = [name for name in names if kind_of(name)]
     names = list(names)
-    first = quoted(names[0])
-    if factor_of(names[0]) != 1:  # cores [10^3]
-        first = f"{factor_of(names[0]):g} * {first}"
-    if re.match(r"(log_?2?|ld|lb)\b|log2?[\s_(]", names[0], re.IGNORECASE):  # log2(cores)
+    likely = next((name for name in names if name.lower() in ("n", "p")), names[0])
+    first = quoted(likely)
+    if factor_of(likely) != 1:  # cores [10^3]
+        first = f"{factor_of(likely):g} * {first}"
+    if re.match(r"(log_?2?|ld|lb)\b|log2?[\s_(]", likely, re.IGNORECASE):  # log2(cores)
         first = f"2 ** {first}"
     proposals = _grid(names, by_kind) or _proposals(by_kind, measured) or [first]
     words = " or ".join(f"--cores-are {shlex.quote(text)}" for text in proposals)

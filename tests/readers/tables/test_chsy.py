@@ -67,3 +67,23 @@ def test_a_row_without_it_failed(tmp_path: Path) -> None:
     path.write_text(path.read_text() + "atm,512,failed\n")
     found = scan(path)
     assert found.runs["atm"].to_frame()["status"].tolist() == ["ok", "ok", "ok", "failed"]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "each"), [("nodes", "cores per node"), ("knoten", "Kerne pro Knoten"), ("n_nodes", "cpus/node")]
+)
+def test_nodes_and_the_cores_of_each_are_the_cores(tmp_path: Path, nodes: str, each: str) -> None:
+    path = _table(tmp_path)
+    table = pd.read_csv(path)
+    table.insert(1, nodes, table.pop("cores") // 32)
+    table.assign(**{each: 32}).to_csv(path, index=False)
+    found = scan(path)
+    assert found.runs["atm"].values == pytest.approx([YEAR, YEAR / 2, YEAR / 4])
+    assert f"on the '({nodes} * {each})' of its row" in found.notes[0]
+
+
+def test_the_ranks_of_each_node_are_not_its_cores(tmp_path: Path) -> None:
+    path = _table(tmp_path, cores="nodes")
+    pd.read_csv(path).assign(**{"ranks per node": 16}).to_csv(path, index=False)
+    with pytest.raises(ReadError, match="or the cores of each node in one called cores per node"):
+        scan(path)

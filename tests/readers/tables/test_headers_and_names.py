@@ -301,6 +301,12 @@ def test_a_rule_without_gaps_stands_below_names(tmp_path: Path) -> None:
     assert scan(path).runs[""].values.tolist() == [903.1, 451.0, 230.2]
 
 
+def test_wide_blanks_part_columns_where_cells_hold_single_ones(tmp_path: Path) -> None:
+    path = tmp_path / "runs.txt"
+    path.write_text("cores           time\n8  1.068 s\n16  0.715 s\n32  567 ms\n")
+    assert scan(path, format="table").runs[""].values.tolist() == pytest.approx([1.068, 0.715, 0.567])
+
+
 def test_columns_of_durations_are_those_that_may_be_the_time(tmp_path: Path) -> None:
     text = "tier,MPI,OpenMP\n2,24 min 38 s,7 min 5 s\n4,13 min 1 s,4 min 17 s\n8,7 min 16 s,2 min 48 s\n"
     with pytest.raises(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evenly.errors import ReadError
+from evenly.errors import InputError, ReadError
 from evenly.readers.scanning import Measurements, scan
 from evenly.runs.cores import find_cores
 
@@ -101,3 +101,41 @@ def test_labels_that_change_nothing_are_not_asked_for(tmp_path: Path) -> None:
         "case,np,time_s\n" + "".join(f"r{k}_np{p},{p},{80 / p + k / 100}\n" for p in (8, 16) for k in (1, 2, 3))
     )
     assert scan(path).runs[""].parameters == ["np"]
+
+
+GRID = [(size, n) for size in (2, 4, 8) for n in (16, 32, 64, 128)]
+
+
+def _labels(folder: Path, pattern: str, more: dict[str, list[int]] | None = None) -> Path:
+    path = folder / "runs.csv"
+    more = more or {}
+    rows = ["".join(f"{values[at]}," for values in more.values()) for at in range(len(GRID))]
+    lines = [f"{pattern.format(size, n)},{row}{5 + 80 * size / n}\n" for (size, n), row in zip(GRID, rows, strict=True)]
+    path.write_text(f"case,{''.join(f'{name},' for name in more)}time_s\n" + "".join(lines))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [("box{}M_n{}", ["box", "n"]), ("{}M-np{}", ["case", "np"]), ("p{1}_grid{0}M", ["p", "grid"])],
+)
+def test_a_size_and_a_count_in_labels_are_two_parameters(tmp_path: Path, pattern: str, names: list[str]) -> None:
+    found = scan(_labels(tmp_path, pattern))
+    runs, (size, count) = found.runs[""], sorted(names, key=lambda name: name in ("n", "np", "p"))
+    assert runs.parameters == names
+    assert list(zip(runs.configurations[size] / 1e6, runs.configurations[count], strict=True)) == GRID
+    assert any(f"'case' is read as {names[0]!r} and {names[1]!r}, the numbers in its labels" in n for n in found.notes)
+    assert scan(tmp_path / "runs.csv", categories="case").runs[""].parameters == ["case"]
+
+
+def test_a_size_in_labels_that_a_column_holds_leaves_the_count(tmp_path: Path) -> None:
+    found = scan(_labels(tmp_path, "box_{}M_n{}", {"cells": [size * 1_000_000 for size, _ in GRID]}))
+    assert found.runs[""].parameters == ["n", "cells"]
+    with pytest.raises(InputError, match="--cores-are n"):
+        find_cores(found.runs[""].space)
+
+
+@pytest.mark.parametrize("pattern", ["v{}.{}", "box{}_t{}M", "{}_{}", "run{}_n{}b"])
+def test_several_numbers_without_a_count_stay_labels(tmp_path: Path, pattern: str) -> None:
+    path = _labels(tmp_path, pattern)
+    assert not any("numbers in its labels" in note for note in scan(path, parameters="case").notes)

@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 
-from evenly.decomposition.costs.cost_model import CostModel
+from evenly.decomposition.costs.cost_model import CostModel, program_named
 from evenly.errors import InputError, ReadError
 
 __all__ = [
@@ -52,6 +52,14 @@ class Found:
         measured = f"costs were measured on {self.cost.machine}" + (
             f", {self.cost.when[:10]}" if self.cost.when else ""
         )
+        if lacking := [
+            term.name for term in program_named(self.cost.program).all_terms if term.name not in self.cost.coefficients
+        ]:
+            named = ", ".join(lacking[:3]) + (f" and {len(lacking) - 3} more" if len(lacking) > 3 else "")
+            return (
+                f"{measured}, without the terms of newer versions of evenly ({named}): cells that have these are "
+                f"predicted too fast until `evenly calibrate {self.cost.program}` measures them"
+            )
         others, terms = unmeasured_terms(self.cost), len(self.cost.coefficients)
         if not others:
             return measured

@@ -28,6 +28,8 @@ _NAME = re.compile(
     r"(?:(?:sim(?:ulated|\.)?|model(?:led|ed)?)[\s_-]*(?:y|yr|year)|sy|myear))\s*[\])]?",
     re.IGNORECASE,
 )
+#: Ranks or threads of a node may be fewer, or more, than its cores.
+_CORES = re.compile(r"core|(?<!v)cpu|kern|c[œo]e?ur", re.IGNORECASE)
 
 
 def is_chsy(column: str, unit: str | None = None) -> bool:
@@ -44,7 +46,7 @@ def is_chsy(column: str, unit: str | None = None) -> bool:
 
 
 def seconds_by_chsy(values: Values, column: str) -> tuple[str, NDArray[np.float64]]:
-    """Return the column of the cores, and the seconds for a simulated year of each row, (n_rows,).
+    """Return the columns whose product is the cores, and the seconds for a simulated year of each row, (n_rows,).
 
     Raises
     ------
@@ -68,15 +70,24 @@ def seconds_by_chsy(values: Values, column: str) -> tuple[str, NDArray[np.float6
             "(--unit), and the time is this divided by the cores; or give the column another name",
         )
     cores = _cores(values, column)
-    return cores, values.numbers(column) * SECONDS_PER["h"] / values.numbers(cores)
+    number = np.prod([values.numbers(name) for name in cores], axis=0)
+    return (cores[0] if len(cores) == 1 else f"({' * '.join(cores)})"), values.numbers(column) * SECONDS_PER[
+        "h"
+    ] / number
 
 
-def _cores(values: Values, column: str) -> str:
-    """Return the column of the cores: the only one, or that of the ranks where nothing tells of their threads."""
+def _cores(values: Values, column: str) -> list[str]:
+    """Return the columns whose product is the cores: the only one that tells them, or nodes and the cores of each.
+
+    It is that of the ranks where nothing tells of their threads.
+    """
     counts: dict[str, list[str]] = {}
     for name in map(str, values.cells.columns):
         counts.setdefault(kind_of(name), []).append(name)
     found: Sequence[str] = counts.get("cores", [])
+    nodes = [*counts.get("nodes", []), *counts.get("per node", [])]
+    if not found and len(nodes) == 2 and "nodes" in counts and _CORES.search(nodes[1]):
+        return nodes
     if not found and not {"per rank", "gpus"} & set(counts):
         found = counts.get("ranks", [])
     if len(found) != 1:
@@ -84,6 +95,7 @@ def _cores(values: Values, column: str) -> str:
         raise ReadError(
             values.path,
             f"{column!r} is core-hours for a simulated year, whose time is this divided by the cores, but {told}: "
-            "give the cores in one column called cores, or the time itself in a column, as SYPD",
+            "give the cores in one column called cores, or the cores of each node in one called cores per node, or the "
+            "time itself in a column, as SYPD",
         )
-    return found[0]
+    return [found[0]]

@@ -277,12 +277,13 @@ def _split(lines: Sequence[str]) -> list[list[str]]:
 
 
 def _find_space(sample: Sequence[str]) -> str:
-    """Return two spaces if names hold single ones, as in ``Cores   Wall time (s)``; else one."""
+    """Return two spaces if names or cells hold single ones, ``Cores   Wall time (s)`` and ``8   6.1 s``; else one."""
     names, rows = _cells(sample[0], "  "), sample[1:]
     wide = len(names) + (sample[0][:1].isspace() and len(_cells(rows[0], "  ")) == len(names) + 1 if rows else 0)
     fit = [sum(len(_cells(line, space)) == wide for line in rows) for space in ("  ", " ")]
-    is_wide = 1 < len(names) < len(sample[0].split()) and max(fit) > len(rows) // 2
-    return "  " if is_wide else " "
+    is_in_names = 1 < len(names) < len(sample[0].split()) and max(fit) > len(rows) // 2
+    is_in_cells = 1 < len(names) == len(sample[0].split()) and fit[0] > max(fit[1], len(rows) // 2)
+    return "  " if is_in_names or is_in_cells else " "
 
 
 def _cells(line: str, delimiter: str) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -48,24 +49,40 @@ def with_sizes(cells: pd.DataFrame, skipped: Collection[str]) -> tuple[pd.DataFr
     >>> found["size"].tolist(), notes
     (['64', '128', '512'], ["'job' is read as 'size', the number in its labels: h2o-64 as 64"])
     """
-    names: dict[str, str] = {}
-    changed: dict[str, list[str]] = {}
     notes = []
     for name in map(str, cells.columns):
-        texts = cells[name].tolist()
-        is_open = name not in skipped and (not _is_identifier(name) or words_of(name) & {*TITLES, "file", "log"})
-        is_open = is_open and not words_of(name) & _NUMBERED
-        sizes, counted = _sizes_in(texts, _without_counts(cells, name, cells.columns)) if is_open else (None, "")
-        others = [c for c in map(str, cells.columns) if c not in (name, *skipped) and measured(c) is None]
-        if sizes is None or _is_told(sizes, cells[others]):
+        if name in skipped or (_is_identifier(name) and not words_of(name) & {*TITLES, "file", "log"}):
             continue
-        changed[name] = [f"{size:.15g}" for size in sizes]
-        new = counted or ("size" if _is_identifier(name) else name)
-        if new != name and new not in cells and new not in names.values():
-            names[name] = new
-        what = f"{names[name]!r}, the" if name in names else "the"
-        notes.append(f"{name!r} is read as {what} number in its labels: {texts[0]} as {changed[name][0]}")
-    return (cells.assign(**changed).rename(columns=names) if changed else cells), notes
+        texts = cells[name].tolist()
+        found = {} if words_of(name) & _NUMBERED else _sizes_in(texts, _without_counts(cells, name, cells.columns))
+        others = [c for c in map(str, cells.columns) if c not in (name, *skipped) and measured(c) is None]
+        sizes = {place: size for place, size in found.items() if not _is_told(size.values, cells[others])}
+        if not sizes or (len(found) > 1 and not any(size.is_count for size in sizes.values())):
+            continue
+        plain = "size" if _is_identifier(name) else name
+        new = [size.word or plain for size in sizes.values()]
+        if len(sizes) == 1 and new[0] != name and new[0] in cells:
+            new = [name]
+        if len(set(new)) < len(new) or any(one != name and one in cells for one in new):
+            continue
+        columns = {
+            one: [f"{value:.15g}" for value in size.values] for one, size in zip(new, sizes.values(), strict=True)
+        }
+        notes.append(_said(name, texts[0], columns))
+        there: dict[str, Any] = {}
+        for other in cells:
+            there |= columns if other == name else {str(other): cells[other]}
+        cells = pd.DataFrame(there, index=cells.index)
+    return cells, notes
+
+
+def _said(name: str, label: str, columns: Mapping[str, Sequence[str]]) -> str:
+    """Return a note on the columns that take the place of one with labels."""
+    values = " and ".join(column[0] for column in columns.values())
+    if len(columns) > 1:
+        return f"{name!r} is read as {' and '.join(map(repr, columns))}, the numbers in its labels: {label} as {values}"
+    what = "the" if name in columns else f"{next(iter(columns))!r}, the"
+    return f"{name!r} is read as {what} number in its labels: {label} as {values}"
 
 
 def without_counts(cells: pd.DataFrame, chosen: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -106,38 +123,69 @@ def _is_identifier(name: str) -> bool:
     return bool(ALIASES.get(name_key(name)) or identifies(name, ["1", "1"], True, False))
 
 
-def _sizes_in(texts: list[str], bare: list[str]) -> tuple[NDArray[np.float64] | None, str]:
-    """Return the only number in which labels differ, (n_rows,), and what it counts by the words beside it.
+class _Size(NamedTuple):
+    """A number in which labels differ, (n_rows,), the word that names it, and whether it may count ranks or cores."""
 
-    `bare` are the labels without counts that other columns hold. None if they differ in more, or it is no size.
+    values: NDArray[np.float64]
+    word: str = ""
+    is_count: bool = False
+
+
+def _sizes_in(texts: list[str], bare: list[str]) -> dict[int, _Size]:
+    """Return the sizes in labels that differ in nothing else, by their places.
+
+    `bare` are the labels without counts that other columns hold.
     """
     if len(texts) < _FEWEST or not re.search(r"\d", texts[0]) or not re.search(r"[^\W\d_]|\^", texts[0]):
-        return None, ""
+        return {}
     if is_duration(texts[0]) or is_share(texts[0]) or len(set(texts)) < _NEARLY_ALL * len(texts):
-        return None, ""
+        return {}
     parts = [_NUMBER.split(text) for text in bare]
     if len({len(one) for one in parts}) > 1:
-        return None, ""
+        return {}
     varied = [place for place, found in enumerate(zip(*parts, strict=True)) if len(set(found)) > 1]
-    if len(varied) != 1 or varied[0] % 2 == 0:
-        return None, ""
-    (place,) = varied
+    if any(place % 2 == 0 for place in varied):
+        return {}
+    if set(re.findall(r"[a-z]+", " ".join(parts[0][::2]).lower())) & _NUMBERED:
+        return {}
+    sizes = {place: _size_at(parts, place, is_cut=bare != texts, is_only=len(varied) == 1) for place in varied}
+    return {} if None in sizes.values() else {place: size for place, size in sizes.items() if size}
+
+
+def _size_at(parts: list[list[str]], place: int, *, is_cut: bool, is_only: bool) -> _Size | None:
+    """Return the size at a place of labels that are cut into words and numbers; None if it is no size.
+
+    Where a count is cut off from the labels, the words may be those of the count: 4M_np.
+    """
     around = ["".join(parts[0][:place]), "".join(parts[0][place + 1 :])]
-    if set(re.findall(r"[a-z]+", " ".join(around).lower())) & _NUMBERED:
-        return None, ""
     power = re.match(r"\^([23])$", around[1])
     if not (power or re.search(r"[^\W\d_]", "".join(around))) or re.search(r"[\d.,][.,]?$|[<>]", around[0]):
-        return None, ""
+        return None
     sizes = np.array([number_in(one[place]) for one in parts])
-    if power:
-        return np.asarray(sizes ** int(power[1])), ""
-    is_size = sizes.min() > 0 and sizes.max() >= _REACH * sizes.min() and not are_counted(sizes)
+    if power and is_only:
+        return _Size(np.asarray(sizes ** int(power[1])))
+    distinct = np.unique(sizes)
+    is_size = distinct[0] > 0 and distinct[-1] >= (_REACH if is_only else 2) * distinct[0] and not are_counted(sizes)
     if not is_size or np.array_equal(sizes, np.arange(len(sizes)) + sizes[0]):
-        return None, ""
-    if bare != texts:  # the words beside it may be those of the count: 4M_np
-        return (sizes if len(np.unique(sizes)) >= _FEWEST else None), ""
-    counted = (word for text in reversed(around) if kind_of(word := text.strip(" _-=")))
-    return sizes, next(counted, "")  # 4 nodes x 48 cores, np16
+        return None
+    if is_cut:
+        return _Size(sizes) if len(distinct) >= _FEWEST else None
+    if not is_only:
+        around = _own_words(parts[0], place)
+    words = [text.strip(" _-=") for text in reversed(around)]
+    counted = next((word for word in words if kind_of(word)), "")  # 4 nodes x 48 cores, np16
+    before = re.search(r"(?:^|[ _-])([^\W\d_]+)$" if not is_only else r"(?:^|[ _-])([nNpP])$", around[0])
+    return _Size(sizes, counted or (before[1] if before else ""), bool(counted or (before and before[1] in "nNpP")))
+
+
+def _own_words(parts: Sequence[str], place: int) -> list[str]:
+    """Return the words before and after a number: in 2M-np16 and in 16cores_2M, those between are of the 16."""
+    before, after = parts[place - 1], parts[place + 1]
+    if place > 1 and before[:1].isalpha():
+        before = ""
+    if place + 2 < len(parts) and not after[:1].isalpha():
+        after = ""
+    return [before, after]
 
 
 def _is_told(sizes: NDArray[np.float64], cells: pd.DataFrame) -> bool:
