@@ -31,6 +31,8 @@ Ints = NDArray[np.int64]
 CACHE = 2e6
 #: Bytes of all chunks of a rank above which the last cache no longer holds all; at twice as many, all come from memory.
 LAST_CACHE = 16e6
+#: As in `evenly.fdtd.stepping.chunk`: rows of increments may be so many points longer than needed.
+WIDENED = 128
 #: Numbers in a cache line.
 LINE = 8
 
@@ -86,7 +88,7 @@ class Fdtd(Program):
         (share, _, poled), ghosts = _shares(pieces.cell), pieces.cell.ghost_parts / pieces.cell.parts
         first, second, last = np.take_along_axis(pieces.shape.astype(np.float64), order, axis=1).T
         padded = first * second * (last + 2 * (last > 1))
-        loops, held, moved = _loops(pieces, padded)
+        loops, held, moved = _loops(pieces, padded, order[:, 2])
         # Between two steps of a chunk, all other chunks of its rank are stepped, so they share the caches.
         together = np.bincount(pieces.box, held)[pieces.box].astype(np.float64)
         beyond = np.maximum(0, 1 - CACHE / together)
@@ -119,11 +121,11 @@ class Fdtd(Program):
         return np.stack([columns[term.name] for term in self.terms], axis=1)
 
 
-def _loops(pieces: Pieces, padded: Array) -> tuple[dict[str, Any], Array, Array]:
+def _loops(pieces: Pieces, padded: Array, last: Ints) -> tuple[dict[str, Any], Array, Array]:
     """Return the amounts that the compiled loops of each piece depend on, by term, and bytes, each (n,).
 
     The bytes are those that a chunk holds, and those that its step reads and writes. `padded` (n,) are the points with
-    the ghosts at both ends of every row.
+    the ghosts at both ends of every row; rows lie along the axes `last` (n,).
     """
     volume, layers, number = pieces.volume, pieces.pml.sum(axis=1), 8 * pieces.cell.parts
     # Numbers of fields (of E and H) with factors point by point, with losses, and with increments.
@@ -135,7 +137,7 @@ def _loops(pieces: Pieces, padded: Array) -> tuple[dict[str, Any], Array, Array]
     mixed = _mixed(pieces.cell)
     nodes = [pieces.count(f"{side}_anisotropic") * (side in mixed) for side in SIDES]
     with_increments = np.sum([count > 0.5 for count in nodes], axis=0)
-    hulls = [n * _hulls(pieces, f"{side}_anisotropic") for side, n in zip(SIDES, each, strict=True) if side in mixed]
+    hulls = [n * _hulls(pieces, f"{side}_anisotropic", last) for side, n in zip(SIDES, each, strict=True) if side in mixed]
     increments = np.sum([np.zeros(len(padded)), *hulls], axis=0)
     poles = [kind for kind in pieces.cell.survey.kinds if kind.startswith("pole ")]
     magnetic = [kind for kind in poles if kind.startswith("pole magnetic ")]
@@ -212,8 +214,12 @@ def _rows_of(pieces: Pieces, kinds: Sequence[str], axes: Ints) -> Array:
     return found
 
 
-def _hulls(pieces: Pieces, kind: str) -> Array:
-    """Return the points of the bounding box of all points of a kind in each piece, grown by one point, (n,)."""
+def _hulls(pieces: Pieces, kind: str, last: Ints) -> Array:
+    """Return the points of the bounding box of all points of a kind in each piece, grown by one point, (n,).
+
+    As in `evenly.fdtd.stepping.chunk`, its rows, along the axes `last` (n,), are as long as the piece's if little is
+    missing.
+    """
     found = np.zeros_like(pieces.volume)
     there = np.flatnonzero(pieces.count(kind) > 0.5)
     if not len(there):
@@ -224,6 +230,9 @@ def _hulls(pieces: Pieces, kind: str) -> Array:
         for ends, step in ((low, 1), (high, -1)):
             ends[:, axis] = _end(pieces, column, low, high, axis, step)
     shape = np.minimum(high + 1, pieces.high[there]) - np.maximum(low - 1, pieces.low[there])
+    rows, at = np.arange(len(there)), last[there]
+    whole = pieces.shape[there, at]
+    shape[rows, at] = np.where(whole - shape[rows, at] <= WIDENED, whole, shape[rows, at])
     found[there] = np.prod(shape, axis=1)
     return found
 

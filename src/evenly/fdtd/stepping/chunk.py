@@ -51,6 +51,8 @@ Array = NDArray[Any]
 SLAB_POINTS = 1_000_000
 # What the increments of E and H are called.
 INCREMENTS = {"E": "G", "H": "K"}
+#: Points by which a row may be widened: they take as long as a row of its own (3.3 against 420 ns).
+WIDENED = 128
 
 
 class Chunk:
@@ -240,9 +242,17 @@ class Chunk:
         return name in self.mixed and bool(self.increment_boxes[name])
 
     def provide_increments(self, name: str, box: Box) -> None:
-        """Keep the increments of ``"E"`` or ``"H"`` on `box` from now on: own nodes or a neighbour's need them."""
+        """Keep the increments of ``"E"`` or ``"H"`` on `box` from now on: own nodes or a neighbour's need them.
+
+        Where little is missing, all points of its rows are kept: then many rows are one run of `find_curl`.
+        """
         if box.empty:
             return
+        along = self.frame.order[2]
+        if self.box.shape[along] - box.shape[along] <= WIDENED:
+            low, high = list(box.lo), list(box.hi)
+            low[along], high[along] = self.box.lo[along], self.box.hi[along]
+            box = Box((low[0], low[1], low[2]), (high[0], high[1], high[2]))
         while len(self._increments[name]) < self.parts:
             x, y, z = (zeros(self.frame.size, self.dtype) for _ in range(3))
             self._increments[name].append((x, y, z))
