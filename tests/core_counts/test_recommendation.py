@@ -347,3 +347,19 @@ def test_runs_that_follow_no_law_are_said_to() -> None:
     even = pd.DataFrame({"cores": [1, 12, 24, 48], "seconds": [3.5, 0.345, 0.2, 0.13]})
     found = evenly.recommend(evenly.fit(even, parameters=["cores"]), range(1, 49))
     assert not any("none of the laws" in note for note in found.notes)
+
+
+def test_efficiency_is_against_the_fewest_measured_cores_of_an_expression() -> None:
+    nodes = pd.DataFrame({"nodes": [1, 2, 4, 8, 16], "seconds": [960 / n + 60 for n in (1, 2, 4, 8, 16)]})
+    model = evenly.fit(evenly.Runs.from_frame(nodes, ["nodes"]), method="pmnf")
+    found = evenly.recommend(model, [384, 768], cores_are="nodes * 48")
+    assert found.curve["efficiency"].tolist() == pytest.approx([1020 / (180 * 8), 1020 / (120 * 16)], rel=0.02)
+    both = [(1, 8), (1, 16), (2, 16), (4, 16), (8, 16)]
+    mixed = pd.DataFrame({
+        "ranks": [n for n, _ in both], "tpr": [t for _, t in both], "seconds": [960 / n / t + 6 for n, t in both]
+    })  # fmt: skip
+    runs = evenly.Runs.from_frame(mixed, ["ranks", "tpr"])
+    model = evenly.fit(runs, method="power-law")
+    found = evenly.recommend(model, [64, 128], cores_are="ranks * tpr", measured=runs)
+    one = float(model.predict(pd.DataFrame({"ranks": [1], "tpr": [8]}))[0]) * 8
+    assert found.curve["efficiency"].iloc[0] == pytest.approx(one / (found.curve["run_s"].iloc[0] * 64))

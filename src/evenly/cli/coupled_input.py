@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Collection, Sequence
 from itertools import combinations
@@ -12,6 +13,7 @@ from evenly.cli.console import note
 from evenly.cli.input_paths import why_unread
 from evenly.cli.layout_input import days_of_time
 from evenly.errors import InputError
+from evenly.readers.tables.per_work import is_label_of_work, is_step_length, time_of_work
 from evenly.readers.tables.states import name_key
 from evenly.runs.units import base_unit
 from evenly.space.expressions import quoted
@@ -78,7 +80,7 @@ def check_coupled(learned: Learned, *, chosen: bool, no_waiting: bool = False) -
         )
     _check_same_work(found)
     if not chosen:
-        _check_counts_of_work(learned)
+        _check_counts_of_work(learned, found)
     _check_waiting(learned, no_waiting=no_waiting)
     if not (no_waiting or found.placed):  # CESM's times are those of each component
         _check_balance(learned)
@@ -191,17 +193,32 @@ def _check_same_work(found: Measurements) -> None:
         )
 
 
-def _check_counts_of_work(learned: Learned) -> None:
-    """Refuse counts of steps or days that are one number for each solver, but not the same for all."""
-    values: dict[str, dict[str, float]] = {}
+def _check_counts_of_work(learned: Learned, found: Measurements) -> None:
+    """Refuse counts of steps or days, or units of work, that are the same in a solver's runs, but not in all.
+
+    So are the lengths of a step where times are those of a step.
+    """
+    works = [time_of_work(column.name) for column in found.columns if column.role == "time"]
+    of_steps = any(work is not None and work.is_step for work in works)
+    values: dict[str, dict[str, float | str]] = {}
     for solver, runs in learned.runs.items():
         for name in runs.parameters:
             column = runs.configurations[name]
-            if column.nunique() == 1 and column.dtype != object and set(name.lower().split("_")) & WORK:
-                values.setdefault(name, {})[solver] = float(column.iloc[0])
+            words = set(re.split(r"[\s_\-.()\[\]]+", name.lower()))
+            is_number = column.dtype != object
+            tells = (
+                bool(words & WORK) or (of_steps and is_step_length(name))
+                if is_number
+                else is_label_of_work(column.iloc[0])
+            )
+            if column.nunique() == 1 and tells:
+                values.setdefault(name, {})[solver] = column.iloc[0]
     for name, of_solvers in values.items():
         if len(of_solvers) > 1 and len(set(of_solvers.values())) > 1:
-            told = ", ".join(f"{count:g} for {solver}" for solver, count in of_solvers.items())
+            told = ", ".join(
+                f"{count if isinstance(count, str) else format(count, 'g')} for {solver}"
+                for solver, count in of_solvers.items()
+            )
             raise InputError(
                 f"{name} is {told}, so that their times are of different work: give the time of one step of the "
                 f"coupled run for each; or, if the times are those already, leave {name} out with --parameters"

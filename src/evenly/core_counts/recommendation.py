@@ -229,7 +229,7 @@ def recommend(
     check_varied(model, what)
     check_one_size(model, what)
     table, notes = _candidates(model, what, list(cores), cores, dict(at or {}), measured)
-    curve = _curve(model, table, what, count, machine, level, limit)
+    curve = _curve(model, table, what, count, machine, level, limit, measured)
     failed = failed_counts(table, what, measured)
     doubt = _doubt(model, what, dict(at or {}), measured) if only_cores_varied(model, what) else ""
     goal = goal or Goal()
@@ -243,7 +243,7 @@ def recommend(
         table = pd.concat(
             [table, _candidates(model, what, finer, finer, dict(at or {}), measured)[0]], ignore_index=True
         )
-        curve = _curve(model, table, what, count, machine, level, limit)
+        curve = _curve(model, table, what, count, machine, level, limit, measured)
         failed = failed_counts(table, what, measured)
         choice = goal.choose(without(curve, failed), "cores", currency=machine.currency, level=level)
         rows = [*(n for n in curve["cores"] if n not in finer), choice.count]
@@ -440,8 +440,9 @@ def _doubt(model: Model, what: Cores, at: dict[str, Any], measured: Runs | None)
 
 
 def _curve(
-    model: Model, table: pd.DataFrame, what: Cores, steps: float, machine: Machine, level: float, limit: float | None
-) -> pd.DataFrame:
+    model: Model, table: pd.DataFrame, what: Cores, steps: float, machine: Machine, level: float, limit: float | None,
+    measured: Runs | None,
+) -> pd.DataFrame:  # fmt: skip
     asked = table[model.space_.names]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExtrapolationWarning)
@@ -471,19 +472,28 @@ def _curve(
         .drop_duplicates("cores")
         .reset_index(drop=True)
     )
-    curve["efficiency"] = _least_work(model, table, what, curve) * steps / (curve["run_s"] * curve["cores"])
+    curve["efficiency"] = _least_work(model, table, what, curve, measured) * steps / (curve["run_s"] * curve["cores"])
     return curve
 
 
-def _least_work(model: Model, table: pd.DataFrame, what: Cores, curve: pd.DataFrame) -> float:
+def _least_work(model: Model, table: pd.DataFrame, what: Cores, curve: pd.DataFrame, measured: Runs | None) -> float:
     """Return the core-seconds of a step on the fewest measured cores, whether they are asked for or not."""
-    if not what.is_one_parameter:
+    names = list(what.names)
+    if len(names) == 1:
+        made = pd.DataFrame({names[0]: [math.ceil(ends(model.space_.parameters[names[0]])[0])]})
+    elif measured is not None and set(names) <= set(measured.parameters):
+        made = measured.configurations[names].drop_duplicates(ignore_index=True)
+    else:
+        made = table[names].iloc[:0]
+    cores = what.of(made, len(made))
+    if not np.isfinite(cores).any():
         known = curve[~curve["extrapolated"]]
         fewest = (known if len(known) else curve).iloc[0]
         return float(fewest["step_s"] * fewest["cores"])
-    name = what.names[0]
-    least = math.ceil(ends(model.space_.parameters[name])[0])
-    return float(model.predict(table[model.space_.names].iloc[:1].assign(**{name: least}))[0]) * least
+    least = float(np.nanmin(cores))
+    rows = table[model.space_.names].iloc[[0] * int((cores == least).sum())].reset_index(drop=True)
+    rows[names] = made[cores == least].to_numpy()
+    return float(model.predict(rows).min()) * least
 
 
 def _outside(model: Model, table: pd.DataFrame, row: Mapping[str, Any]) -> str:

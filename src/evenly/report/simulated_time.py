@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 from evenly.errors import InputError
 from evenly.report.formatting import common_prefix, compact, in_unit, interval
-from evenly.runs.units import SECONDS_PER_DAY, YEAR_DAYS
+from evenly.runs.units import MONTH_DAYS, SECONDS_PER_DAY, YEAR_DAYS
 
 __all__ = ["TimeUnit", "Written", "step_name", "written"]
 
@@ -124,4 +124,6 @@ def step_name(step_days: float | None) -> str:
     >>> step_name(None), step_name(365.0), step_name(1.0), step_name(0.25)
     ('step', 'simulated year', 'simulated day', 'step')
     """
-    return {YEAR_DAYS: "simulated year", 1.0: "simulated day"}.get(step_days or 0.0, "step")
+    return {YEAR_DAYS: "simulated year", MONTH_DAYS: "simulated month", 1.0: "simulated day"}.get(
+        step_days or 0.0, "step"
+    )

@@ -16,11 +16,13 @@ if TYPE_CHECKING:  # the command line reads only the names of the units, and imp
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["SECONDS_PER", "SECONDS_PER_DAY", "YEAR_DAYS", "base_unit", "check_named_unit", "to_base"]
+__all__ = ["MONTH_DAYS", "SECONDS_PER", "SECONDS_PER_DAY", "YEAR_DAYS", "base_unit", "check_named_unit", "to_base"]
 
 SECONDS_PER_DAY = 86_400.0
 #: Days of a simulated year, as SYPD and the timing files of climate models count them.
 YEAR_DAYS = 365.0
+#: The mean of its months.
+MONTH_DAYS = YEAR_DAYS / 12
 
 #: Seconds in one unit of time.
 SECONDS_PER: dict[str, float] = {

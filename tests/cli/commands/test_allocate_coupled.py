@@ -518,3 +518,23 @@ def test_coupled_runs_are_those_of_what_is_planned(evenly: Evenly) -> None:
     table("other.csv", "atm_cores,ocn_cores,time_s,grid", [row for row in coupled if row.endswith("R1")])
     refused = evenly(*asked, "other.csv")
     assert (refused.code, "are of grid = R1, but the plan is for grid = R2" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("header", "atm", "ocn"),
+    [
+        ("component,cores,dt_s,ms/step", "900,{}", "3600,{}"),
+        ("component,cores,time step (s),time (ms/step)", "900,{}", "3600,{}"),
+        ("component,cores,wallclock,units,per", "{},s,simulated day", "{},s,simulated month"),
+        ("component,cores,simulated days,wall_s", "10,{}", "30,{}"),
+    ],
+)
+def test_times_of_different_work_in_one_table_are_refused(evenly: Evenly, header: str, atm: str, ocn: str) -> None:
+    rows = [f"atm,{p},{atm.format(900 / p)}" for p in COUNTS] + [f"ocn,{p},{ocn.format(700 / p + 1)}" for p in COUNTS]
+    table("runs.csv", header, rows)
+    refused = evenly("allocate", "runs.csv", "--cores", "300", *LAW)
+    assert (refused.code, "so that their times are of different work" in refused.err) == (2, True)
+    table(
+        "runs.csv", header, [row.replace("3600", "900").replace("month", "day").replace("30,", "10,") for row in rows]
+    )
+    assert evenly("allocate", "runs.csv", "--cores", "300", *LAW).code == 0

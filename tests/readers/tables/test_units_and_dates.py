@@ -334,10 +334,36 @@ def test_units_of_one_work_are_converted(tmp_path: Path) -> None:
 def test_times_of_a_simulated_day_side_by_side_are_asked_about(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match=r"'atm \(s/day\)', 'ocn \(min/month\)'"):
         _read(tmp_path, "cores,atm (s/day),ocn (min/month)\n8,24,5\n16,13,2.6\n32,7,1.4\n")
-    with pytest.raises(ReadError, match="of different work, a simulated day, each month"):
+    with pytest.raises(ReadError, match="of different work, a simulated day, a simulated month"):
         _read(tmp_path, "cores,atm (s/day),ocn (min/month)\n8,24,5\n16,13,2.6\n", time="*", solver="*")
 
 
 def test_seconds_for_a_day_may_be_a_time(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match=r"rename it to 'time \(s/day\)'"):
         _read(tmp_path, "cores,s/day\n8,24\n16,13\n32,7\n")
+
+
+def test_a_simulated_month_and_a_week_are_works(tmp_path: Path) -> None:
+    found = _read(tmp_path, "component,cores,wall time [min per simulated month]\na,8,24\na,16,13\nb,8,12\nb,16,7\n")
+    assert found.runs["a"].values.tolist() == [1440.0, 780.0]
+    assert any("in min of a simulated month (1/12 of a year)" in note for note in found.notes)
+
+
+def test_the_times_of_a_unit_of_work_of_each_solver_stand_beside_its_cores(tmp_path: Path) -> None:
+    found = _read(tmp_path, "atm_cores,ocn_cores,atm_h/year,ocn_h/year,total SYPD\n8,4,2,3,8\n16,8,1.1,1.6,15\n")
+    assert found.runs["atm"].values == pytest.approx([7200, 3960])
+    assert found.runs["ocn"].values == pytest.approx([10800, 5760])
+    assert any("h of a simulated year" in note for note in found.notes)
+
+
+def test_rates_and_core_hours_of_solvers_are_not_mixed(tmp_path: Path) -> None:
+    text = "cores,atm SYPD,ocn CHSY\n8,2,300\n16,3.6,320\n32,7,350\n"
+    with pytest.raises(ReadError, match=r"'atm SYPD' and 'ocn CHSY' may be of different solvers"):
+        _read(tmp_path, text)
+    with pytest.raises(ReadError, match="aren't all times, or all rates in one unit"):
+        _read(tmp_path, text, time="*", solver="*")
+
+
+def test_seconds_for_a_day_are_not_proposed_as_a_rate(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match=r"rename it to 'time \(s/day\)'$"):
+        _read(tmp_path, "cores,s/day\n8,215\n16,120\n32,80\n")

@@ -104,7 +104,7 @@ def allocate(
             call_as_parameters(fixed, [found.runs[name].space for name in solvers])
         check_names(solvers, layout, limits, compare, found)
         if found is not None:
-            check_cores_are(cores_are, [found.runs[name].space for name in solvers])
+            cores_of_solvers(cores_are, [found.runs[name].space for name in solvers], against)
         check_steps(steps, solvers)
         start.check(found)
         goal.objective(units.days(step_days_of(Learned({}, found=found))))
@@ -125,11 +125,12 @@ def allocate(
     check_coupled(learned, chosen=bool(reading.parameters), no_waiting=against.no_waiting)
     check_parameters(fixed, learned)
     fixed = known_values(fixed, learned)
-    kept = kept_beside_own(learned) if cores_are is None else {}
-    models = models_by_cores(learned, cores_are, fixed, kept)
+    own = cores_of_solvers(cores_are, [model.space_ for model in learned.models.values()], against)
+    kept = kept_beside_own(learned) if own is None else {}
+    models = models_by_cores(learned, own, fixed, kept)
     days, how = units.days(step_days_of(learned)), layout_of(layout, learned)
     coupled = against.runs(learned, fixed, cores_are, days)
-    if coupled is None and cores_are is None:
+    if coupled is None and own is None:
         coupled = whole_runs_of(learned, how, fixed, kept)
     question: dict[str, Any] = {
         "layout": how, "limits": limits.by_solver(learned, models, fixed), "at": fixed,
@@ -215,6 +216,15 @@ def _maybe_solvers(space: Space, left: list[str]) -> str:
     """Propose a column of labels as that of the solvers: it may be called model, code or application."""
     labels = [name for name in left if space.parameters[name].kind == "categorical"]
     return f"; or, if {labels[0]} names the coupled solvers: --solver {shlex.quote(labels[0])}" if labels else ""
+
+
+def cores_of_solvers(cores_are: str | None, spaces: list[Space], against: CompareOptions) -> str | None:
+    """Return what the cores of the solvers are, if ``--cores-are`` isn't about the nodes of ``--coupled`` alone."""
+    of_these = any(own_text(cores_are, space) is not None for space in spaces)
+    if cores_are is not None and against.coupled is not None and counts_nodes(cores_are) and not of_these:
+        return None
+    check_cores_are(cores_are, spaces)
+    return cores_are
 
 
 def check_cores_are(cores_are: str | None, spaces: list[Space]) -> None:

@@ -137,7 +137,9 @@ def _loops(pieces: Pieces, padded: Array, last: Ints) -> tuple[dict[str, Any], A
     mixed = _mixed(pieces.cell)
     nodes = [pieces.count(f"{side}_anisotropic") * (side in mixed) for side in SIDES]
     with_increments = np.sum([count > 0.5 for count in nodes], axis=0)
-    hulls = [n * _hulls(pieces, f"{side}_anisotropic", last) for side, n in zip(SIDES, each, strict=True) if side in mixed]
+    hulls = [
+        n * _hulls(pieces, f"{side}_anisotropic", last) for side, n in zip(SIDES, each, strict=True) if side in mixed
+    ]
     increments = np.sum([np.zeros(len(padded)), *hulls], axis=0)
     poles = [kind for kind in pieces.cell.survey.kinds if kind.startswith("pole ")]
     magnetic = [kind for kind in poles if kind.startswith("pole magnetic ")]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from evenly.runs.units import YEAR_DAYS
+from evenly.runs.units import MONTH_DAYS, YEAR_DAYS
 
-__all__ = ["TimeOfWork", "time_of_work"]
+__all__ = ["TimeOfWork", "is_label_of_work", "is_step_length", "time_of_work"]
 
 _PER = re.compile(
     r"^(?:(?P<base>.*?)(?P<mark>\s*[\[(]|[\s_]+))??(?P<unit>[^\W\d_]+\.?)"
@@ -15,16 +15,24 @@ _PER = re.compile(
     re.IGNORECASE,
 )
 _SIMULATED = re.compile(
-    r"^(?:sim(?:ulated|ulation)?|mod(?:el|ell)?|m|s|simulierte[sr]?)[\s_.]*(?=(?:day|year|yr|y|d|tag|jahr)$)"
+    r"^(?:sim(?:ulated|ulation)?|mod(?:el|ell)?|m|s|simulierte[sr]?)[\s_.]*"
+    r"(?=(?:day|year|yr|y|d|tag|jahr|month|monat|week|woche|hour)$)"
     r"|[\s_]*(?:of[\s_])?simul\w+$",
     re.IGNORECASE,
 )
 _YEARS = frozenset({"y", "yr", "year", "jahr", "an", "année", "annee", "ano", "año", "anno"})
 _DAYS = frozenset({"d", "day", "tag", "jour", "dia", "día", "giorno"})
-_OTHERS = frozenset({
-    "month", "monat", "mois", "step", "time step", "time_step", "timestep", "iteration", "iter", "it", "window",
-    "schritt", "zeitschritt", "pas", "paso", "passo", "itération", "iteración", "ns", "nanosecond",
+_STEPS = frozenset({"step", "time step", "time_step", "timestep", "schritt", "zeitschritt", "pas", "paso", "passo"})
+_MONTHS = frozenset({"month", "monat", "mois", "mes", "mês", "mese"})
+_OTHERS = _STEPS | frozenset({
+    "week", "woche", "semaine", "iteration", "iter", "it", "window", "itération",
+    "iteración", "ns", "nanosecond",
 })  # fmt: skip
+_STEP_LENGTH = re.compile(
+    r"(?:dt|delta[\s_]?t|Δt|(?:model|coupling)?[\s_]?time[\s_-]?step(?:[\s_]length)?|step[\s_]length|zeitschritt|"
+    r"pas de temps|paso de tiempo)(?:$|[\s_\[(])",
+    re.IGNORECASE,
+)
 #: What may stand before the unit without making it another time.
 _ON_THE_WALL = frozenset({"", "wall", "wallclock", "walltime", "wallclocktime", "elapsed", "elapsedtime", "time"})
 
@@ -42,7 +50,7 @@ class TimeOfWork:
     work : str
         In lower case, without "simulated": ``year``.
     days : float or None
-        Days that the work simulates, if it is a day or a year.
+        Days that the work simulates, if it is a day, a month or a year.
     is_certain : bool
         Whether the work can be nothing else: a year in brackets, a simulated year, a step; but in ``hours/day``, a day
         may be one on the wall, and ``h/core`` is no time of work.
@@ -55,6 +63,11 @@ class TimeOfWork:
     is_certain: bool
 
     @property
+    def is_step(self) -> bool:
+        """Whether the work is a step."""
+        return self.work in _STEPS
+
+    @property
     def said(self) -> str:
         """The work in words.
 
@@ -62,9 +75,38 @@ class TimeOfWork:
         --------
         >>> found = [time_of_work(name) for name in ("time (h/an)", "time (s/day)", "min/month", "s/iter")]
         >>> [one.said for one in found if one is not None]
-        ['a simulated year', 'a simulated day', 'each month', 'each iter']
+        ['a simulated year', 'a simulated day', 'a simulated month (1/12 of a year)', 'each iter']
         """
-        return {1.0: "a simulated day", YEAR_DAYS: "a simulated year"}.get(self.days or 0.0, f"each {self.work}")
+        known = {
+            1.0: "a simulated day", MONTH_DAYS: "a simulated month (1/12 of a year)", YEAR_DAYS: "a simulated year",
+        }  # fmt: skip
+        return known.get(self.days or 0.0, f"each {self.work}")
+
+
+def is_label_of_work(text: object) -> bool:
+    """Tell whether a label names a unit of work: ``simulated day``, ``step``; a letter may stand for something else.
+
+    Examples
+    --------
+    >>> is_label_of_work("simulated month"), is_label_of_work("per step"), is_label_of_work("coarse")
+    (True, True, False)
+    >>> is_label_of_work("d")
+    False
+    """
+    work = re.sub(r"^(?:per|pro|par|por)\s+", "", str(text).strip(), flags=re.IGNORECASE)
+    found = time_of_work(f"time (s/{work})")
+    return len(work) > 2 and found is not None and found.is_certain
+
+
+def is_step_length(name: str) -> bool:
+    """Tell whether a column holds the time that a step simulates.
+
+    Examples
+    --------
+    >>> is_step_length("dt_s"), is_step_length("time step (s)"), is_step_length("dtime"), is_step_length("steps")
+    (True, True, False, False)
+    """
+    return _STEP_LENGTH.match(name.strip()) is not None
 
 
 def time_of_work(column: str) -> TimeOfWork | None:
@@ -85,7 +127,7 @@ def time_of_work(column: str) -> TimeOfWork | None:
     if match is None:
         return None
     work = _SIMULATED.sub("", match["work"].strip()).lower()
-    days = YEAR_DAYS if work in _YEARS else 1.0 if work in _DAYS else None
+    days = YEAR_DAYS if work in _YEARS else 1.0 if work in _DAYS else MONTH_DAYS if work in _MONTHS else None
     in_brackets = (match["mark"] or " ").strip(" _") != ""
     simulated = work != match["work"].strip().lower()
     on_the_wall = re.sub(r"[\s_-]", "", match["base"] or "").lower() in _ON_THE_WALL

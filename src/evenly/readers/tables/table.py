@@ -10,6 +10,7 @@ Every guess is reported, and options override it.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, get_args
@@ -42,6 +43,8 @@ from evenly.runs.units import base_unit
 from evenly.space.expressions import Expression
 
 __all__ = ["TableReader"]
+
+_RATE_OF_YEARS = re.compile(r"(?<![a-z])(?:s[yd]pd|chp?sy)(?![a-z])", re.IGNORECASE)
 
 
 class TableReader(Reader):
@@ -169,7 +172,10 @@ class TableReader(Reader):
             why_time = "its name, beside that of each solver" if wide.solver else "repeated runs side by side"
             if pattern:
                 why_time = "named in time= (--time)"
-            units |= _shared_unit(path, units, {*map(str, cells)} - {*map(str, wide.cells)}, wide.time)
+            gone = {*map(str, cells)} - {*map(str, wide.cells)}
+            if pattern:
+                _refuse_mixed_rates(path, gone)
+            units |= _shared_unit(path, units, gone, wide.time)
             cells, rows, told = wide.cells, wide.lines, (*told, *wide.notes)
             cells, unit_told = with_unit_column(cells, wide.time)
             told = (*told, *unit_told)
@@ -216,6 +222,17 @@ def _rejoined(names: Sequence[str], columns: Iterable[str]) -> tuple[str, ...]:
         found.append(known.get(parts, left[0]))
         left = left[len(parts) :]
     return tuple(found)
+
+
+def _refuse_mixed_rates(path: Path, columns: set[str]) -> None:
+    """Refuse rates of several units side by side, and core-hours, whose cores aren't told."""
+    rates = {rate[0].upper() if (rate := _RATE_OF_YEARS.search(name)) else "" for name in columns}
+    if len(rates) > 1 or not rates.isdisjoint(("CHSY", "CHPSY")):
+        raise ReadError(
+            path,
+            f"{', '.join(sorted(map(repr, columns)))} aren't all times, or all rates in one unit: give those of "
+            "one unit, with the cores of each solver beside it, as atm_cores, atm_SYPD, ocn_cores, ocn_SYPD",
+        )
 
 
 def _shared_unit(path: Path, units: Mapping[str, str], columns: set[str], time: str) -> dict[str, str]:

@@ -63,6 +63,7 @@ _OTHER_UNIT = re.compile(
     r"\s*[\])]\s*$",
     re.IGNORECASE,
 )
+_SIMULATED_RATE = re.compile(r"(?<![a-z])s[yd]pd(?![a-z])", re.IGNORECASE)
 #: Words of a time of a whole run. Others may make it another time: it is said then that it was taken for that.
 _USUAL = frozenset({
     "time", "times", "timing", "runtime", "run", "walltime", "wall", "wallclock", "clock", "elapsed", "duration",
@@ -329,6 +330,7 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
             return column, why, _Made((span.start, span.end), said)
         costs = [] if durations else [c for c in free if is_chsy(c)]
         if len(costs) == 1:
+            _refuse_rate_of_another(values, costs[0], free)
             return costs[0], "its name", None
         found = durations
     named = [name for name in map(str, values.cells.columns) if not is_unnamed(name)]
@@ -351,7 +353,7 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         typed = f"{option_text('--time', rates[0])} --unit {words.unit_of_rate(rates[0])}"
         wide = f"; if the rate is to be learned: {typed}"
         if words.unit_of_time(f"time ({rates[0]})"):  # s/day
-            wide = f"; if it is a time for each simulated day, rename it to 'time ({rates[0]})'{wide}"
+            wide = f"; if it is a time for each simulated day, rename it to 'time ({rates[0]})'"
     elif pattern := pattern_in(found or list(map(str, values.cells.columns))):
         wide = f"; if several columns are times: {option_text('--time', pattern)}"
     elif sum(name.strip().isdigit() for name in map(str, values.cells.columns)) > 1:
@@ -363,6 +365,17 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         values.path,
         f"{why}: pass time= (--time) with one of the columns {shown}, and unit= (--unit) if it isn't in seconds{wide}",
     )
+
+
+def _refuse_rate_of_another(values: Values, cost: str, free: Sequence[str]) -> None:
+    """Refuse the core-hours of one solver beside the simulated years per day of another: ``atm SYPD,ocn CHSY``."""
+    rates = [name for name in free if _SIMULATED_RATE.search(name)]
+    if rates:
+        raise ReadError(
+            values.path,
+            f"{rates[0]!r} and {cost!r} may be of different solvers: give both in one unit, in columns such as "
+            "atm_cores, atm_SYPD, ocn_cores, ocn_SYPD",
+        )
 
 
 def _by_cores(values: Values, cost: str) -> tuple[str, str, _Made]:

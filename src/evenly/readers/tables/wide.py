@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from evenly.readers.tables.columns import ALIASES, measured, time_candidates
 from evenly.readers.tables.identifiers import TITLES
 from evenly.readers.tables.number_texts import has_decimal_commas, number
+from evenly.readers.tables.per_work import time_of_work
 from evenly.runs.count_names import kind_of
 
 __all__ = ["Narrowed", "narrowed", "with_cores"]
@@ -161,6 +162,7 @@ def _solver(name: str, columns: Sequence[str]) -> _Solver | None:
         if len(units) > 1:  # atm_min is the least beside atm_s
             units = {column: unit for column, unit in units.items() if unit != "min"}
         own |= {column: f"time_{unit}" for column, unit in units.items()}
+        own |= {column: f"time ({work})" for column in own if (work := _time_of_work(column, name))}
     cores = next((found for kinds in _COUNTS if (found := [c for c, rest in own.items() if _counts(rest, kinds)])), [])
     times = [one.column for one in time_candidates(own.values())]
     if not times:  # atm_calc_s, atm_wait_s
@@ -170,6 +172,13 @@ def _solver(name: str, columns: Sequence[str]) -> _Solver | None:
     time = next(column for column, rest in own.items() if rest == times[0])
     spelled = next(_spelled(column, name) for column in cores)
     return _Solver(spelled, own, cores[0], time)
+
+
+def _time_of_work(column: str, solver: str) -> str:
+    """Return the unit of ``atm_h/year`` behind the solver's name; "" if it isn't certainly of a unit of work."""
+    rest = column.strip()[len(_spelled(column, solver)) :].lstrip(" _-.:")
+    found = time_of_work(f"time ({rest})") if "/" in rest else None
+    return rest if found is not None and found.is_certain else ""
 
 
 def _unit_of(name: str) -> str:
