@@ -311,3 +311,24 @@ def test_what_a_jobs_limit_leaves_to_the_program(tmp_path: Path, place: Path) ->
     assert Runner(_study(tmp_path, 'time_limit = "{n + 1}min"')).cut_after_s({"n": 1}) == 60.0
     assert Runner(_study(tmp_path, 'time_limit = "1h"')).cut_after_s({"n": 1}) is None
     assert Runner(_study(tmp_path, "")).cut_after_s({"n": 1}) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "slurm", "lsf", "pbs"),
+    [
+        ({"nodes": 4}, ["--ntasks=4", "--nodes=4"], "4", "select=4:ncpus=1:mpiprocs=1"),
+        ({"ranks_per_node": 4}, ["--ntasks=4", "--ntasks-per-node=4"], "4", "select=1:ncpus=4:mpiprocs=4"),
+        ({"nodes": 2, "ranks_per_node": 4}, ["--ntasks=8", "--nodes=2", "--ntasks-per-node=4"], "8",
+         "select=2:ncpus=4:mpiprocs=4"),
+    ],
+)  # fmt: skip
+def test_a_program_that_starts_its_own_ranks_gets_room_for_them(
+    asked: dict[str, int], slurm: list[str], lsf: str, pbs: str
+) -> None:
+    made = Task(("srun", "solve"), "m", resources=Resources(**asked))
+    assert [one for one in _batch("slurm").submission(made) if "ntasks" in one or "nodes" in one] == slurm
+    given = _batch("lsf").submission(made)
+    assert given[given.index("-n") + 1] == lsf
+    assert pbs in _batch("pbs").submission(made)
+    if "ranks_per_node" not in asked:
+        assert "--nslots=4" in _batch("flux").submission(made)

@@ -111,6 +111,17 @@ class Task:
     cores: tuple[int, ...] = ()
     resources: Resources = field(default_factory=Resources)
 
+    @property
+    def places(self) -> int:
+        """How many ranks a job needs room for. A program that starts its own gets all nodes that were asked for.
+
+        Examples
+        --------
+        >>> Task(("srun", "solve"), "m", resources=Resources(nodes=2, ranks_per_node=8)).places
+        16
+        """
+        return self.ranks or (self.resources.nodes or 1) * (self.resources.ranks_per_node or 1)
+
 
 @dataclass(frozen=True)
 class Outcome:

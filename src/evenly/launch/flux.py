@@ -41,7 +41,7 @@ class Flux(BatchLauncher):
     def submission(self, task: Task) -> list[str]:
         asked, minutes = task.resources, limit_minutes(task)
         given = {
-            "nslots": task.ranks or 1,
+            "nslots": task.places,
             "cores-per-slot": asked.cores_per_rank or 1,
             "nodes": asked.nodes,
             "time-limit": None if minutes is None else f"{minutes}m",

@@ -49,7 +49,7 @@ class LSF(BatchLauncher):
 
     def submission(self, task: Task) -> list[str]:
         asked = task.resources
-        ranks = task.ranks or asked.nodes or 1  # a command that starts its own ranks gets its nodes
+        ranks = task.places
         each = asked.cores_per_rank or 1
         on_node = asked.ranks_per_node or (math.ceil(ranks / asked.nodes) if asked.nodes else None)
         if asked.nodes and on_node and math.ceil(ranks / on_node) != asked.nodes:

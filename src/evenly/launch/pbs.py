@@ -113,7 +113,7 @@ def chunks(task: Task) -> str:
     '8:ncpus=2:mpiprocs=1'
     """
     asked = task.resources
-    ranks = task.ranks or asked.nodes or 1  # a command that starts its own ranks gets its nodes
+    ranks = task.places
     if asked.nodes is not None and ranks < asked.nodes:
         raise InputError(f"nodes must be at most the {ranks} ranks, but got {asked.nodes}: each node runs a rank")
     each, memory = asked.cores_per_rank or 1, f":mem={asked.memory}" if asked.memory else ""

@@ -86,7 +86,7 @@ def options_of(task: Task) -> list[str]:
     asked = task.resources
     given = {
         "no-requeue": "",
-        "ntasks": task.ranks or 1,
+        "ntasks": task.places,
         "nodes": asked.nodes,
         "ntasks-per-node": asked.ranks_per_node,
         "cpus-per-task": asked.cores_per_rank,
