@@ -11,6 +11,7 @@ import time
 import uuid
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -323,7 +324,7 @@ def test_what_a_jobs_limit_leaves_to_the_program(tmp_path: Path, place: Path) ->
     ],
 )  # fmt: skip
 def test_a_program_that_starts_its_own_ranks_gets_room_for_them(
-    asked: dict[str, int], slurm: list[str], lsf: str, pbs: str
+    asked: dict[str, Any], slurm: list[str], lsf: str, pbs: str
 ) -> None:
     made = Task(("srun", "solve"), "m", resources=Resources(**asked))
     assert [one for one in _batch("slurm").submission(made) if "ntasks" in one or "nodes" in one] == slurm

@@ -13,7 +13,7 @@ from evenly.cli.console import note
 from evenly.cli.input_paths import why_unread
 from evenly.cli.layout_input import days_of_time
 from evenly.errors import InputError
-from evenly.readers.tables.per_work import is_label_of_work, is_step_length, time_of_work
+from evenly.readers.tables.per_work import is_label_of_work, is_of_a_step, is_step_length
 from evenly.readers.tables.states import name_key
 from evenly.runs.units import base_unit
 from evenly.space.expressions import quoted
@@ -39,7 +39,7 @@ _WHOLE_RUNS = _WHOLES | {
 #: Words of counts of the work of a run: times of different amounts of work can't be compared.
 WORK = frozenset({
     "steps", "nsteps", "timesteps", "windows", "iterations", "days", "months", "years", "nts", "ndays", "nyears",
-    "cycles",
+    "cycles", "day", "month", "year", "stop", "sim", "simulated", "simulation", "simtime",
 })  # fmt: skip
 #: So many equal times can't be chance.
 _FEWEST = 3
@@ -198,8 +198,7 @@ def _check_counts_of_work(learned: Learned, found: Measurements) -> None:
 
     So are the lengths of a step where times are those of a step.
     """
-    works = [time_of_work(column.name) for column in found.columns if column.role == "time"]
-    of_steps = any(work is not None and work.is_step for work in works)
+    of_steps = any(is_of_a_step(column.name) for column in found.columns if column.role == "time")
     values: dict[str, dict[str, float | str]] = {}
     for solver, runs in learned.runs.items():
         for name in runs.parameters:

@@ -132,7 +132,10 @@ def find_cores(space: Space, cores_are: str | None = None, *, measured: pd.DataF
     if not cores and len(ranks) == 1 and not multiply:
         return Cores(quoted(ranks[0]), _said(ranks[0]))
     if not numbers:
-        raise InputError(f"no parameter is a number that may tell the cores: there are {', '.join(names)}")
+        raise InputError(
+            f"no parameter is a number that may tell the cores: there are {', '.join(names)}. If labels hold the "
+            "number of cores, write it into a column of its own, called cores"
+        )
     raise InputError(_question(numbers, by_kind, measured))
 
 
@@ -202,7 +205,7 @@ def _question(names: Iterable[str], by_kind: Mapping[str, list[str]], measured: 
     """Return the question which parameters are the cores, with proposals that can be typed."""
     counting = [name for name in names if kind_of(name)]
     names = list(names)
-    likely = next((name for name in names if name.lower() in ("n", "p")), names[0])
+    likely = next((name for letter in "pnctr" for name in names if name == letter), names[0])
     first = quoted(likely)
     if factor_of(likely) != 1:  # cores [10^3]
         first = f"{factor_of(likely):g} * {first}"

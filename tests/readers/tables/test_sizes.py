@@ -124,7 +124,7 @@ def test_a_size_and_a_count_in_labels_are_two_parameters(tmp_path: Path, pattern
     runs, (size, count) = found.runs[""], sorted(names, key=lambda name: name in ("n", "np", "p"))
     assert runs.parameters == names
     assert list(zip(runs.configurations[size] / 1e6, runs.configurations[count], strict=True)) == GRID
-    assert any(f"'case' is read as {names[0]!r} and {names[1]!r}, the numbers in its labels" in n for n in found.notes)
+    assert any(f"'case' is read as {names[0]!r} and {names[1]!r}, " in note for note in found.notes)
     assert scan(tmp_path / "runs.csv", categories="case").runs[""].parameters == ["case"]
 
 
@@ -139,3 +139,31 @@ def test_a_size_in_labels_that_a_column_holds_leaves_the_count(tmp_path: Path) -
 def test_several_numbers_without_a_count_stay_labels(tmp_path: Path, pattern: str) -> None:
     path = _labels(tmp_path, pattern)
     assert not any("numbers in its labels" in note for note in scan(path, parameters="case").notes)
+
+
+@pytest.mark.parametrize(
+    ("column", "pattern", "names", "kept"),
+    [
+        ("config", "N{0}t{1}", ["N", "t"], ""), ("logfile", "mesh{0}_p{1}.log", ["mesh", "p"], ""),
+        ("case", "{0}x{0}_{1}cores", ["case", "cores"], "{0}x{0}"),
+        ("case", "dt0.0{0}_p{1}", ["case", "p"], "dt0.0{0}"),
+        ("case", "nodes0{0}_ppn{1}", ["nodes", "ppn"], ""), ("case", "seed{0}_np{1}", ["case", "np"], "seed{0}"),
+    ],
+)  # fmt: skip
+def test_a_count_beside_anything_in_labels_is_read(
+    tmp_path: Path, column: str, pattern: str, names: list[str], kept: str
+) -> None:
+    path = _labels(tmp_path, pattern)
+    path.write_text(path.read_text().replace("case,", f"{column},", 1))
+    found = scan(path).runs[""].configurations
+    assert list(found.columns) == names
+    assert found[names[1]].tolist() == [n for _, n in GRID]
+    if kept:
+        assert found[names[0]].astype(str).tolist() == [kept.format(size) for size, _ in GRID]
+
+
+def test_nodes_and_their_cores_in_words_are_counts(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    rows = "".join(f"{n} Knoten ({48 * n} Kerne),{80 / n + 2}\n" for n in (1, 2, 4, 8))
+    path.write_text(f"Ressourcen,Laufzeit [s]\n{rows}")
+    assert scan(path).runs[""].configurations["Kerne"].tolist() == [48, 96, 192, 384]

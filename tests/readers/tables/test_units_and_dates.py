@@ -367,3 +367,40 @@ def test_rates_and_core_hours_of_solvers_are_not_mixed(tmp_path: Path) -> None:
 def test_seconds_for_a_day_are_not_proposed_as_a_rate(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match=r"rename it to 'time \(s/day\)'$"):
         _read(tmp_path, "cores,s/day\n8,215\n16,120\n32,80\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "unit"),
+    [
+        ("time per 1000 steps (s)", 1000, 1.0), ("Zeit für 100 Schritte [s]", 100, 1.0),
+        ("wall time for 1,000 iterations [min]", 1000, 60.0), ("temps pour 10 pas (ms)", 10, 1e-3),
+    ],
+)  # fmt: skip
+def test_the_time_of_several_steps_is_divided_by_them(tmp_path: Path, name: str, count: int, unit: float) -> None:
+    found = _read(tmp_path, f"cores;{name}\n8;413\n16;206\n32;107\n")
+    assert found.runs[""].values == pytest.approx([413 * unit / count, 206 * unit / count, 107 * unit / count])
+    assert any(f"is divided by {count}" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_asked"),
+    [
+        ("Time is per 10 time steps.", True), ("time per simulated day", True), ("Zeit pro simuliertem Jahr", True),
+        ("time per step in seconds", False), ("wall time per core", False),
+    ],
+)  # fmt: skip
+def test_a_text_that_tells_of_which_work_times_are_is_asked_about(tmp_path: Path, text: str, is_asked: bool) -> None:
+    table = f"# {text}\ncores,time_s\n8,413\n16,206\n32,107\n"
+    if is_asked:
+        with pytest.raises(ReadError, match=r"--time time_s says so"):
+            _read(tmp_path, table)
+        assert len(_read(tmp_path, table, time="time_s").runs[""]) == 3
+    else:
+        assert len(_read(tmp_path, table).runs[""]) == 3
+
+
+@pytest.mark.parametrize("cell", ["{} US$", "US${}", "{} USD", "CHF {}"])
+def test_costs_with_a_currency_are_outcomes(tmp_path: Path, cell: str) -> None:
+    rows = "".join(f"{n},{90 / n + 1},{cell.format(0.1 + n / 1000)}\n" for n in (4, 8, 16, 32, 64))
+    found = _read(tmp_path, f"cores,time_s,Cost (USD)\n{rows}")
+    assert found.runs[""].parameters == ["cores"]

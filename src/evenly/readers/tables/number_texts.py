@@ -40,8 +40,10 @@ _SUFFIXED = re.compile(r"(?P<number>[+-]?\d+(?:\.\d+)?) ?(?P<suffix>[kKMG]|(?:Ts
 #: ``97.7%``, and a speed-up of ``1.93x``.
 _SHARE = re.compile(r"[+-]?\d+(\.\d+)? ?[%x×]")
 _POWER = re.compile(r"(?P<base>\d+)(?:\^|\*\*)(?P<exponent>\d\d?)")
-#: ``$2.13``, ``2.13 €``
-_CURRENCY = re.compile(r"[$€£¥]\s?(?=\d)|(?<=\d)\s?[$€£¥]$")
+#: ``$2.13``, ``2.13 €``, ``2.13 US$``
+_CURRENCY = re.compile(
+    r"(?:(?:[A-Z]{2})?[$€£¥]|USD|EUR|CHF|GBP)\s?(?=\d)|(?<=\d)\s?(?:(?:[A-Z]{2})?[$€£¥]|USD|EUR|CHF|GBP)$"
+)
 _SUFFIXES = {
     "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "Tsd": 1e3, "Mio": 1e6, "Mrd": 1e9, "million": 1e6, "billion": 1e9,
 }  # fmt: skip

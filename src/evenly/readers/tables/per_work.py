@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evenly.runs.units import MONTH_DAYS, YEAR_DAYS
 
-__all__ = ["TimeOfWork", "is_label_of_work", "is_step_length", "time_of_work"]
+__all__ = [
+    "TimeOfWork",
+    "is_label_of_work",
+    "is_of_a_step",
+    "is_step_length",
+    "several_works",
+    "time_of_work",
+    "work_in_text",
+]
 
 _PER = re.compile(
     r"^(?:(?P<base>.*?)(?P<mark>\s*[\[(]|[\s_]+))??(?P<unit>[^\W\d_]+\.?)"
@@ -15,7 +24,7 @@ _PER = re.compile(
     re.IGNORECASE,
 )
 _SIMULATED = re.compile(
-    r"^(?:sim(?:ulated|ulation)?|mod(?:el|ell)?|m|s|simulierte[sr]?)[\s_.]*"
+    r"^(?:sim(?:ulated|ulation)?|mod(?:el|ell)?|m|s|simulierte[mnrs]?)[\s_.]*"
     r"(?=(?:day|year|yr|y|d|tag|jahr|month|monat|week|woche|hour)$)"
     r"|[\s_]*(?:of[\s_])?simul\w+$",
     re.IGNORECASE,
@@ -28,6 +37,20 @@ _OTHERS = _STEPS | frozenset({
     "week", "woche", "semaine", "iteration", "iter", "it", "window", "itération",
     "iteración", "ns", "nanosecond",
 })  # fmt: skip
+_OF_A_STEP = re.compile(
+    r"(?:/|[\s_(](?:per|pro|par|por)[\s_])\s*(?:time[\s_-]?step|step|zeitschritt|schritt|pas|paso|passo)\b",
+    re.IGNORECASE,
+)
+_SEVERAL = re.compile(
+    r"\s*(?:/|(?<![^\W_])(?:per|pro|par|por|for|für|pour|para|of|von|de|al?)\s+)(?P<count>[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d*)\s*"
+    r"(?P<work>[^\W\d_]+(?:\s[^\W\d_]+)?)",
+    re.IGNORECASE,
+)
+_IN_TEXT = re.compile(
+    r"\b(?:times?|timings?|runtimes?|zeit(?:en)?|laufzeit(?:en)?|temps|tiempos?|tempi|tempo)\b(?:\s+(?:is|are|ist|sind|est|sont))?"
+    r"(?:\s+(?:in|en)\s+[^\W\d_]+)?\s+(?:per|pro|par|por)\s+(?P<count>\d+\s+)?(?P<work>[^\W\d_]+(?:\s[^\W\d_]+)?)",
+    re.IGNORECASE,
+)
 _STEP_LENGTH = re.compile(
     r"(?:dt|delta[\s_]?t|Δt|(?:model|coupling)?[\s_]?time[\s_-]?step(?:[\s_]length)?|step[\s_]length|zeitschritt|"
     r"pas de temps|paso de tiempo)(?:$|[\s_\[(])",
@@ -63,11 +86,6 @@ class TimeOfWork:
     is_certain: bool
 
     @property
-    def is_step(self) -> bool:
-        """Whether the work is a step."""
-        return self.work in _STEPS
-
-    @property
     def said(self) -> str:
         """The work in words.
 
@@ -83,6 +101,17 @@ class TimeOfWork:
         return known.get(self.days or 0.0, f"each {self.work}")
 
 
+def is_of_a_step(name: str) -> bool:
+    """Tell whether a time is that of a step by its name.
+
+    Examples
+    --------
+    >>> is_of_a_step("ms/step"), is_of_a_step("wall time per step [ms]"), is_of_a_step("time (s/day)")
+    (True, True, False)
+    """
+    return _OF_A_STEP.search(name) is not None
+
+
 def is_label_of_work(text: object) -> bool:
     """Tell whether a label names a unit of work: ``simulated day``, ``step``; a letter may stand for something else.
 
@@ -90,12 +119,57 @@ def is_label_of_work(text: object) -> bool:
     --------
     >>> is_label_of_work("simulated month"), is_label_of_work("per step"), is_label_of_work("coarse")
     (True, True, False)
-    >>> is_label_of_work("d")
-    False
+    >>> is_label_of_work("1 month"), is_label_of_work("30 days"), is_label_of_work("d")
+    (True, True, False)
     """
-    work = re.sub(r"^(?:per|pro|par|por)\s+", "", str(text).strip(), flags=re.IGNORECASE)
+    work = re.sub(r"^(?:(?:per|pro|par|por)\s+)?[\d.,]*\s*", "", str(text).strip(), flags=re.IGNORECASE)
+    work = re.sub(r"(?<=[a-z]{3})s$", "", work, flags=re.IGNORECASE)
     found = time_of_work(f"time (s/{work})")
     return len(work) > 2 and found is not None and found.is_certain
+
+
+def several_works(name: str) -> tuple[str, float, str] | None:
+    """Return a name without the number of works that its time is of, that number, and the work; None if there is none.
+
+    Examples
+    --------
+    >>> several_works("time per 1000 steps (s)"), several_works("Zeit für 100 Schritte [s]")
+    (('time (s)', 1000.0, 'step'), ('Zeit [s]', 100.0, 'schritt'))
+    >>> several_works("ms/100 steps"), several_works("time per step"), several_works("time for 16 cores")
+    (('ms', 100.0, 'step'), None, None)
+    """
+    match = _SEVERAL.search(name)
+    if match is None or (work := _one_of(match["work"])) is None:
+        return None
+    return f"{name[: match.start()]}{name[match.end() :]}".strip(), float(match["count"].replace(",", "")), work
+
+
+def work_in_text(lines: Iterable[str]) -> str:
+    """Return the words around a table that tell of which work its times are; "" if none do, or it is one step.
+
+    Examples
+    --------
+    >>> work_in_text(["# Time is per 10 time steps."]), work_in_text(["# time per simulated day"])
+    ('Time is per 10 time steps', 'time per simulated day')
+    >>> work_in_text(["time per step in ms, 4 ranks per node", "Wall time of 10 steps per core"])
+    ''
+    """
+    for line in lines:
+        for match in _IN_TEXT.finditer(line):
+            work = match["work"] if _one_of(match["work"]) else match["work"].rpartition(" ")[0]
+            found = _one_of(work)
+            if found is not None and (match["count"] or found not in _OTHERS):
+                return line[match.start() : match.start("work") + len(work)]
+    return ""
+
+
+def _one_of(text: str) -> str | None:
+    """Return the word for one work: step of ``time steps``; None if it is no work."""
+    for plain in (text.strip().lower(), text.strip().lower().removesuffix("s"), text.strip().lower().removesuffix("e")):
+        work = _SIMULATED.sub("", plain)
+        if work in _OTHERS | _YEARS | _MONTHS | _DAYS and len(work) > 1:
+            return work
+    return None
 
 
 def is_step_length(name: str) -> bool:

@@ -88,7 +88,8 @@ class Column:
 ENOUGH = 6
 #: Words of names that only a result has.
 _OUTCOMES = frozenset({
-    "kernstunden", "kernh", "acc", "wer", "bleu", "perplexity", "kosten", "coût", "eur", "usd",
+    "kernstunden", "kernh", "acc", "wer", "bleu", "perplexity", "kosten", "coût", "cout", "eur", "usd",
+    "costo", "coste", "costi", "custo", "precio", "prezzo",
     "effizienz", "beschleunigung", "efficacité", "efficacite", "accélération", "eficiencia", "aceleración",
     "efficienza",
     "speedup", "speedups", "efficiency", "eff", "gflops", "mflops", "tflops", "pflops", "gflop", "mflop", "tflop",

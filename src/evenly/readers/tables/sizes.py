@@ -21,6 +21,10 @@ from evenly.runs.durations import is_duration
 
 __all__ = ["with_sizes", "without_counts"]
 
+#: Columns whose labels may tell what was varied, though they only name rows.
+_NAMES_OF_RUNS = {*TITLES, "file", "log", "logfile", "filename"}
+#: Marks between words and numbers, and letters that stand for a count of cores, ranks or threads.
+_MARKS, _COUNTING = " _-=().,", ("n", "p", "t", "c", "r")
 _NUMBER = re.compile(r"(\d+(?:[kKMG](?![A-Za-z]))?)")
 #: Sizes differ by so much, in so many rows, and nearly all of them; numbers of jobs do not.
 _REACH, _FEWEST, _NEARLY_ALL = 4.0, 3, 0.9
@@ -51,23 +55,24 @@ def with_sizes(cells: pd.DataFrame, skipped: Collection[str]) -> tuple[pd.DataFr
     """
     notes = []
     for name in map(str, cells.columns):
-        if name in skipped or (_is_identifier(name) and not words_of(name) & {*TITLES, "file", "log"}):
+        if name in skipped or (_is_identifier(name) and not words_of(name) & _NAMES_OF_RUNS):
             continue
         texts = cells[name].tolist()
-        found = {} if words_of(name) & _NUMBERED else _sizes_in(texts, _without_counts(cells, name, cells.columns))
+        sizes, rest = _sizes_in(texts, _without_counts(cells, name, cells.columns))
         others = [c for c in map(str, cells.columns) if c not in (name, *skipped) and measured(c) is None]
-        sizes = {place: size for place, size in found.items() if not _is_told(size.values, cells[others])}
-        if not sizes or (len(found) > 1 and not any(size.is_count for size in sizes.values())):
+        several = len(sizes) + bool(rest) > 1
+        sizes = [size for size in sizes if not _is_told(size.values, cells[others])]
+        if not sizes or (several and not any(size.is_count for size in sizes)) or words_of(name) & _NUMBERED:
             continue
         plain = "size" if _is_identifier(name) else name
-        new = [size.word or plain for size in sizes.values()]
-        if len(sizes) == 1 and new[0] != name and new[0] in cells:
+        new = [size.word or plain for size in sizes]
+        if len(sizes) == 1 and not rest and new[0] != name and new[0] in cells:
             new = [name]
         if len(set(new)) < len(new) or any(one != name and one in cells for one in new):
             continue
-        columns = {
-            one: [f"{value:.15g}" for value in size.values] for one, size in zip(new, sizes.values(), strict=True)
-        }
+        columns = {one: [f"{value:.15g}" for value in size.values] for one, size in zip(new, sizes, strict=True)}
+        if rest and name not in columns:
+            columns = {name: rest, **columns}
         notes.append(_said(name, texts[0], columns))
         there: dict[str, Any] = {}
         for other in cells:
@@ -80,7 +85,8 @@ def _said(name: str, label: str, columns: Mapping[str, Sequence[str]]) -> str:
     """Return a note on the columns that take the place of one with labels."""
     values = " and ".join(column[0] for column in columns.values())
     if len(columns) > 1:
-        return f"{name!r} is read as {' and '.join(map(repr, columns))}, the numbers in its labels: {label} as {values}"
+        what = "what its labels hold" if name in columns else "the numbers in its labels"
+        return f"{name!r} is read as {' and '.join(map(repr, columns))}, {what}: {label} as {values}"
     what = "the" if name in columns else f"{next(iter(columns))!r}, the"
     return f"{name!r} is read as {what} number in its labels: {label} as {values}"
 
@@ -131,25 +137,44 @@ class _Size(NamedTuple):
     is_count: bool = False
 
 
-def _sizes_in(texts: list[str], bare: list[str]) -> dict[int, _Size]:
-    """Return the sizes in labels that differ in nothing else, by their places.
+def _sizes_in(texts: list[str], bare: list[str]) -> tuple[list[_Size], list[str]]:
+    """Return the sizes in labels that differ in nothing else, and no rest.
 
+    Where they differ in a count and in something that is no size, return the counts, and what is left of the labels.
     `bare` are the labels without counts that other columns hold.
     """
     if len(texts) < _FEWEST or not re.search(r"\d", texts[0]) or not re.search(r"[^\W\d_]|\^", texts[0]):
-        return {}
+        return [], []
     if is_duration(texts[0]) or is_share(texts[0]) or len(set(texts)) < _NEARLY_ALL * len(texts):
-        return {}
+        return [], []
     parts = [_NUMBER.split(text) for text in bare]
     if len({len(one) for one in parts}) > 1:
-        return {}
+        return [], []
     varied = [place for place, found in enumerate(zip(*parts, strict=True)) if len(set(found)) > 1]
-    if any(place % 2 == 0 for place in varied):
-        return {}
-    if set(re.findall(r"[a-z]+", " ".join(parts[0][::2]).lower())) & _NUMBERED:
-        return {}
-    sizes = {place: _size_at(parts, place, is_cut=bare != texts, is_only=len(varied) == 1) for place in varied}
-    return {} if None in sizes.values() else {place: size for place, size in sizes.items() if size}
+    numbers = [place for place in varied if place % 2]
+    is_only = len(varied) == 1
+    found = {place: _size_at(parts, place, is_cut=bare != texts, is_only=is_only) for place in numbers}
+    words = set(re.findall(r"[a-z]+", " ".join(parts[0][::2]).lower()))
+    sizes = [size for size in found.values() if size]
+    are_told_apart = len({size.word for size in sizes}) == len(sizes) == len(varied)
+    if are_told_apart and not words & _NUMBERED:
+        return sizes, []
+    counts = {place: size for place, size in found.items() if size and size.is_count}
+    if is_only or not counts or bare != texts:
+        return [], []
+    rest = [_without(one, {place: size.word for place, size in counts.items()}) for one in parts]
+    return [*counts.values()], rest if 1 < len(set(rest)) < _NEARLY_ALL * len(rest) else []
+
+
+def _without(parts: Sequence[str], words: Mapping[int, str]) -> str:
+    """Return a label without some of its numbers and the words beside them."""
+    left = list(parts)
+    for place, word in words.items():
+        left[place] = ""
+        for beside in (place - 1, place + 1):
+            if left[beside].strip(_MARKS) == word:
+                left[beside] = "_"
+    return re.sub(r"_{2,}", "_", "".join(left)).strip(_MARKS)
 
 
 def _size_at(parts: list[list[str]], place: int, *, is_cut: bool, is_only: bool) -> _Size | None:
@@ -164,28 +189,28 @@ def _size_at(parts: list[list[str]], place: int, *, is_cut: bool, is_only: bool)
     sizes = np.array([number_in(one[place]) for one in parts])
     if power and is_only:
         return _Size(np.asarray(sizes ** int(power[1])))
+    words = [text.strip(_MARKS) for text in reversed(around)] if is_only else _own_words(parts[0], place)
+    counted = next((word for word in words if kind_of(word)), "")  # 4 nodes x 48 cores, np16
     distinct = np.unique(sizes)
     is_size = distinct[0] > 0 and distinct[-1] >= (_REACH if is_only else 2) * distinct[0] and not are_counted(sizes)
-    if not is_size or np.array_equal(sizes, np.arange(len(sizes)) + sizes[0]):
+    if not (is_size or (counted and not is_only)) or np.array_equal(sizes, np.arange(len(sizes)) + sizes[0]):
         return None
     if is_cut:
         return _Size(sizes) if len(distinct) >= _FEWEST else None
-    if not is_only:
-        around = _own_words(parts[0], place)
-    words = [text.strip(" _-=") for text in reversed(around)]
-    counted = next((word for word in words if kind_of(word)), "")  # 4 nodes x 48 cores, np16
-    before = re.search(r"(?:^|[ _-])([^\W\d_]+)$" if not is_only else r"(?:^|[ _-])([nNpP])$", around[0])
-    return _Size(sizes, counted or (before[1] if before else ""), bool(counted or (before and before[1] in "nNpP")))
+    letter = next((word for word in words if word in _COUNTING), "")  # n16
+    word = counted or letter or ("" if is_only else words[-1])
+    return _Size(sizes, word, bool(counted or letter))
 
 
 def _own_words(parts: Sequence[str], place: int) -> list[str]:
-    """Return the words before and after a number: in 2M-np16 and in 16cores_2M, those between are of the 16."""
-    before, after = parts[place - 1], parts[place + 1]
-    if place > 1 and before[:1].isalpha():
+    """Return the words after and before a number: in 2M-np16, 16cores_2M and N2M_p16, those between are of the 16."""
+    before, after = parts[place - 1], parts[place + 1].lstrip()
+    is_led = parts[0][:1].isalpha()  # words stand before their numbers
+    if place > 1 and before[:1].isalpha() and not is_led:
         before = ""
-    if place + 2 < len(parts) and not after[:1].isalpha():
+    if place + 2 < len(parts) and (not after[:1].isalpha() or (is_led and re.search(r"[^\W\d_]", before))):
         after = ""
-    return [before, after]
+    return [(re.findall(r"[^\W\d_]+", after) or [""])[0], (re.findall(r"[^\W\d_]+", before) or [""])[-1]]
 
 
 def _is_told(sizes: NDArray[np.float64], cells: pd.DataFrame) -> bool:

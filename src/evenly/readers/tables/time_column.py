@@ -14,7 +14,7 @@ from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed
 from evenly.readers.tables.chsy import TIME_NAME, is_chsy, seconds_by_chsy
 from evenly.readers.tables.clock_times import between, in_parts, start_and_end
-from evenly.readers.tables.per_work import time_of_work
+from evenly.readers.tables.per_work import several_works, time_of_work, work_in_text
 from evenly.readers.tables.ratios import ratio_of_times, refuse_ratio
 from evenly.readers.tables.roles import is_limit, is_result, is_summed, words_of
 from evenly.readers.tables.side_by_side import pattern_in, shared_pattern
@@ -138,8 +138,11 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     if made is None and is_chsy(column, options.unit):
         column, why, made = _by_cores(values, column)
     _refuse_other_times(values, column)
+    if made is None and (several := several_works(column)) is not None:
+        column, why, made = _of_one(values, column, *several)
     if made is None:
         _refuse_ends(values, column)
+        _refuse_work_beside(values, column)
     known = words.measured(column)
     told = (known.unit if known else "") or words.unit_of_time(column) or values.unit_of_time(column)
     unit = words.canonical_unit("" if column == TIME_NAME else options.unit or "") or told or "s"
@@ -202,6 +205,17 @@ def _refuse_another_unit(values: Values, column: str, unit: str) -> None:
             values.path,
             f"{said!r} stands beside the table, but {column!r} would be in {unit}: pass unit= (--unit), as "
             f"--unit {beside}",
+        )
+
+
+def _refuse_work_beside(values: Values, column: str) -> None:
+    """Ask whether a text beside the table tells of which work a time is whose own name doesn't."""
+    said = work_in_text(values.around)
+    if said and values.options.time is None and time_of_work(column) is None:
+        raise ReadError(
+            values.path,
+            f"whether {said!r}, beside the table, tells of which work {column!r} is, is open: if so, write it into the "
+            f"name, as 'time (s/day)' or 'time per 10 steps (s)'; if not, {option_text('--time', column)} says so",
         )
 
 
@@ -376,6 +390,19 @@ def _refuse_rate_of_another(values: Values, cost: str, free: Sequence[str]) -> N
             f"{rates[0]!r} and {cost!r} may be of different solvers: give both in one unit, in columns such as "
             "atm_cores, atm_SYPD, ocn_cores, ocn_SYPD",
         )
+
+
+def _of_one(values: Values, column: str, bare: str, count: float, work: str) -> tuple[str, str, _Made]:
+    """Return the time of one step, or other work, of a column with the time of several."""
+    known = words.measured(bare)
+    told = words.canonical_unit(values.options.unit or "") or (known.unit if known else "") or words.unit_of_time(bare)
+    unit = told or (found if (found := words.canonical_unit(bare)) in SECONDS_PER else "s")
+    assumed = "" if told or unit != "s" else " (assumed: pass unit=, --unit, otherwise)"
+    if unit not in SECONDS_PER:
+        raise ReadError(values.path, f"the unit of {column!r} must be that of a time, but got {unit!r}")
+    seconds = values.numbers(column) * SECONDS_PER[unit] / count
+    said = f"{column!r} is the time in {unit}{assumed} of {count:g} × {work}: it is divided by {count:g}"
+    return _add(values, f"time of one {work} (s)", seconds), f"{column!r} / {count:g}", _Made((column,), said)
 
 
 def _by_cores(values: Values, cost: str) -> tuple[str, str, _Made]:
