@@ -27,7 +27,9 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
         "numberofprocesses", "mpiprocesses",
         "processors", "nprocessors", "numprocessors", "numberofprocessors", "tasks", "ntasks", "mpitasks", "numtasks",
         "procesos", "numerodeprocesos", "processi", "numerodiprocessi", "processos", "pes", "npes", "prozesse",
-        "anzahlprozesse", "processus", "nombredeprocessus",
+        "anzahlprozesse", "processus", "nombredeprocessus", "prozessoren", "anzahlprozessoren", "processeurs",
+        "nombredeprocesseurs", "processori", "numerodiprocessori", "procesadores", "numerodeprocesadores",
+        "processadores", "rangs", "rangsmpi", "rangos", "rangosmpi",
     ),
     "per node": (
         "taskspernode", "ntaskspernode", "rankspernode", "procspernode", "processespernode", "mpipernode", "ppn", "tpn",
