@@ -123,7 +123,11 @@ def _show_plan(study: Study, place: Path, *, json: bool) -> None:
     more = f", then others as the advisor proposes, up to {most} in all" if study.plan.design == "advisor" else ""
     least, most_often = repetitions.least, repetitions.most
     often = f"each {least} to {most_often} times" if least < most_often else f"each {_times(least)}"
-    out.print(f"{len(configurations)} configurations, {often}{more}")
+    every = study.plan.anchor_every
+    anchor = (
+        f", and one of them again after every {every} runs (anchor_every)" if 0 < every < len(configurations) else ""
+    )
+    out.print(f"{len(configurations)} configurations, {often}{more}{anchor}")
     if cut := [seconds for one in configurations if (seconds := runner.cut_after_s(one)) is not None]:
         note(_told_cut(study, min(cut), len(cut), len(configurations)))
     out.print(_cost(study, [runner.cores_needed(one) for one in configurations], hours), soft_wrap=True)

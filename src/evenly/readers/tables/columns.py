@@ -133,7 +133,18 @@ _UNIT_NAMES = {
     "ч": "h", "мс": "ms", "sekund": "s", "minut": "min", "godzin": "h",
 }  # fmt: skip
 #: Units in brackets only: elsewhere, ``std`` is a deviation.
-_IN_BRACKETS = {"hs": "h", "mn": "min", "d": "d", "std": "h", "std.": "h", "day": "d", "min.": "min", "sek.": "s", "sec.": "s", "godz.": "h"}
+_IN_BRACKETS = {
+    "hs": "h",
+    "mn": "min",
+    "d": "d",
+    "std": "h",
+    "std.": "h",
+    "day": "d",
+    "min.": "min",
+    "sek.": "s",
+    "sec.": "s",
+    "godz.": "h",
+}
 _WHOLE_NAME_UNITS = frozenset({"seconds", "milliseconds", "microseconds", "nanoseconds", "ms", "us", "µs", "μs", "ns",
                                "minutes", "hours", "sypd", "sdpd"})  # fmt: skip
 _OTHER_UNITS = ("B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "J", "kJ", "MJ", "Wh", "kWh")
