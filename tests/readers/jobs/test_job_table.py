@@ -106,6 +106,16 @@ def test_spanish_with_hours_and_minutes(truth: pd.DataFrame, tmp_path: Path) -> 
     assert is_true(read_jobs(path), truth)
 
 
+def test_an_hour_without_its_zero(truth: pd.DataFrame, tmp_path: Path) -> None:
+    """`8:00` was read behind 01.02.2025, but not behind 2025-02-01."""
+    hours = {name: [cell.replace(" 0", " ") for cell in dates(truth[name])] for name in ("submit", "start", "end")}
+    assert hours["submit"][0].endswith(" 8:00:00")
+    path = written(tmp_path, {"job": truth.id, "user": truth.user, "cores": truth.cores, "submitted": hours["submit"],
+                              "start": hours["start"], "end": hours["end"], "state": truth.state,
+                              "timelimit (s)": truth.limit})  # fmt: skip
+    assert is_true(read_jobs(path), truth)
+
+
 def plain(truth: pd.DataFrame, **others: object) -> dict[str, object]:
     return {"job": truth.id, "user": truth.user, "cores": truth.cores, "submitted": dates(truth.submit),
             "start": dates(truth.start), "end": dates(truth.end), "state": truth.state, **others}  # fmt: skip

@@ -345,6 +345,7 @@ def test_numbers_of_runs_in_other_languages(tmp_path: Path, name: str) -> None:
     [
         ("Result", "pass", "fail"), ("done", "✓", "✗"), ("Fehler", "nein", "ja"), ("Erfolg", "ja", "nein"),
         ("Statut", "terminé", "échec"), ("use", "y", "n"), ("Status", "fertig", "abgebrochen"),
+        ("Status", "abgeschlossen", "abgebrochen"),
     ],
 )  # fmt: skip
 def test_states_in_other_words(tmp_path: Path, name: str, good: str, bad: str) -> None:

@@ -41,7 +41,9 @@ _PARTS = {
 }
 _BEFORE_PARTS = frozenset({"", "time", "wall", "walltime", "elapsed", "runtime", "zeit", "laufzeit", "temps"})
 _STATISTICS = frozenset({"mean", "avg", "average", "median", "max", "std", "stddev", "sd"})
-_DOTTED = re.compile(r"(?P<day>\d\d?)\.(?P<month>\d\d?)\.(?P<year>\d{4})(?P<rest>[ T]\d\d:\d\d.*)?")
+_DOTTED = re.compile(r"(?P<day>\d\d?)\.(?P<month>\d\d?)\.(?P<year>\d{4})(?P<rest>[ T]\d\d?:\d\d.*)?")
+#: An hour without its zero: ``2025-02-01 8:00``.
+_HOUR = re.compile(r"(?<=\d[ T])(?=\d:)")
 #: A date with its year last, or with a month in words; the time of day may be told with AM and PM.
 _TIME = r"\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?:\s*[ap]\.?m\.?)?"
 _WRITTEN = re.compile(
@@ -308,7 +310,7 @@ def is_date(cell: str) -> bool:
 def _moment(cell: str) -> datetime | None:
     if dotted := _DOTTED.fullmatch(cell):  # day, month, year
         cell = f"{dotted['year']}-{int(dotted['month']):02}-{int(dotted['day']):02}{dotted['rest'] or ''}"
-    cell = _UTC.sub("+00:00", cell)
+    cell = _HOUR.sub("0", _UTC.sub("+00:00", cell))
     try:
         return datetime.fromisoformat(cell.replace("/", "-"))
     except ValueError:

@@ -19,7 +19,8 @@ State = Literal["ok", "failed", "timed out", "running"]
 _WORDS: dict[str, State] = {
     **dict.fromkeys((
         "ok", "success", "succeeded", "successful", "done", "completed", "passed", "pass", "finished", "erfolgreich",
-        "fertig", "beendet", "terminé", "réussi", "completado", "terminado", "correcto", "completato", "riuscito",
+        "fertig", "beendet", "abgeschlossen", "terminé", "réussi", "completado", "terminado", "correcto",
+        "completato", "riuscito",
     ), "ok"),
     **dict.fromkeys((
         "failed", "fail", "failure", "error", "crashed", "crash", "oom", "killed", "aborted", "invalid", "cancelled",
