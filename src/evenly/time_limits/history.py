@@ -66,18 +66,17 @@ class History:
         jobs = in_order(jobs)
         table = jobs.table
         seconds, end, submit = jobs.number("elapsed_s"), *_ends(table)
-        order = np.argsort(submit, kind="stable")
         cores = table["cores"].to_numpy(dtype=np.float64)
         codes = np.stack([_codes(table, names) for names in GROUPS])
         return cls(
-            submit=submit[order],
-            end=end[order],
-            seconds=seconds[order],
-            stopped=jobs.stopped[order],
-            limits=table["limit_s"].where(np.isfinite(table["limit_s"])).to_numpy(dtype=np.float64)[order],
-            cores=np.where(np.isnan(cores), 1.0, cores)[order],
-            groups=codes[:, order],
-            by_end=np.argsort(end[order], kind="stable"),
+            submit=submit,
+            end=end,
+            seconds=seconds,
+            stopped=jobs.stopped,
+            limits=table["limit_s"].where(np.isfinite(table["limit_s"])).to_numpy(dtype=np.float64),
+            cores=np.where(np.isnan(cores), 1.0, cores),
+            groups=codes,
+            by_end=np.argsort(end, kind="stable"),
             has_cores=bool(np.isfinite(cores).all()),
         )
 
@@ -86,7 +85,7 @@ class History:
 
 
 def in_order(jobs: Jobs) -> Jobs:
-    """Return the jobs that are done or were stopped, in the order of the table; those of unknown times are left out.
+    """Return the jobs that are done or were stopped, in the order of submission; those of unknown times are left out.
 
     Raises
     ------
@@ -97,7 +96,8 @@ def in_order(jobs: Jobs) -> Jobs:
     if not use.any():
         raise InputError(f"no job came to its end or was stopped at its limit (there are: {jobs.left_out()})")
     table = jobs.table[use]
-    unknown = np.asarray(np.isnan(_ends(table)).any(axis=0), dtype=np.bool_)
+    ends = _ends(table)
+    unknown = np.asarray(np.isnan(ends).any(axis=0), dtype=np.bool_)
     if unknown.mean() > _FEW:
         raise InputError(
             f"of {int(unknown.sum())} jobs it isn't known when they were submitted and ended, so that nothing can "
@@ -105,7 +105,8 @@ def in_order(jobs: Jobs) -> Jobs:
         )
     count = int(unknown.sum())
     lost = [f"{count} jobs left out: it isn't known when they were submitted and ended"] if count else []
-    return Jobs(table.iloc[np.flatnonzero(~unknown)].reset_index(drop=True), (*jobs.notes, *lost))
+    order = np.argsort(ends[1], kind="stable")
+    return Jobs(table.iloc[order[~unknown[order]]].reset_index(drop=True), (*jobs.notes, *lost))
 
 
 def _ends(table: pd.DataFrame) -> Floats:
@@ -124,5 +125,6 @@ def _codes(table: pd.DataFrame, names: tuple[str, ...]) -> Ints:
     known = np.ones(len(table), dtype=np.bool_)
     for name in names:
         codes = pd.factorize(codes)[0] * (len(table) + 1) + pd.factorize(table[name])[0] + 1
-        known &= (table[name].notna() & (table[name] != "")).to_numpy(dtype=np.bool_)
+        there = (table[name].notna() & (table[name] != "")).to_numpy(dtype=np.bool_)
+        known &= there | (name == "user" and not there.any())  # a table that tells no users is one person's
     return np.where(known, pd.factorize(codes)[0], -1)

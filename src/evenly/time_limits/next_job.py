@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import math
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from evenly.arguments import explained
 from evenly.errors import InputError, did_you_mean
-from evenly.models.uncertainty.single_runs import ENOUGH, quantile
+from evenly.models.uncertainty.single_runs import quantile
 from evenly.readers.jobs.jobs import Jobs
+from evenly.time_limits.few_jobs import Scatter, upper
 from evenly.time_limits.history import History, in_order
 from evenly.time_limits.kernels import MOST
-from evenly.time_limits.replay import proposed
 
 __all__ = ["Advice", "next_limit"]
 
 #: A quantile is learned from so many of the latest jobs: so many that this number of them are beyond it.
 _BEYOND = 5
+#: Fewer jobs don't tell whether their program scatters more widely than the others.
+_LEAST = 3
 #: So many numbers of cores are named one by one.
 _LISTED = 8
 
@@ -41,12 +43,15 @@ class Advice:
         How many they are, and how many of them were stopped at their limit.
     longest : float
         The longest of them, in seconds, also of those that were stopped.
-    from_others : bool
-        Whether these are so few that jobs of other names, cores and users decide, too.
+    others : int
+        How many jobs of other names, cores or users tell how widely times scatter: the degrees of freedom. None do
+        where the alike jobs are as many as are `needed`.
     at_limit : int
         How many of them came to their end just when their limit did, as a program does that stops itself in time.
-    in_all : int
-        How many jobs the limit is learned from, alike or not.
+    named : bool
+        Whether they all have one name, as jobs of one program.
+    capped : bool
+        Whether a longer limit would be needed than any of them asked for, though none was stopped.
     """
 
     seconds: float
@@ -55,14 +60,21 @@ class Advice:
     earlier: int
     stopped: int
     longest: float
-    from_others: bool
+    others: int = 0
     at_limit: int = 0
-    in_all: int = 0
+    named: bool = True
+    capped: bool = False
 
     @property
     def needed(self) -> int:
         """So many jobs it takes to show the probability: the longest of n is as long as one more with n / (n + 1)."""
-        return math.ceil(1 / self.kill - 1 - 1e-9)
+        return _needed(self.kill)
+
+    @property
+    def guess(self) -> bool:
+        """Whether too little is known to say that the limit is enough with its probability."""
+        known = self.earlier >= _LEAST and self.earlier + self.others >= self.needed and self.named
+        return self.capped or not (known or self.earlier >= self.needed)
 
 
 @explained
@@ -71,8 +83,9 @@ def next_limit(
 ) -> Advice:
     """Propose a time limit for a user's next job.
 
-    With ten or more jobs of this user, name and number of cores, it is a quantile of what the latest of these took.
-    With fewer, other jobs count, too, as in `evenly.time_limits.replay.replay`.
+    With enough jobs of this user, name and number of cores, 19 for 5 %, it is a quantile of what the latest of these
+    took. With fewer, it is that of Student's t, at least the longest of them, and other jobs tell how widely times
+    scatter (`evenly.time_limits.few_jobs`).
 
     Parameters
     ----------
@@ -105,43 +118,70 @@ def next_limit(
     every, jobs = jobs, in_order(jobs)
     if user is None:
         user = _only_user(every)
-    theirs = np.asarray(every.table["user"] == user)
-    alike = _equal(jobs, "user", user, every) if user else np.asarray(jobs.table["user"] == user)
+    theirs = _equal(jobs, "user", user, every) if user else np.asarray(jobs.table["user"] == user)
+    ours = theirs
     if name is not None:
-        alike &= _equal(jobs, "name", name, Jobs(every.table[theirs]), alike)
-        if not alike.any():
+        ours = theirs & _equal(jobs, "name", name, Jobs(every.table[np.asarray(every.table["user"] == user)]), theirs)
+        if not ours.any():
             raise InputError(f"no job of {user or 'this table'!r} is called {name!r}: give another --name, or none")
     history = History.of(jobs)
-    ours = _sorted(jobs, alike)
     whose = f"of {user or 'this table'}" + ("" if name is None else f" called {name}")
     wanted = float(history.cores[ours][-1]) if cores is None else float(cores)
     if cores is not None:
         _check_cores(history, ours, wanted, whose, kill)
-    same = np.flatnonzero(ours & (history.cores == wanted))
+    alike = ours & (history.cores == wanted)
     if history.has_cores:
         whose += f" on {wanted:g} core{'' if wanted == 1 else 's'}" + (", as the last one had" if cores is None else "")
+    same = np.flatnonzero(alike)
     same = same[-max(MOST, math.ceil(_BEYOND / kill)) :]
     seconds, stopped = history.seconds[same], history.stopped[same]
-    if from_others := len(same) < ENOUGH:
-        coming = _with_one_more(history, int(np.flatnonzero(ours)[-1]), name is not None, wanted)
-        found = float(proposed(coming, kill)[0, -1])
-        if not stopped.any() or np.isfinite(found):
-            # Others' requests may say more than any job took. That others' jobs were stopped doesn't count here.
-            found = min(found, float(history.seconds[~history.stopped].max(initial=seconds.max(initial=0.0))))
+    names = jobs.table["name"][alike].unique()
+    named, others = len(names) == 1 and bool(names[0]), Scatter()
+    if len(same) < _needed(kill):
+        others = _others(jobs, alike, theirs, [] if name is None else ["name"], kill)
+        found = _from_few(seconds, stopped, others, 1 - kill, named=named)
+        asked = np.fmax(history.limits[same].max(), seconds.max())
     else:
         middle = float(np.median(seconds))
-        found = middle * math.exp(quantile(np.log(seconds / middle), stopped, 1 - kill))
+        found, asked = middle * math.exp(quantile(np.log(seconds / middle), stopped, 1 - kill)), math.inf
     return Advice(
-        seconds=float(np.ceil(found / 60 - 1e-9) * 60),
+        seconds=float(np.ceil((found if stopped.any() else np.fmin(found, asked)) / 60 - 1e-9) * 60),
         kill=kill,
         whose=whose,
         earlier=len(same),
         stopped=int(stopped.sum()),
-        longest=float(seconds.max(initial=0.0)),
-        from_others=from_others,
+        longest=float(seconds.max()),
+        others=others.freedom,
         at_limit=int((~stopped & (seconds >= history.limits[same])).sum()),
-        in_all=len(same) if not from_others else len(history),
+        named=named,
+        capped=bool(not stopped.any() and found > asked),
     )
+
+
+def _needed(kill: float) -> int:
+    """Return how many jobs show a probability: the longest of n is as long as one more with n / (n + 1)."""
+    return math.ceil(1 / kill - 1 - 1e-9)
+
+
+def _from_few(seconds: np.ndarray, stopped: np.ndarray, others: Scatter, probability: float, *, named: bool) -> float:
+    """Return what one more job stays below, at least the longest; infinite if that was stopped at its limit."""
+    longest = float(seconds[~stopped].max(initial=0.0))
+    if (seconds[stopped] >= longest).any():
+        return math.inf
+    # A job that was stopped took longer than that, and nobody knows by how much: it counts as the longest.
+    logs = np.log(np.where(stopped, longest, seconds))
+    # Jobs without a name may be tests, and the next one another program's: they scatter at least as others do.
+    return math.exp(upper(logs, others, probability, least=0.0 if named else others.variance))
+
+
+def _others(jobs: Jobs, alike: np.ndarray, theirs: np.ndarray, names: list[str], kill: float) -> Scatter:
+    """Return how widely jobs that are less alike scatter: those of the user, of all users where these are few."""
+    table = jobs.table
+    groups = table.groupby(["user", *names, "cores"], observed=True, dropna=False, sort=False)
+    use = jobs.done & ~alike & (groups.cumcount(ascending=False) < MOST).to_numpy()
+    logs, numbers = np.log(np.where(use, jobs.number("elapsed_s"), 1.0)), groups.ngroup().to_numpy()
+    own = Scatter.of(logs[use & theirs], numbers[use & theirs])
+    return own if own.freedom >= _needed(kill) else Scatter.of(logs[use], numbers[use])
 
 
 def _only_user(jobs: Jobs) -> str:
@@ -182,29 +222,3 @@ def _equal(jobs: Jobs, column: str, value: str, every: Jobs, among: np.ndarray |
         without = "; without --name, all jobs of the user count" if column == "name" else ""
         raise InputError(f"no job that ended has the {column} {value!r}{did_you_mean(value, known) or listed}{without}")
     return np.asarray(jobs.table[column] == value, dtype=np.bool_)
-
-
-def _sorted(jobs: Jobs, mask: np.ndarray) -> np.ndarray:
-    table = jobs.table
-    submit = table["submit"].fillna(table["start"]).fillna(table["end"] - table["elapsed_s"])
-    return np.asarray(mask[np.argsort(submit.to_numpy(), kind="stable")], dtype=np.bool_)
-
-
-def _with_one_more(history: History, like: int, of_same_name: bool, cores: float) -> History:
-    """Return the history with a job that is submitted after all have ended, in the groups of the job `like`."""
-    groups = np.append(history.groups, history.groups[:, like : like + 1], axis=1)
-    of_same_cores = (history.groups[2] == history.groups[2, like]) & (history.cores == cores)
-    groups[3, -1] = history.groups[3, of_same_cores][0] if of_same_cores.any() else -1
-    if not of_same_name:
-        groups[2:, -1] = -1
-    return replace(
-        history,
-        submit=np.append(history.submit, max(history.submit[-1], history.end.max()) + 1),
-        end=np.append(history.end, np.inf),
-        seconds=np.append(history.seconds, np.nan),
-        stopped=np.append(history.stopped, False),
-        limits=np.append(history.limits, np.nan),
-        cores=np.append(history.cores, cores),
-        groups=groups,
-        by_end=np.append(history.by_end, len(history)),
-    )

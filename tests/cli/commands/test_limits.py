@@ -52,7 +52,7 @@ def test_a_table_of_one_person_needs_no_user(evenly: Evenly, tmp_path: Path, use
     shown = evenly("limits", path, "--name", "wave")
     assert shown.code == 0, shown.err
     told = " ".join(shown.out.split())
-    assert "a guess: 2 jobs can't show that it is enough with a probability of 95 % (19 can)" in told
+    assert "a guess: 1 job can't show that it is enough with a probability of 95 % (19 can)" in told
     assert f"1 job of {'ada' if users else 'this table'} called wave on 4 cores" in told
 
 

@@ -68,21 +68,24 @@ def advice_text(advice: Advice) -> str:
             f"more than {time_limit(advice.longest)}  no limit is known to be enough with a probability of "
             f"{percent(1 - advice.kill)}, from {told}"
         )
-    if advice.from_others and not advice.earlier:
-        told = f"jobs that are less alike: there are none {advice.whose}"
-    elif advice.from_others:
-        told += ", and from others that are less alike, since these are few"
+    if advice.others:
+        told += f", and from how widely {advice.others} others scatter around those on their cores"
     sure = percent(1 - advice.kill)
-    if advice.in_all < advice.needed:
-        jobs = f"{advice.in_all} job{'' if advice.in_all == 1 else 's'}"
-        return (
-            f"{time_limit(advice.seconds)}  a guess: {jobs} can't show that it is enough with a probability of {sure} "
-            f"({advice.needed} can). It is learned from {told}"
-        )
+    if advice.guess:
+        return f"{time_limit(advice.seconds)}  a guess: {_doubt(advice, sure)}. It is learned from {told}"
     return f"{time_limit(advice.seconds)}  enough with a probability of {sure}, from {told}"
+
+
+def _doubt(advice: Advice, sure: str) -> str:
+    if advice.capped:
+        return f"none of them asked for more, but that it is enough with a probability of {sure} isn't known"
+    jobs = f"{advice.earlier} job{'' if advice.earlier == 1 else 's'}"
+    jobs += "" if advice.named else " of no name or several"
+    return f"{jobs} can't show that it is enough with a probability of {sure} ({advice.needed} can)"
 
 
 def advice_as_dict(advice: Advice) -> dict[str, Any]:
     """Return advice as plain values, with the limit as it is given to ``sbatch --time``; None if it isn't known."""
     known = math.isfinite(advice.seconds)
-    return {"limit": time_limit(advice.seconds) if known else None, **plain(asdict(advice))}
+    limit = time_limit(advice.seconds) if known else None
+    return {"limit": limit, **plain(asdict(advice)), "guess": advice.guess}
