@@ -157,7 +157,7 @@ def test_what_was_calibrated_here_goes_before_what_was_shipped(tmp_path: Path, m
     own.save(cost_file("fdtd"))
     assert find_cost("fdtd").source == "calibrated"
     assert find_cost("fdtd").cost.coefficients["points"].seconds == pytest.approx(5e-9)
-    assert "without the terms of newer versions of evenly (rows, chunks, factors and" in find_cost("fdtd").note
+    assert "terms of newer versions of evenly are missing (rows, chunks, factors and" in find_cost("fdtd").note
     own.save(tmp_path / "other.json")
     named = find_cost("fdtd", tmp_path / "other.json")
     assert (named.source, named.cost.machine) == ("file", "mine")

@@ -67,8 +67,10 @@ def test_intervals_know_how_the_pace_varied(cell: Cell) -> None:
     # 1.645 standard deviations of a logarithm of 0.2 hold 90 %.
     assert curve["upper_s"].iloc[0] / curve["step_s"].iloc[0] == pytest.approx(np.exp(0.329), rel=1e-3)
     model = learned()
-    loose = dataclasses.replace(model, cost=dataclasses.replace(model.cost, pace_spread=0.2))
-    sure, unsure = (evenly.forecast(cell, [1], MACHINE, model=one).curve for one in (model, loose))
+    tight, loose = (
+        dataclasses.replace(model, cost=dataclasses.replace(model.cost, pace_spread=spread)) for spread in (0.05, 0.2)
+    )
+    sure, unsure = (evenly.forecast(cell, [1], MACHINE, model=one).curve for one in (tight, loose))
     assert unsure["upper_s"].iloc[0] > 1.05 * sure["upper_s"].iloc[0]
 
 

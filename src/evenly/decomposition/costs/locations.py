@@ -49,24 +49,21 @@ class Found:
                 f"costs are those that came with evenly, measured on {self.cost.machine}: "
                 f"`evenly calibrate {self.cost.program}` measures this machine"
             )
-        measured = f"costs were measured on {self.cost.machine}" + (
-            f", {self.cost.when[:10]}" if self.cost.when else ""
-        )
-        if lacking := [
-            term.name for term in program_named(self.cost.program).all_terms if term.name not in self.cost.coefficients
-        ]:
-            named = ", ".join(lacking[:3]) + (f" and {len(lacking) - 3} more" if len(lacking) > 3 else "")
-            return (
-                f"{measured}, without the terms of newer versions of evenly ({named}): cells that have these are "
-                f"predicted too fast until `evenly calibrate {self.cost.program}` measures them"
-            )
+        said = f"costs were measured on {self.cost.machine}" + (f", {self.cost.when[:10]}" if self.cost.when else "")
         others, terms = unmeasured_terms(self.cost), len(self.cost.coefficients)
-        if not others:
-            return measured
-        return (
-            f"{measured}, but {len(others)} of {terms} terms are the shipped ones at its speed: `evenly cost show` "
-            "says which, a longer `evenly calibrate` measures them"
-        )
+        if others:
+            said += (
+                f", but {len(others)} of {terms} terms are the shipped ones at its speed: `evenly cost show` says which, "
+                "a longer `evenly calibrate` measures them"
+            )
+        known = self.cost.coefficients
+        if lacking := [term.name for term in program_named(self.cost.program).all_terms if term.name not in known]:
+            named = ", ".join(lacking[:3]) + (f" and {len(lacking) - 3} more" if len(lacking) > 3 else "")
+            said += (
+                f"; terms of newer versions of evenly are missing ({named}): cells that have these are predicted too fast "
+                f"until `evenly calibrate {self.cost.program}` measures them"
+            )
+        return said
 
 
 def home() -> Path:
