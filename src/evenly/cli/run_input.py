@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from evenly.cli import parsing
 from evenly.cli.console import loss, note, note_once_per_text, progress
 from evenly.cli.input_paths import holds_models, name_of, own_name, why_unread
+from evenly.cli.lone_row_input import tell_how_to_leave_out
 from evenly.cli.options import Learning, Reading, typed
 from evenly.cli.timing_settings import check_one_case
 from evenly.errors import InputError, option_text
@@ -161,6 +162,7 @@ def learn_from(
     priors = {} if learning.like is None else known_before(learning.like, list(train), learning, reading)
     _check_constants(priors, train, found)
     models = {solver: _fit(solver, one, learning, arguments, priors.get(solver)) for solver, one in train.items()}
+    tell_how_to_leave_out(models, found, reading.where)
     _note_per_worker(models, found)
     return Learned(models, train, test, found)
 

@@ -20,6 +20,9 @@ Outliers mask each other, and spoil what is predicted of their neighbours. So th
 and all rows, theirs too, are compared with what it predicts, up to three times. In small tables an outlier moves all,
 so there the first comparison asks for half as much. The model without them is kept if it predicts the other rows
 better.
+
+In tables of one parameter with fewer rows, a row that lies far off the curve of the others is named, and kept
+(`evenly.models.lone_rows`).
 """
 
 from __future__ import annotations
@@ -35,6 +38,8 @@ from evenly.models.array_types import Flags, Floats, Ints
 from evenly.models.base import Model
 from evenly.models.inputs.coding import Coding
 from evenly.models.learned import Learned
+from evenly.models.lone_rows import lone_rows
+from evenly.space.parameters import Categorical
 from evenly.space.space import Space
 
 __all__ = ["Outliers", "check_outliers", "outliers_told", "unlike_neighbours", "without_outliers"]
@@ -86,6 +91,7 @@ def without_outliers(learned: Learned) -> Learned:
     """
     off, edge, expected, last = _found(learned)
     if not off.any():
+        _name_lone_rows(learned)
         return learned
     dropped, robust, left_out = off & ~edge, learned, learned.left_out
     if dropped.any():
@@ -106,6 +112,26 @@ def without_outliers(learned: Learned) -> Learned:
         "rows": _listed(learned, off, edge, dropped, expected),
     }
     return robust
+
+
+def _name_lone_rows(learned: Learned) -> None:
+    """Keep, with the model, which runs lie far off the curve of few others, in one parameter."""
+    table, nowhere = learned.evidence, np.zeros(len(learned.runs), dtype=np.bool_)
+    varied = [name for name in learned.space.names if table[name].nunique() > 1]
+    if len(varied) != 1 or isinstance(learned.space.parameters[varied[0]], Categorical):
+        return
+    values = table[varied[0]].to_numpy(dtype=np.float64)
+    measured = np.isfinite(learned.values) & (learned.values > 0) & ~table["censored"].to_numpy(dtype=np.bool_)
+    known = np.flatnonzero(measured)
+    if (values <= 0).any():
+        return
+    expected, off = np.full(len(table), np.nan), nowhere.copy()
+    for row, told in lone_rows(values[known], learned.values[known]):
+        expected[known[row]] = told
+        off[_its_runs_off(learned, int(known[row]), np.log(told))] = True
+    if off.any():
+        rows = _listed(learned, off, nowhere, nowhere, expected)
+        learned.model.training_["outliers"] = {"of": len(learned.runs), "few": True, "rows": rows}
 
 
 def _found(learned: Learned) -> tuple[Flags, Flags, Floats, Learned]:
@@ -143,6 +169,13 @@ def outliers_told(model: Model) -> str:
     """Return sentences about the outliers that a model's ``training_["outliers"]`` names."""
     found, unit = model.training_["outliers"], str(model.response_["unit"])
     rows: Sequence[dict[str, Any]] = found["rows"]
+    if found.get("few"):
+        which = f"one of {len(rows)} rows" if len(rows) > 1 else "a row"
+        return (
+            f"{which} is far off the curve of the others, out of {found['of']}: {_named(rows, unit)}. The rows are too "
+            "few to leave any out, so it spoils what is predicted: correct it, or leave it out; if it is right, say so "
+            'with --outliers keep (outliers="keep")'
+        )
     dropped = [row for row in rows if row["dropped"]]
     edge = [row for row in rows if row["at_edge"]]
     kept = [row for row in rows if not (row["dropped"] or row["at_edge"])]
@@ -304,17 +337,22 @@ def _runs_off(learned: Learned, expected: Floats, multiple: float) -> tuple[Flag
     rows = np.flatnonzero(unlike)
     if not len(rows):
         return off, edge
-    own = _configuration_numbers(learned)
+    for row in rows:
+        its = _its_runs_off(learned, int(row), float(predicted[row]))
+        off[its], edge[its] = True, at_edge[row]
+    return off, edge
+
+
+def _its_runs_off(learned: Learned, row: int, expected: float) -> Ints:
+    """Return the runs of a configuration that are far off the logarithm that is expected, unless they are alike."""
     with np.errstate(all="ignore"):
         values = np.log(learned.runs.values)
-    for row in rows:
-        its = np.flatnonzero((own == row) & np.isfinite(values))
-        limit = abs(logs[row] - predicted[row]) / 2
-        far = np.abs(values[its] - predicted[row]) > limit
-        if far.all() and len(its) > 1 and np.ptp(values[its]) < limit:
-            continue  # measured more than once alike
-        off[its[far]], edge[its[far]] = True, at_edge[row]
-    return off, edge
+    its: Ints = np.flatnonzero((_configuration_numbers(learned) == row) & np.isfinite(values))
+    limit = abs(np.log(learned.values[row]) - expected) / 2
+    far = np.abs(values[its] - expected) > limit
+    if far.all() and len(its) > 1 and np.ptp(values[its]) < limit:
+        return its[:0]  # measured more than once alike
+    return np.asarray(its[far])
 
 
 def _configuration_numbers(learned: Learned) -> Ints:

@@ -1,0 +1,44 @@
+"""A row that lies far off the curve of few others is named on the first lines, with what leaves it out."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Evenly
+
+ATM = (27.2976, 15.0999, 79.4839, 4.2701, 2.4181)
+OCN = (9.5871, 4.9381, 2.5298, 1.3813, 0.7571)
+CORES = (48, 96, 192, 384, 768)
+
+
+def rows(times: tuple[float, ...], before: str = "") -> str:
+    return "".join(f"{before}{cores},{time}\n" for cores, time in zip(CORES, times, strict=True))
+
+
+def test_allocate_names_it_and_its_condition_leaves_it_out(evenly: Evenly) -> None:
+    # 79.48 for 7.95 gave 851 cores instead of 783, and nothing was said.
+    Path("m.csv").write_text("component,cores,time (h/year)\n" + rows(ATM, "atm,") + rows(OCN, "ocn,"))
+    shown = evenly("allocate", "m.csv", "--cores", "1000")
+    assert shown.code == 0
+    assert "atm: a row is far off the curve of the others, out of 5: run m:4 (cores = 192)" in " ".join(
+        shown.err.split()
+    )
+    typed = re.search(r"note: (--where .*?) leaves out run m:4", " ".join(shown.err.split()))
+    assert typed is not None
+    shown = evenly("allocate", "m.csv", "--cores", "1000", *shlex.split(typed[1]))
+    assert "far off" not in shown.err
+    assert re.search(r"atm +78\d", shown.out)
+
+
+@pytest.mark.parametrize("command", [("predict", "--at", "cores=100"), ("fit",)])
+def test_predict_and_fit_name_it(evenly: Evenly, command: tuple[str, ...]) -> None:
+    Path("a.csv").write_text("cores,time (s)\n" + rows(ATM))
+    shown = evenly(command[0], "a.csv", *command[1:], "--where", "cores < 1000")
+    said = " ".join(shown.err.split())
+    assert "run a:4 (cores = 192) measured 79.48 s, expected" in said
+    assert "--where '(cores < 1000) and (cores != 192)' leaves out run a:4" in said
+    assert "far off" not in evenly(command[0], "a.csv", *command[1:], "--outliers", "keep").err
