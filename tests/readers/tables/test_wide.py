@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from evenly.errors import ReadError
 from evenly.readers.tables.table import TableReader
 from evenly.runs.runs import Runs
 
@@ -87,3 +88,43 @@ def test_parameters_may_be_those_of_each_solver(tmp_path: Path) -> None:
     written(tmp_path / "runs.csv", "machine,atm_cores,atm_s,ocn_cores,ocn_s", first=("A", "A", "B", "B"))
     runs = TableReader(parameters=["cores", "machine"]).read(tmp_path / "runs.csv")
     assert [one.parameters for one in runs.values()] == [["cores", "machine_"]] * 2
+
+
+def _costs(path: Path, header: str) -> None:
+    """Write simulated years per day, or core-hours for a simulated year, of times 6000 / p and 2400 / p hours."""
+    names, rows = header.split(","), []
+    for one, other in COUNTS:
+        hours = {"atm": 6000 / one, "ocn": 2400 / other}
+        cores = {"atm": one, "ocn": other}
+        told = {
+            "cores": cores,
+            "CHSY": {s: hours[s] * cores[s] for s in hours},
+            "SYPD": {s: 24 / hours[s] for s in hours},
+        }
+        rows.append(",".join(repr(told[name[4:]][name[:3]]) for name in names))
+    path.write_text("\n".join([header, *rows]) + "\n")
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "atm_cores,atm_CHSY,ocn_cores,ocn_CHSY",
+        "atm_cores,atm_SYPD,ocn_cores,ocn_CHSY",
+        "atm_cores,atm_SYPD,ocn_cores,ocn_SYPD",
+    ],
+)
+def test_core_hours_stand_beside_the_cores_of_each_solver(tmp_path: Path, header: str) -> None:
+    _costs(tmp_path / "runs.csv", header)
+    runs, said = read(tmp_path / "runs.csv")
+    assert [*runs] == ["atm", "ocn"]
+    assert runs["atm"].values == pytest.approx([3600 * 6000 / one for one, _ in COUNTS])
+    assert runs["ocn"].values == pytest.approx([3600 * 2400 / other for _, other in COUNTS])
+    assert ("core-hours" in said) == ("CHSY" in header)
+
+
+def test_core_hours_beside_nodes_are_refused(tmp_path: Path) -> None:
+    _costs(tmp_path / "runs.csv", "atm_cores,atm_SYPD,ocn_cores,ocn_CHSY")
+    path = tmp_path / "runs.csv"
+    path.write_text(path.read_text().replace("_cores", "_nodes"))
+    with pytest.raises(ReadError, match="CHSY"):
+        read(path)

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import ReadError
-from evenly.readers.tables.values import Values
 from evenly.runs.count_names import kind_of
 from evenly.runs.units import SECONDS_PER
+
+if TYPE_CHECKING:
+    from evenly.readers.tables.values import Values
 
 __all__ = ["TIME_NAME", "is_chsy", "seconds_by_chsy"]
 
@@ -58,6 +61,7 @@ def seconds_by_chsy(values: Values, column: str) -> tuple[str, NDArray[np.float6
     >>> import pandas as pd
     >>> from pathlib import Path
     >>> from evenly.readers.tables.options import TableOptions
+    >>> from evenly.readers.tables.values import Values
     >>> cells = pd.DataFrame({"cores": ["64", "128"], "CHSY": ["384", "448"]})
     >>> seconds_by_chsy(Values(TableOptions(), Path("a.csv"), cells, np.array([2, 3])), "CHSY")
     ('cores', array([21600., 12600.]))

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from evenly.readers.tables.chsy import is_chsy
 from evenly.readers.tables.columns import ALIASES, measured, time_candidates
 from evenly.readers.tables.identifiers import TITLES
 from evenly.readers.tables.number_texts import has_decimal_commas, number
@@ -90,6 +91,7 @@ def narrowed(cells: pd.DataFrame, lines: NDArray[np.int64], kept: Collection[str
     """
     columns = [str(name) for name in cells.columns]
     solvers = [found for name in _names(columns) if (found := _solver(name, columns)) is not None]
+    cells, by_cost = _as_rates(cells, solvers)
     taken = [column for one in solvers for column in one.own]
     times = {one.own[one.time] for one in solvers}
     units = {_unit_of(name) for name in times}
@@ -116,10 +118,33 @@ def narrowed(cells: pd.DataFrame, lines: NDArray[np.int64], kept: Collection[str
     order = whole.index.to_numpy(dtype=np.int64)
     notes = (
         _told(solvers, shared),
+        *by_cost,
         *([_TOTAL.format(", ".join(map(repr, totals)))] if totals else []),
         *([f"left out: {', '.join(map(repr, names))}, whose labels name the cores of all solvers"] if names else []),
     )
     return Narrowed(whole.reset_index(drop=True), lines[order], key, times.pop(), notes)
+
+
+def _as_rates(cells: pd.DataFrame, solvers: Sequence[_Solver]) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return the cells with core-hours as years per day where other solvers have these, and what is said of it.
+
+    Both are of a simulated year: ``atm_SYPD`` beside ``ocn_CHSY`` with ``ocn_cores``.
+    """
+    costs = [one for one in solvers if is_chsy(one.own[one.time]) and kind_of(one.own[one.cores]) in _COUNTS[0]]
+    rates = {one.own[one.time] for one in solvers if one not in costs}
+    if not costs or len(rates) != 1 or min(rates).upper() != "SYPD":
+        return cells, ()
+    mark, grouping = (",", ".") if has_decimal_commas(cells) else (".", ",")
+    cells = cells.copy()
+    for one in costs:
+        read = cells[[one.cores, one.time]].map(lambda cell: number(cell, grouping))
+        years = (24 * read[one.cores] / read[one.time]).map(lambda year: f"{year:.9g}".replace(".", mark))
+        cells[one.time] = years.where(read.notna().all(axis=1), cells[one.time])
+        one.own[one.time] = min(rates)
+    told = " and ".join(repr(one.time) for one in costs)
+    return cells, (
+        f"{told}: core-hours for a simulated year, taken as 24 * cores / core-hours simulated years per day",
+    )
 
 
 def with_cores(columns: Iterable[str]) -> dict[str, str]:
@@ -167,6 +192,8 @@ def _solver(name: str, columns: Sequence[str]) -> _Solver | None:
     times = [one.column for one in time_candidates(own.values())]
     if not times:  # atm_calc_s, atm_wait_s
         times = [rest for rest in own.values() if _unit_of(rest) and not _WAITS & set(rest.lower().split("_"))]
+    if not times:
+        times = [rest for rest in own.values() if is_chsy(rest)]
     if len(cores) != 1 or len(times) != 1 or len(set(own.values())) < len(own):
         return None
     time = next(column for column, rest in own.items() if rest == times[0])
