@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from evenly.cli.console import note
 from evenly.cli.input_paths import why_unread
 from evenly.cli.layout_input import days_of_time
+from evenly.cli.work_in_names import check_names_of_work
 from evenly.errors import InputError
 from evenly.readers.tables.per_work import is_label_of_work, is_of_a_step, is_step_length
 from evenly.readers.tables.states import name_key
@@ -81,6 +82,7 @@ def check_coupled(learned: Learned, *, chosen: bool, no_waiting: bool = False) -
     _check_same_work(found)
     if not chosen:
         _check_counts_of_work(learned, found)
+        check_names_of_work(learned.runs, found.columns)
     _check_waiting(learned, no_waiting=no_waiting)
     if not (no_waiting or found.placed):  # CESM's times are those of each component
         _check_balance(learned)

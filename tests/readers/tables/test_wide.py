@@ -96,8 +96,8 @@ def _costs(path: Path, header: str) -> None:
     for one, other in COUNTS:
         hours = {"atm": 6000 / one, "ocn": 2400 / other}
         cores = {"atm": one, "ocn": other}
-        told = {
-            "cores": cores,
+        told: dict[str, dict[str, float]] = {
+            "cores": {s: cores[s] for s in cores},
             "CHSY": {s: hours[s] * cores[s] for s in hours},
             "SYPD": {s: 24 / hours[s] for s in hours},
         }
