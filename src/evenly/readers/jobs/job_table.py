@@ -57,7 +57,7 @@ class JobTableReader(JobReader):
         Which rows, as an expression of the table's columns, or of those of `Jobs`.
     constants : mapping, optional
         Columns that the file doesn't have, with their value, as ``{"cores": 16}``.
-    decimal, sheet
+    decimal, sheet, table
         As `TableReader` takes them.
     cores_are : str, optional
         The cores of a job, as an expression of columns: ``"nodes * 48"``.
@@ -88,6 +88,7 @@ class JobTableReader(JobReader):
         constants: Mapping[str, float | str] | None = None,
         decimal: Decimal = "auto",
         sheet: str | None = None,
+        table: int | str | None = None,
         cores_are: str | None = None,
         dates: str | None = None,
         job: str | None = None,
@@ -102,7 +103,7 @@ class JobTableReader(JobReader):
         super().__init__()
         self._options = TableOptions(
             time=time, unit=unit, quantities=dict(quantities or {}), constants=dict(constants or {}), status=status,
-            decimal=decimal, sheet=sheet,
+            decimal=decimal, sheet=sheet, table=None if table is None else str(table),
         )  # fmt: skip
         self._condition = None if where is None else Expression(where)
         self._product, self._order, self._limit = cores_are, dates, limit
@@ -116,7 +117,7 @@ class JobTableReader(JobReader):
 
     def jobs(self, path: Path) -> Jobs:
         try:
-            cells = read_cells(path, self._options.sheet)
+            cells = read_cells(path, self._options.sheet, self._options.table)
             if isinstance(cells, Runs):
                 raise ReadError(path, "it holds runs that evenly wrote, and no jobs")
             self.skipped = list(cells.skipped)

@@ -29,6 +29,7 @@ from evenly.readers.tables.number_texts import numbers
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.org import org_as_bars
 from evenly.readers.tables.products import with_factors
+from evenly.readers.tables.several_tables import which_table
 from evenly.readers.tables.unit_row import with_cell_units, with_counts, with_unit_column, with_units
 from evenly.runs.durations import is_duration
 from evenly.runs.files import check_parquet
@@ -122,7 +123,7 @@ def may_hold_table(path: Path) -> bool:
     return is_file(path) and plain_suffix(path) in (*known, *TEXT_WITH_TABLES)
 
 
-def read_cells(path: Path, sheet: str | None = None) -> Cells | Runs:
+def read_cells(path: Path, sheet: str | None = None, table: str | None = None) -> Cells | Runs:
     r"""Return the text of the table in a file; the runs themselves if evenly wrote it.
 
     Parameters
@@ -130,6 +131,8 @@ def read_cells(path: Path, sheet: str | None = None) -> Cells | Runs:
     path : Path
     sheet : str, optional
         The sheet of a file of Excel; by default, the only one that holds a table.
+    table : str, optional
+        The number, or the heading, of the table of a text with several.
 
     Raises
     ------
@@ -154,18 +157,22 @@ def read_cells(path: Path, sheet: str | None = None) -> Cells | Runs:
         return Cells(*read_rows(path))
     if head(path).startswith(_RUNS_HEADER):
         return _load_runs(path)
-    content = lines(path)
-    table = parse(path, _only_table(path, content) if suffix in TEXT_WITH_TABLES else content)
-    again = f"{table.repeated} row{'s' * (table.repeated > 1)} with the names of the columns again"
-    notes = [again] if table.repeated else []
+    content, first = lines(path), tuple[str, ...]()
+    if suffix in TEXT_WITH_TABLES:
+        rows, content, first = _only_table(path, content, table)
+        parsed = parse(path, rows)
+    else:
+        parsed = parse(path, content)
+    again = f"{parsed.repeated} row{'s' * (parsed.repeated > 1)} with the names of the columns again"
+    notes = [again] if parsed.repeated else []
     lost: tuple[Skipped, ...] = ()
-    if table.cut:
-        lost = (Skipped(path, f"{table.cut}: that row is left out", line=len(content)),)
+    if parsed.cut:
+        lost = (Skipped(path, f"{parsed.cut}: that row is left out", line=len(content)),)
     elif is_unended(content):
         notes.append(UNENDED)
     return Cells(
-        table.frame, table.lines, notes=tuple(notes), skipped=lost, semicolons=table.delimiter == ";",
-        around=_around(content, table),
+        parsed.frame, parsed.lines, notes=tuple(notes), skipped=lost, first=first, semicolons=parsed.delimiter == ";",
+        around=_around(content, parsed),
     )  # fmt: skip
 
 
@@ -251,25 +258,27 @@ def _as_bars(path: Path, content: list[str]) -> list[str]:
     return boxes_as_bars(content)
 
 
-def _only_table(path: Path, content: list[str]) -> list[str]:
-    """Return the lines of a text with all but its table empty, so that their numbers stay the same."""
-    content = _as_bars(path, content)
-    found = tables_in_text(content) or aligned_in_text(content)
-    if len(found) > 1:
-        at = " and ".join(str(one.start + 1) for one in found)
-        raise ReadError(path, f"the text holds {len(found)} tables, at the lines {at}: save the one to read as a file")
-    first = next((line for line in content if line.strip()), "")
+def _only_table(path: Path, content: list[str], wanted: str | None) -> tuple[list[str], list[str], tuple[str, ...]]:
+    """Return the lines of a text with all but its table empty, so that their numbers stay the same.
+
+    Beside it, the lines without those of other tables, and which table was chosen.
+    """
+    drawn = _as_bars(path, content)
+    found = tables_in_text(drawn) or aligned_in_text(drawn)
+    first = next((line for line in drawn if line.strip()), "")
     if not found and re.search(r"[,;\t]", first):  # delimited text of another name
-        return content
+        return drawn, content, ()
     if not found:
         raise ReadError(
             path,
             "the text holds no table (lines with bars, or columns that several blanks part), and is in none of the "
             "formats that evenly reads",
         )
-    return [
-        _NUMBERS.sub("| nr ", _MARKS.sub("", line)) if number in found[0] else "" for number, line in enumerate(content)
-    ]
+    which = which_table(path, drawn, found, wanted)
+    own, others = found[which], {number for one in found if one != found[which] for number in one}
+    rows = [_NUMBERS.sub("| nr ", _MARKS.sub("", line)) if number in own else "" for number, line in enumerate(drawn)]
+    told = (f"table {which + 1} of {len(found)}, at line {own.start + 1}",) if len(found) > 1 else ()
+    return rows, ["" if number in others else line for number, line in enumerate(content)], told
 
 
 def tables_beside(path: Path) -> str:

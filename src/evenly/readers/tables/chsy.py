@@ -8,44 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import ReadError
+from evenly.readers.tables.chsy_names import UNITS, is_chsy
+from evenly.readers.tables.values import Values
 from evenly.runs.count_names import kind_of
 from evenly.runs.units import SECONDS_PER
-
-if TYPE_CHECKING:
-    from evenly.readers.tables.values import Values
 
 __all__ = ["TIME_NAME", "is_chsy", "seconds_by_chsy"]
 
 #: The name of the time that is made of it, as a column.
 TIME_NAME = "time by core-hours (s/year)"
 
-_UNITS = frozenset({"chsy", "chpsy"})
-_NAME = re.compile(
-    r"(?:.*[\[(\s_])?(?:chp?sy|(?:core|cpu|pe|proc(?:essor)?)s?[\s_-]*(?:h|hrs?|hours?)(?:\s*/\s*|[\s_-]*per[\s_-]*)"
-    r"(?:(?:sim(?:ulated|\.)?|model(?:led|ed)?)[\s_-]*(?:y|yr|year)|sy|myear))\s*[\])]?",
-    re.IGNORECASE,
-)
 #: Ranks or threads of a node may be fewer, or more, than its cores.
 _CORES = re.compile(r"core|(?<!v)cpu|kern|c[œo]e?ur", re.IGNORECASE)
-
-
-def is_chsy(column: str, unit: str | None = None) -> bool:
-    """Tell whether a column holds core-hours for a simulated year, by the unit that the user names or by its name.
-
-    Examples
-    --------
-    >>> [is_chsy(name) for name in ("CHSY", "cost (core-h/SY)", "pe-hrs/simulated_year", "core-hours", "core-h/year")]
-    [True, True, True, False, False]
-    >>> is_chsy("cost", "CHPSY")
-    True
-    """
-    return (unit or "").lower() in _UNITS or _NAME.fullmatch(column.strip()) is not None
 
 
 def seconds_by_chsy(values: Values, column: str) -> tuple[str, NDArray[np.float64]]:
@@ -61,13 +40,12 @@ def seconds_by_chsy(values: Values, column: str) -> tuple[str, NDArray[np.float6
     >>> import pandas as pd
     >>> from pathlib import Path
     >>> from evenly.readers.tables.options import TableOptions
-    >>> from evenly.readers.tables.values import Values
     >>> cells = pd.DataFrame({"cores": ["64", "128"], "CHSY": ["384", "448"]})
     >>> seconds_by_chsy(Values(TableOptions(), Path("a.csv"), cells, np.array([2, 3])), "CHSY")
     ('cores', array([21600., 12600.]))
     """
     unit = values.options.unit
-    if unit and unit.lower() not in _UNITS:
+    if unit and unit.lower() not in UNITS:
         raise ReadError(
             values.path,
             f"{column!r} is core-hours for a simulated year by its name, and no time in {unit}: leave out unit= "

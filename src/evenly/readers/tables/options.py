@@ -32,6 +32,7 @@ class TableOptions:
     categories: tuple[str, ...] = ()
     decimal: Decimal = "auto"
     sheet: str | None = None
+    table: str | None = None
 
     def with_where(self, condition: str) -> str:
         """Return ``--where`` with a condition beside the one that was typed, as a shell takes both.

@@ -74,6 +74,8 @@ class TableReader(Reader):
         The decimal mark of a text file.
     sheet : str, optional
         The sheet of a file of Excel; by default, the only one that holds a table.
+    table : int or str, optional
+        Which table of a text with several: its number from 1 on, or the heading above it.
 
     Examples
     --------
@@ -108,6 +110,7 @@ class TableReader(Reader):
         categories: Sequence[str] | str = (),
         decimal: Decimal = "auto",
         sheet: str | None = None,
+        table: int | str | None = None,
     ) -> None:
         if decimal not in get_args(Decimal):
             raise InputError(f"decimal must be one of {', '.join(get_args(Decimal))}, but got {decimal!r}")
@@ -123,6 +126,7 @@ class TableReader(Reader):
             categories=name_list(categories),
             decimal=decimal,
             sheet=sheet,
+            table=None if table is None else str(table),
         )
         self.notes: list[str] = []
         self.skipped: list[Skipped] = []
@@ -138,7 +142,7 @@ class TableReader(Reader):
     def read(self, path: Path) -> dict[str, Runs]:
         self.notes, self.skipped, self.columns = [], [], []
         try:
-            cells = read_cells(path, self._options.sheet)
+            cells = read_cells(path, self._options.sheet, self._options.table)
             if isinstance(cells, Runs):
                 return {"": cells}
             runs = self._interpret(path, cells)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.readers.tables.chsy import is_chsy
+from evenly.readers.tables.chsy_names import is_chsy
 from evenly.readers.tables.columns import ALIASES, measured, time_candidates
 from evenly.readers.tables.identifiers import TITLES
 from evenly.readers.tables.number_texts import has_decimal_commas, number
