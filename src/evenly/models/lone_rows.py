@@ -49,7 +49,7 @@ def lone_rows(values: Floats, seconds: Floats) -> list[tuple[int, float]]:
     --------
     >>> cores = np.array([48.0, 96.0, 192.0, 384.0, 768.0])
     >>> [(row, round(expected, 1)) for row, expected in lone_rows(cores, np.array([27.3, 15.1, 79.5, 4.27, 2.42]))]
-    [(2, 8.0)]
+    [(2, 7.9)]
     >>> lone_rows(cores, np.array([27.3, 15.1, 7.95, 4.27, 2.42]))
     []
     """

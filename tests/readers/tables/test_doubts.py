@@ -57,5 +57,5 @@ def test_the_table_of_a_text_is_read_without_the_text(tmp_path: Path) -> None:
     table = "| cores | time (s) |\n|---:|---:|\n| 1 | **812** |\n| 2 | 420 |\n"
     found, _ = read(tmp_path / "a.md", f"# Scaling\n\nWe measured | twice.\n\n{table}\nOn the `old` machine.\n")
     assert found == [812, 420]
-    with pytest.raises(ReadError, match="2 tables: 1, line 1 .*; 2, line 6 "):
+    with pytest.raises(ReadError, match=r"2 tables: 1, line 1 .*; 2, line 6 "):
         read(tmp_path / "b.md", f"{table}\n{table}")
