@@ -53,15 +53,15 @@ class Found:
         others, terms = unmeasured_terms(self.cost), len(self.cost.coefficients)
         if others:
             said += (
-                f", but {len(others)} of {terms} terms are the shipped ones at its speed: `evenly cost show` says which, "
-                "a longer `evenly calibrate` measures them"
+                f", but {len(others)} of {terms} terms are the shipped ones at its speed: `evenly cost show` says "
+                "which, a longer `evenly calibrate` measures them"
             )
         known = self.cost.coefficients
         if lacking := [term.name for term in program_named(self.cost.program).all_terms if term.name not in known]:
             named = ", ".join(lacking[:3]) + (f" and {len(lacking) - 3} more" if len(lacking) > 3 else "")
             said += (
-                f"; terms of newer versions of evenly are missing ({named}): cells that have these are predicted too fast "
-                f"until `evenly calibrate {self.cost.program}` measures them"
+                f"; terms of newer versions of evenly are missing ({named}): cells that have these are predicted too "
+                f"fast until `evenly calibrate {self.cost.program}` measures them"
             )
         return said
 
