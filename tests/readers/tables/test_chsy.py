@@ -85,5 +85,14 @@ def test_nodes_and_the_cores_of_each_are_the_cores(tmp_path: Path, nodes: str, e
 def test_the_ranks_of_each_node_are_not_its_cores(tmp_path: Path) -> None:
     path = _table(tmp_path, cores="nodes")
     pd.read_csv(path).assign(**{"ranks per node": 16}).to_csv(path, index=False)
-    with pytest.raises(ReadError, match="or the cores of each node in one called cores per node"):
+    with pytest.raises(ReadError, match=r"or those of a node in one called cores per node \(--constant"):
         scan(path)
+
+
+def test_the_cores_of_a_node_may_be_told(tmp_path: Path) -> None:
+    path = _table(tmp_path)
+    table = pd.read_csv(path)
+    table.insert(1, "nodes", table.pop("cores") // 32)
+    table.to_csv(path, index=False)
+    found = scan(path, constants={"cores per node": 32})
+    assert found.runs["atm"].values == pytest.approx([YEAR, YEAR / 2, YEAR / 4])

@@ -52,10 +52,12 @@ def seconds_by_chsy(values: Values, column: str) -> tuple[str, NDArray[np.float6
             "(--unit), and the time is this divided by the cores; or give the column another name",
         )
     cores = _cores(values, column)
-    number = np.prod([values.numbers(name) for name in cores], axis=0)
-    return (cores[0] if len(cores) == 1 else f"({' * '.join(cores)})"), values.numbers(column) * SECONDS_PER[
-        "h"
-    ] / number
+    given = values.options.constants
+    number = np.ones(len(values.cells))
+    for name in cores:
+        number *= float(given[name]) if name in given else values.numbers(name)
+    text = cores[0] if len(cores) == 1 else f"({' * '.join(cores)})"
+    return text, SECONDS_PER["h"] * values.numbers(column) / number
 
 
 def _cores(values: Values, column: str) -> list[str]:
@@ -64,7 +66,7 @@ def _cores(values: Values, column: str) -> list[str]:
     It is that of the ranks where nothing tells of their threads.
     """
     counts: dict[str, list[str]] = {}
-    for name in map(str, values.cells.columns):
+    for name in dict.fromkeys([*map(str, values.cells.columns), *values.options.constants]):
         counts.setdefault(kind_of(name), []).append(name)
     found: Sequence[str] = counts.get("cores", [])
     nodes = [*counts.get("nodes", []), *counts.get("per node", [])]
@@ -77,7 +79,7 @@ def _cores(values: Values, column: str) -> list[str]:
         raise ReadError(
             values.path,
             f"{column!r} is core-hours for a simulated year, whose time is this divided by the cores, but {told}: "
-            "give the cores in one column called cores, or the cores of each node in one called cores per node, or the "
-            "time itself in a column, as SYPD",
+            "give the cores in one column called cores, or those of a node in one called cores per node "
+            "(--constant 'cores per node=48' says it of all rows), or the time itself in a column, as SYPD",
         )
     return [found[0]]
