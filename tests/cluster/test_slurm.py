@@ -95,7 +95,7 @@ def test_what_slurm_does_not_take_is_told(cluster: Cluster, tmp_path: Path) -> N
 
 
 def test_what_slurm_remarks_and_why_jobs_may_never_start_is_said(cluster: Cluster, tmp_path: Path) -> None:
-    one = task("print(1)", folder=workspace(tmp_path), resources=Resources(nodes=5))
+    one = task("print(1)", folder=workspace(tmp_path), ranks=1, resources=Resources(nodes=5))
     with pytest.warns(EvenlyWarning, match="can't run 1 processes on 5 nodes"):
         assert Slurm().run(one).output == "1\n"
     other = tmp_path / "other"
