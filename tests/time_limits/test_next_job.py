@@ -33,6 +33,15 @@ def table(alike: int, others: tuple[float, ...], seed: int, *, users: bool = Tru
     return Jobs.of({**({"user": "ada"} if users else {}), **given, **columns})
 
 
+def table_of(took: np.ndarray, **columns: object) -> Jobs:
+    """Return jobs of one program that began each hour."""
+    began = 86400.0 * np.arange(len(took))
+    return Jobs.of({
+        "user": "ada", "name": "solve", "state": "COMPLETED", "submit": began, "elapsed_s": took, "end": began + took,
+        "cores": 4.0, **columns,
+    })  # fmt: skip
+
+
 def enough(advice: Advice) -> float:
     """Return the probability that the next job on 16 cores ends in time."""
     return NormalDist().cdf(math.log(advice.seconds / float(usual(np.array(16.0)))) / SCATTER)
@@ -105,3 +114,27 @@ def test_scatter_is_that_around_the_mean_of_each_group() -> None:
     # The relative standard deviation of a variance is sqrt(2 / 450), three times.
     assert abs(found.variance / 0.09 - 1) < 3 * math.sqrt(2 / 450)
     assert Scatter.of(np.array([]), np.array([], dtype=np.int64)) == Scatter()
+
+
+@pytest.mark.parametrize("limit", [np.nan, np.inf])
+def test_jobs_that_asked_for_no_limit_cut_none(limit: float) -> None:
+    took = np.array([600.0, 640, 590, 655, 610, 620])
+    asked, free = (next_limit(table_of(took, limit_s=value), name="solve") for value in (7200.0, limit))
+    assert free.seconds == asked.seconds > 660
+    assert not free.capped
+
+
+@pytest.mark.parametrize("count", [8, 20, 60])
+def test_rising_times_make_a_limit_a_guess(count: int) -> None:
+    rng = np.random.default_rng(count)
+    rising = 600 * 1.02 ** np.arange(count) * np.exp(0.02 * rng.normal(size=count))
+    advice = next_limit(table_of(rising, limit_s=86400.0), name="solve")
+    assert advice.guess
+    assert "their times rise from job to job" in advice_text(advice)
+    assert not next_limit(table_of(rng.permutation(rising), limit_s=86400.0), name="solve").rising
+
+
+def test_a_program_that_stops_shortly_before_its_limit_is_said() -> None:
+    took = 3600 - np.random.default_rng(1).uniform(20, 90, 30)
+    assert next_limit(table_of(took, limit_s=3600.0), name="solve").at_limit == 30
+    assert next_limit(table_of(took / 2, limit_s=3600.0), name="solve").at_limit == 0

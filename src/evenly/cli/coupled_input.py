@@ -13,9 +13,11 @@ from evenly.cli.console import note
 from evenly.cli.input_paths import why_unread
 from evenly.cli.layout_input import days_of_time
 from evenly.cli.work_in_names import check_names_of_work
-from evenly.errors import InputError
+from evenly.errors import InputError, option_text
+from evenly.readers.tables.columns import is_part, measured, unit_of_time
 from evenly.readers.tables.per_work import is_label_of_work, is_of_a_step, is_step_length
 from evenly.readers.tables.states import name_key
+from evenly.runs.count_names import kind_of
 from evenly.runs.units import base_unit
 from evenly.space.expressions import quoted
 
@@ -40,7 +42,17 @@ _WHOLE_RUNS = _WHOLES | {
 #: Words of counts of the work of a run: times of different amounts of work can't be compared.
 WORK = frozenset({
     "steps", "nsteps", "timesteps", "windows", "iterations", "days", "months", "years", "nts", "ndays", "nyears",
-    "cycles", "day", "month", "year", "stop", "sim", "simulated", "simulation", "simtime",
+    "cycles", "day", "month", "year", "stop", "sim", "simulated", "simulation", "simtime", "nstep", "ntimesteps",
+    "ntimestep", "iters", "niter", "niters", "iter", "couplings", "schritte", "zeitschritte", "anzahlschritte", "tage",
+    "monate", "jahre", "jours", "mois", "pas", "días", "dias", "meses", "años", "giorni", "mesi", "anni", "simulierte",
+    "simulierter", "simulada", "simulado", "simulados", "simulées", "simulés", "simulée", "simulé", "hours", "tmax",
+    "tend", "duration", "durée", "duración", "dauer",
+})  # fmt: skip
+#: Words of settings that each solver has for itself.
+_OWN_SETTINGS = frozenset({
+    "mesh", "grid", "gitter", "maillage", "malla", "resolution", "res", "points", "cells", "elements", "dofs", "size",
+    "level", "levels", "order", "threads", "version", "code", "model", "compiler", "machine", "system", "cluster",
+    "program", "name",
 })  # fmt: skip
 #: So many equal times can't be chance.
 _FEWEST = 3
@@ -137,7 +149,10 @@ def check_one_program(found: Measurements) -> None:
     asked = any("--time" in one.why for one in found.columns if one.role == "time")
     others = [one.name for one in found.columns if one.role == "quantity" and base_unit(one.unit) == "s"]
     pattern = shared_pattern([*times, *others]) if others else ""
-    if len(found.runs) > 1 or len(times) != 1 or not pattern:
+    if len(found.runs) > 1 or len(times) != 1:
+        return
+    _check_units_of_solvers(times[0], others, asked=asked)
+    if not pattern:
         return
     before, after = pattern.split("*")
     own = times[0].removeprefix(before).removesuffix(after)
@@ -154,6 +169,19 @@ def check_one_program(found: Measurements) -> None:
         f"so, --time {shlex.quote(pattern)} --solver '*' reads them all; if it is the time of one program, say so with "
         f"--only {shlex.quote(next(iter(found.runs)))}"
     )
+
+
+def _check_units_of_solvers(time: str, others: Sequence[str], *, asked: bool) -> None:
+    """Ask whether times in other units are those of other solvers: ``atm_ms`` beside ``ocn_s``."""
+    unit = unit_of_time(time)
+    bases = {name: known.base for name in (time, *others) if (known := measured(name)) is not None}
+    own = set(name_key(bases.get(time, time)).split("_"))
+    rest = [name for name in others if unit_of_time(name) not in ("", unit) and not is_part(bases.get(name, name))]
+    if not asked and rest and unit and not own & _WHOLE_RUNS and own != {"time"}:
+        raise InputError(
+            f"whether {time!r} is the time of one solver, and {', '.join(map(repr, rest))} of others, is open: if so, "
+            f"give all in one unit, as s; if it is the time of one program, say so with {option_text('--time', time)}"
+        )
 
 
 def _check_spelling(solvers: Sequence[str]) -> None:
@@ -204,25 +232,28 @@ def _check_counts_of_work(learned: Learned, found: Measurements) -> None:
     values: dict[str, dict[str, float | str]] = {}
     for solver, runs in learned.runs.items():
         for name in runs.parameters:
-            column = runs.configurations[name]
-            words = set(re.split(r"[\s_\-.()\[\]]+", name.lower()))
-            is_number = column.dtype != object
-            tells = (
-                bool(words & WORK) or (of_steps and is_step_length(name))
-                if is_number
-                else is_label_of_work(column.iloc[0])
-            )
-            if column.nunique() == 1 and tells:
-                values.setdefault(name, {})[solver] = column.iloc[0]
+            if runs.configurations[name].nunique() == 1:
+                values.setdefault(name, {})[solver] = runs.configurations[name].iloc[0]
     for name, of_solvers in values.items():
-        if len(of_solvers) > 1 and len(set(of_solvers.values())) > 1:
-            told = ", ".join(
-                f"{count if isinstance(count, str) else format(count, 'g')} for {solver}"
-                for solver, count in of_solvers.items()
-            )
+        not_told = [solver for solver in learned.runs if name not in learned.runs[solver].parameters]
+        if len(set(of_solvers.values())) + bool(not_told) < 2:
+            continue
+        told = ", ".join(
+            f"{value if isinstance(value, str) else format(value, 'g')} for {solver}"
+            for solver, value in of_solvers.items()
+        ) + "".join(f", not told for {solver}" for solver in not_told)
+        words = set(re.split(r"[\s_\-.()\[\]]+", name.lower()))
+        is_text = any(isinstance(value, str) for value in of_solvers.values())
+        by_name = bool(words & WORK) or (of_steps and is_step_length(name))
+        if by_name or (is_text and any(map(is_label_of_work, of_solvers.values()))):
             raise InputError(
                 f"{name} is {told}, so that their times are of different work: give the time of one step of the "
                 f"coupled run for each; or, if the times are those already, leave {name} out with --parameters"
+            )
+        if not (words & _OWN_SETTINGS or kind_of(name) or not_told):
+            note(
+                f"{name} is {told}: it is taken as a setting of each solver, and their times as those of the same step "
+                "of the coupled run"
             )
 
 

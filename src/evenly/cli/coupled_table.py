@@ -12,6 +12,7 @@ from evenly.cli.console import note
 from evenly.cli.coupled_input import WORK
 from evenly.cli.coupled_time import step_time
 from evenly.errors import InputError, ReadError
+from evenly.readers.tables.per_work import time_of_work
 from evenly.readers.tables.states import name_key
 from evenly.runs.count_names import kind_of
 from evenly.space.expressions import quoted
@@ -228,11 +229,11 @@ def _check_one_setting(
 ) -> None:
     """Refuse runs of several settings: of another grid or machine, or of more steps than others."""
     for column in columns:
-        if column.name not in table.frame or column.name in cores:
+        if column.name not in table.frame or column.name in cores or column.role == "time":
             continue
         texts = table.frame[column.name]
         labels = column.why == "its labels vary" or (column.role == "identifier" and name_key(column.name) == "machine")
-        works = not rate and set(name_key(column.name).split("_")) & WORK
+        works = not rate and time_of_work(column.name) is None and set(name_key(column.name).split("_")) & WORK
         if texts.nunique() < 2 or not (labels or works) or _are_tied(table, column.name, cores):
             continue
         told = ", ".join(map(str, texts.unique()[:3]))

@@ -41,8 +41,8 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
     ),
     "per rank": (
         "omp", "openmp", "hilos", "anzahlthreads", "anzahlderthreads", "nombredethreads", "numerodehilos",
-        "numerodethreads", "threads", "nthreads", "numthreads", "ompthreads", "ompnumthreads", "threadsperrank",
-        "threadsperprocess",
+        "numerodethreads", "threads", "nthreads", "nthrds", "numthreads", "ompthreads", "ompnumthreads",
+        "threadsperrank", "threadsperprocess",
         "threadspertask", "cpuspertask", "corespertask", "coresperrank", "cpusperrank", "coresperprocess",
     ),
     "gpus": ("gpus", "ngpus", "numgpus", "totalgpus", "gpuspernode", "gpuspertask", "accelerators"),

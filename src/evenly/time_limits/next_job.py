@@ -7,9 +7,11 @@ import shlex
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtrit
 
 from evenly.arguments import explained
 from evenly.errors import InputError, did_you_mean
+from evenly.models.array_types import Floats
 from evenly.models.uncertainty.single_runs import quantile
 from evenly.readers.jobs.jobs import Jobs
 from evenly.time_limits.few_jobs import Scatter, upper
@@ -22,6 +24,10 @@ __all__ = ["Advice", "next_limit"]
 _BEYOND = 5
 #: Fewer jobs don't tell whether their program scatters more widely than the others.
 _LEAST = 3
+#: So close to their limits, jobs of a program that stops itself in time end.
+_NEAR = 0.97
+#: Fewest jobs that show a trend, and how sure it must be.
+_TREND, _BY_CHANCE = 6, 0.999
 #: So many numbers of cores are named one by one.
 _LISTED = 8
 
@@ -52,6 +58,8 @@ class Advice:
         Whether they all have one name, as jobs of one program.
     capped : bool
         Whether a longer limit would be needed than any of them asked for, though none was stopped.
+    rising : bool
+        Whether their times rise from job to job.
     """
 
     seconds: float
@@ -64,6 +72,7 @@ class Advice:
     at_limit: int = 0
     named: bool = True
     capped: bool = False
+    rising: bool = False
 
     @property
     def needed(self) -> int:
@@ -74,7 +83,7 @@ class Advice:
     def guess(self) -> bool:
         """Whether too little is known to say that the limit is enough with its probability."""
         known = self.earlier >= _LEAST and self.earlier + self.others >= self.needed and self.named
-        return self.capped or not (known or self.earlier >= self.needed)
+        return self.capped or self.rising or not (known or self.earlier >= self.needed)
 
 
 @explained
@@ -140,7 +149,8 @@ def next_limit(
     if len(same) < _needed(kill):
         others = _others(jobs, alike, theirs, [] if name is None else ["name"], kill)
         found = _from_few(seconds, stopped, others, 1 - kill, named=named)
-        asked = np.fmax(history.limits[same].max(), seconds.max())
+        limits = history.limits[same]
+        asked = max(float(limits.max()), float(seconds.max())) if np.isfinite(limits).all() else math.inf
     else:
         middle = float(np.median(seconds))
         found, asked = middle * math.exp(quantile(np.log(seconds / middle), stopped, 1 - kill)), math.inf
@@ -152,10 +162,26 @@ def next_limit(
         stopped=int(stopped.sum()),
         longest=float(seconds.max()),
         others=others.freedom,
-        at_limit=int((~stopped & (seconds >= history.limits[same])).sum()),
+        at_limit=_at_limit(seconds[~stopped], history.limits[same][~stopped]),
         named=named,
         capped=bool(not stopped.any() and found > asked),
+        rising=_rises(np.log(seconds)),
     )
+
+
+def _at_limit(seconds: Floats, limits: Floats) -> int:
+    """Return how many jobs ended at their limits; shortly before them, if most did."""
+    near = int((seconds >= _NEAR * limits).sum())
+    return near if 2 * near > len(seconds) else int((seconds >= limits).sum())
+
+
+def _rises(logs: Floats) -> bool:
+    """Tell whether times rise from job to job, beyond chance: Student's t test of the slope."""
+    n = len(logs)
+    if n < _TREND or float(np.ptp(logs)) == 0:
+        return False
+    r = float(np.corrcoef(np.arange(n), logs)[0, 1])
+    return r > 0 and r * math.sqrt((n - 2) / max(1 - r * r, 1e-12)) > float(stdtrit(n - 2, _BY_CHANCE))
 
 
 def _needed(kill: float) -> int:

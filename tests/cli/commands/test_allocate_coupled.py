@@ -527,6 +527,9 @@ def test_coupled_runs_are_those_of_what_is_planned(evenly: Evenly) -> None:
         ("component,cores,time step (s),time (ms/step)", "900,{}", "3600,{}"),
         ("component,cores,wallclock,units,per", "{},s,simulated day", "{},s,simulated month"),
         ("component,cores,simulated days,wall_s", "10,{}", "30,{}"),
+        ("component,cores,nstep,wall_s", "10,{}", "30,{}"),
+        ("Komponente,Kerne,Simulierte Tage,Zeit (s)", "10,{}", "30,{}"),
+        ("component,cores,period,wall_s", "1 day,{}", "1 month,{}"),
     ],
 )
 def test_times_of_different_work_in_one_table_are_refused(evenly: Evenly, header: str, atm: str, ocn: str) -> None:
@@ -538,3 +541,25 @@ def test_times_of_different_work_in_one_table_are_refused(evenly: Evenly, header
         "runs.csv", header, [row.replace("3600", "900").replace("month", "day").replace("30,", "10,") for row in rows]
     )
     assert evenly("allocate", "runs.csv", "--cores", "300", *LAW).code == 0
+
+
+def test_what_differs_between_solvers_alone_is_said(evenly: Evenly) -> None:
+    rows = [f"atm,{p},a5,{900 / p}" for p in COUNTS] + [f"ocn,{p},b30,{700 / p + 1}" for p in COUNTS]
+    table("runs.csv", "component,cores,setup,wall_s", rows)
+    shown = evenly("allocate", "runs.csv", "--cores", "300", *LAW)
+    assert (shown.code, "setup is a5 for atm, b30 for ocn: it is taken as a setting of each" in shown.err) == (0, True)
+    table("runs.csv", "component,cores,mesh,wall_s", rows)
+    assert "taken as a setting" not in evenly("allocate", "runs.csv", "--cores", "300", *LAW).err
+    table("runs.csv", "component,cores,days,wall_s", [row.replace("a5", "5").replace("b30", "") for row in rows])
+    refused = evenly("allocate", "runs.csv", "--cores", "300", *LAW)
+    assert (refused.code, "days is 5 for atm, not told for ocn" in refused.err) == (2, True)
+
+
+def test_times_in_other_units_side_by_side_are_asked_about(evenly: Evenly) -> None:
+    table("runs.csv", "cores,atm_ms,ocn_s", [f"{p},{9e5 / p},{700 / p + 1}" for p in COUNTS])
+    asked = evenly("allocate", "runs.csv", "--cores", "300", *LAW)
+    assert (asked.code, "whether 'atm_ms' is the time of one solver, and 'ocn_s' of others" in asked.err) == (2, True)
+    header = "atm_cores,atm_s_per_day,ocn_cores,ocn_s_per_month"
+    table("runs.csv", header, [f"{p},{900 / p},{p},{700 / p + 1}" for p in COUNTS])
+    asked = evenly("allocate", "runs.csv", "--cores", "300", *LAW)
+    assert (asked.code, "are of different work" in asked.err) == (2, True)

@@ -167,3 +167,32 @@ def test_nodes_and_their_cores_in_words_are_counts(tmp_path: Path) -> None:
     rows = "".join(f"{n} Knoten ({48 * n} Kerne),{80 / n + 2}\n" for n in (1, 2, 4, 8))
     path.write_text(f"Ressourcen,Laufzeit [s]\n{rows}")
     assert scan(path).runs[""].configurations["Kerne"].tolist() == [48, 96, 192, 384]
+
+
+@pytest.mark.parametrize(
+    ("column", "pattern"),
+    [
+        ("case", "{0}Mcells_{1}cores_run{2}"), ("run", "job8812{2}_{0}Mcells_{1}cores"),
+        ("run", "{0}Mcells_{1}cores_rep{2}"),
+        ("case", "cells{0}M_cores{1}_seed{2}"),
+    ],
+)  # fmt: skip
+def test_a_third_number_does_not_hide_a_size(tmp_path: Path, column: str, pattern: str) -> None:
+    path = tmp_path / "runs.csv"
+    rows = [f"{pattern.format(size, n, at)},{5 + 80 * size / n}\n" for at, (size, n) in enumerate(GRID, 1)]
+    path.write_text(f"{column},time_s\n" + "".join(rows))
+    found = scan(path).runs[""].configurations
+    assert found["cores"].tolist() == [n for _, n in GRID]
+    (size,) = (name for name in found if name != "cores")
+    assert (found[size] / found[size].min()).tolist() == [size / 2 for size, _ in GRID]
+
+
+def test_a_size_without_a_name_is_not_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    rows = [f"N256_a{size}_np{n}_d{at}x,{5 + 80 * size / n}\n" for at, (size, n) in enumerate(GRID, 101)]
+    path.write_text("run,time_s\n" + "".join(rows))
+    try:
+        names = list(scan(path).runs[""].configurations)
+    except ReadError:
+        names = ["a"]  # asked about
+    assert names != ["np"]

@@ -376,6 +376,8 @@ def test_seconds_for_a_day_are_not_proposed_as_a_rate(tmp_path: Path) -> None:
     [
         ("time per 1000 steps (s)", 1000, 1.0), ("Zeit für 100 Schritte [s]", 100, 1.0),
         ("wall time for 1,000 iterations [min]", 1000, 60.0), ("temps pour 10 pas (ms)", 10, 1e-3),
+        ("Laufzeit je 1.000 Zeitschritte (s)", 1000, 1.0), ("Temps pour 50 pas de temps (s)", 50, 1.0),
+        ("tiempo por cada 10 iteraciones (ms)", 10, 1e-3), ("time per 10k steps (s)", 10_000, 1.0),
     ],
 )  # fmt: skip
 def test_the_time_of_several_steps_is_divided_by_them(tmp_path: Path, name: str, count: int, unit: float) -> None:
@@ -387,7 +389,9 @@ def test_the_time_of_several_steps_is_divided_by_them(tmp_path: Path, name: str,
 @pytest.mark.parametrize(
     ("text", "is_asked"),
     [
-        ("Time is per 10 time steps.", True), ("time per simulated day", True), ("Zeit pro simuliertem Jahr", True),
+        ("Time is per 10 time steps.", True), ("All timings are for 500 time steps.", True),
+        ("Alle Zeiten sind für 500 Zeitschritte", True), ("time per simulated day", True),
+        ("Zeit pro simuliertem Jahr", True),
         ("time per step in seconds", False), ("wall time per core", False),
     ],
 )  # fmt: skip

@@ -35,24 +35,28 @@ _STEPS = frozenset({"step", "time step", "time_step", "timestep", "schritt", "ze
 _MONTHS = frozenset({"month", "monat", "mois", "mes", "mês", "mese"})
 _OTHERS = _STEPS | frozenset({
     "week", "woche", "semaine", "iteration", "iter", "it", "window", "itération",
-    "iteración", "ns", "nanosecond",
+    "iteración", "iteracion", "ns", "nanosecond",
 })  # fmt: skip
 _OF_A_STEP = re.compile(
     r"(?:/|[\s_(](?:per|pro|par|por)[\s_])\s*(?:time[\s_-]?step|step|zeitschritt|schritt|pas|paso|passo)\b",
     re.IGNORECASE,
 )
+_COUNT = r"(?P<count>[1-9]\d{0,2}(?:[.,’' ]\d{3})+|[1-9]\d*\s?k?)\s*"
+_WORDS = r"(?P<work>[^\W\d_]+(?:\s[^\W\d_]+){0,2})"
 _SEVERAL = re.compile(
-    r"\s*(?:/|(?<![^\W_])(?:per|pro|par|por|for|für|pour|para|of|von|de|al?)\s+)(?P<count>[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d*)\s*"
-    r"(?P<work>[^\W\d_]+(?:\s[^\W\d_]+)?)",
+    r"\s*(?:/|(?<![^\W_])(?:per|pro|je|par|por(?:\s+cada)?|cada|for|für|pour|para|of|von|de|al?|ogni)\s+)\s*"
+    + _COUNT + _WORDS,
     re.IGNORECASE,
-)
+)  # fmt: skip
 _IN_TEXT = re.compile(
-    r"\b(?:times?|timings?|runtimes?|zeit(?:en)?|laufzeit(?:en)?|temps|tiempos?|tempi|tempo)\b(?:\s+(?:is|are|ist|sind|est|sont))?"
-    r"(?:\s+(?:in|en)\s+[^\W\d_]+)?\s+(?:per|pro|par|por)\s+(?P<count>\d+\s+)?(?P<work>[^\W\d_]+(?:\s[^\W\d_]+)?)",
+    r"\b(?:times?|timings?|runtimes?|zeit(?:en)?|laufzeit(?:en)?|temps|tiempos?|tempi|tempo)\b"
+    r"(?:\s+(?:is|are|was|were|ist|sind|est|sont|son|es|given|measured|angegeben))*"
+    r"(?:\s*(?:in|en)\s+[^\W\d_]+)?\s*[:(,]?\s*(?:per|pro|je|par|por|for|für|pour|para)\s+(?:cada\s+)?(?:"
+    + _COUNT + r")?" + _WORDS,
     re.IGNORECASE,
-)
+)  # fmt: skip
 _STEP_LENGTH = re.compile(
-    r"(?:dt|delta[\s_]?t|Δt|(?:model|coupling)?[\s_]?time[\s_-]?step(?:[\s_]length)?|step[\s_]length|zeitschritt|"
+    r"(?:dt|Δt|steps[\s_]per[\s_]day|delta[\s_]?t|Δt|(?:model|coupling)?[\s_]?time[\s_-]?step(?:[\s_]length)?|step[\s_]length|zeitschritt|"
     r"pas de temps|paso de tiempo)(?:$|[\s_\[(])",
     re.IGNORECASE,
 )
@@ -141,7 +145,9 @@ def several_works(name: str) -> tuple[str, float, str] | None:
     match = _SEVERAL.search(name)
     if match is None or (work := _one_of(match["work"])) is None:
         return None
-    return f"{name[: match.start()]}{name[match.end() :]}".strip(), float(match["count"].replace(",", "")), work
+    digits = re.sub(r"\D", "", match["count"])
+    count = float(digits) * (1000 if match["count"].rstrip().lower().endswith("k") else 1)
+    return f"{name[: match.start()]}{name[match.end() :]}".strip(), count, work
 
 
 def work_in_text(lines: Iterable[str]) -> str:
@@ -156,19 +162,21 @@ def work_in_text(lines: Iterable[str]) -> str:
     """
     for line in lines:
         for match in _IN_TEXT.finditer(line):
-            work = match["work"] if _one_of(match["work"]) else match["work"].rpartition(" ")[0]
-            found = _one_of(work)
+            found = _one_of(match["work"])
             if found is not None and (match["count"] or found not in _OTHERS):
-                return line[match.start() : match.start("work") + len(work)]
+                return line[match.start() : match.end()].rstrip()
     return ""
 
 
 def _one_of(text: str) -> str | None:
-    """Return the word for one work: step of ``time steps``; None if it is no work."""
-    for plain in (text.strip().lower(), text.strip().lower().removesuffix("s"), text.strip().lower().removesuffix("e")):
-        work = _SIMULATED.sub("", plain)
-        if work in _OTHERS | _YEARS | _MONTHS | _DAYS and len(work) > 1:
-            return work
+    """Return the word for one work: step of ``time steps``, pas of ``pas de temps``; None if it is no work."""
+    words = text.strip().lower().split()
+    for number in range(len(words), 0, -1):
+        phrase = " ".join(words[:number])
+        for plain in (phrase, phrase.removesuffix("s"), phrase.removesuffix("e"), phrase.removesuffix("es")):
+            work = _SIMULATED.sub("", plain)
+            if work in _OTHERS | _YEARS | _MONTHS | _DAYS and len(work) > 1:
+                return work
     return None
 
 

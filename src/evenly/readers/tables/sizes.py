@@ -21,6 +21,8 @@ from evenly.runs.durations import is_duration
 
 __all__ = ["with_sizes", "without_counts"]
 
+#: Words of numbers of runs.
+_NUMBERS_OF_RUNS = frozenset({"run", "job", "case", "test", "exp", "experiment", "sample", "id", "no", "nr", "lauf"})
 #: Columns whose labels may tell what was varied, though they only name rows.
 _NAMES_OF_RUNS = {*TITLES, "file", "log", "logfile", "filename"}
 #: Marks between words and numbers, and letters that stand for a count of cores, ranks or threads.
@@ -159,11 +161,23 @@ def _sizes_in(texts: list[str], bare: list[str]) -> tuple[list[_Size], list[str]
     are_told_apart = len({size.word for size in sizes}) == len(sizes) == len(varied)
     if are_told_apart and not words & _NUMBERED:
         return sizes, []
-    counts = {place: size for place, size in found.items() if size and size.is_count}
-    if is_only or not counts or bare != texts:
+    kept = {
+        place: size for place, size in found.items() if size and (size.is_count or _is_named(size, parts[0][place]))
+    }
+    if is_only or bare != texts or not any(size.is_count for size in kept.values()):
         return [], []
-    rest = [_without(one, {place: size.word for place, size in counts.items()}) for one in parts]
-    return [*counts.values()], rest if 1 < len(set(rest)) < _NEARLY_ALL * len(rest) else []
+    if len({size.word for size in kept.values()}) < len(kept):
+        kept = {place: size for place, size in kept.items() if size.is_count}
+    rest = [_without(one, {place: size.word for place, size in kept.items()}) for one in parts]
+    if len(set(rest)) >= _NEARLY_ALL * len(rest):  # numbers of runs, or dates
+        return ([], []) if any(size and place not in kept for place, size in found.items()) else ([*kept.values()], [])
+    return [*kept.values()], rest if len(set(rest)) > 1 else []
+
+
+def _is_named(size: _Size, text: str) -> bool:
+    """Tell whether a number is a size by the word beside it, or by its end: 4M."""
+    word = size.word.lower()
+    return text[-1:].isalpha() or (len(word) > 0 and word not in _NUMBERED | _NUMBERS_OF_RUNS)
 
 
 def _without(parts: Sequence[str], words: Mapping[int, str]) -> str:
@@ -198,7 +212,7 @@ def _size_at(parts: list[list[str]], place: int, *, is_cut: bool, is_only: bool)
     if is_cut:
         return _Size(sizes) if len(distinct) >= _FEWEST else None
     letter = next((word for word in words if word in _COUNTING), "")  # n16
-    word = counted or letter or ("" if is_only else words[-1])
+    word = counted or letter or ("" if is_only else words[1] or words[0].removeprefix("x"))  # 512x512
     return _Size(sizes, word, bool(counted or letter))
 
 

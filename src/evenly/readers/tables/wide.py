@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from evenly.errors import InputError
 from evenly.readers.tables.chsy_names import is_chsy
 from evenly.readers.tables.columns import ALIASES, measured, time_candidates
 from evenly.readers.tables.identifiers import TITLES
@@ -99,6 +100,10 @@ def narrowed(cells: pd.DataFrame, lines: NDArray[np.int64], kept: Collection[str
         times = {"time"}  # atm_min beside ocn_s
     if len(solvers) < 2 or len(taken) != len(set(taken)) or len(times) > 1:
         return None
+    works = {match[0] if (match := _OF_DAYS.search(one.time)) else "" for one in solvers}
+    if len(works) > 1:  # atm_s_per_day, ocn_s_per_month
+        named = " and ".join(repr(one.time) for one in solvers)
+        raise InputError(f"{named} are of different work: give the times of one, as atm_s_per_day and ocn_s_per_day")
     if times == {"time"} and len(units) > 1 and {"unit", "time"} & {name.lower() for name in columns}:
         return None
     rest = [column for column in columns if column not in taken]

@@ -79,6 +79,8 @@ def advice_text(advice: Advice) -> str:
 def _doubt(advice: Advice, sure: str) -> str:
     if advice.capped:
         return f"none of them asked for more, but that it is enough with a probability of {sure} isn't known"
+    if advice.rising:
+        return "their times rise from job to job, so the next one may take longer than all before"
     jobs = f"{advice.earlier} job{'' if advice.earlier == 1 else 's'}"
     jobs += "" if advice.named else " of no name or several"
     return f"{jobs} can't show that it is enough with a probability of {sure} ({advice.needed} can)"
