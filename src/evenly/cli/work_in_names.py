@@ -17,15 +17,21 @@ if TYPE_CHECKING:
 
 __all__ = ["check_names_of_work", "work_in"]
 
-#: Days of what a name tells, by the first letters of its unit; of steps, nobody knows.
-_DAYS = {"d": 1.0, "m": 365 / 12, "y": 365.0}
+_DAY = r"d|days?|tage?|jours?|d[ií]as?|giorn[oi]"
+_MONTH = r"mon|mo|mths?|months?|monate?|mois|mes(?:es)?|mes[ei]"
+_YEAR = r"y|yrs?|years?|jahre?|ans?|años?|ann[oi]"
+_STEPS = r"steps?|schritte?|iterations?|windows?"
+#: Days of what a name tells; of steps, nobody knows.
+_DAYS = {_DAY: 1.0, _MONTH: 365 / 12, _YEAR: 365.0}
+#: ``10days``, ``n_days30``, ``month``.
 _WORK = re.compile(
-    r"(?<![a-z0-9.])(?P<count>\d+)[\s_-]?(?P<unit>d|days?|mon|mo|mths?|months?|y|yrs?|years?|steps?|iterations?|windows?)"
-    r"(?![a-z0-9])",
+    rf"(?<![a-z0-9.])(?:(?P<count>\d+)[\s_-]?(?P<unit>{_DAY}|{_MONTH}|{_YEAR}|{_STEPS})"
+    rf"|n?_?(?P<before>{_DAY}|{_MONTH}|{_YEAR}|{_STEPS})[\s_-]?(?P<number>\d+)"
+    r"|(?P<one>day|month|year|tag|monat|jahr|jour|mois))(?![a-z0-9])",
     re.IGNORECASE,
 )
-#: Dimensions, as in ``ocean_3d``.
-_DIMENSIONS = re.compile(r"[123]d", re.IGNORECASE)
+#: Dimensions, as in ``ocean_3d`` and ``d3``.
+_DIMENSIONS = re.compile(r"[23]d|d[23]|[dy]\d+", re.IGNORECASE)
 #: A month has 28 to 31 days.
 _ALIKE = 1.09
 
@@ -37,13 +43,16 @@ def work_in(name: str) -> tuple[str, float] | None:
     --------
     >>> work_in("atm_10days"), work_in("ocn-1yr"), work_in("ice_3d"), work_in("x_500steps")
     (('days', 10.0), ('days', 365.0), None, ('steps', 500.0))
+    >>> work_in("atm_ndays5"), work_in("ozean_30tage"), work_in("ocn_month") == work_in("ocn_1mon"), work_in("ocean")
+    (('days', 5.0), ('days', 30.0), True, None)
     """
     found = [match for match in _WORK.finditer(name) if not _DIMENSIONS.fullmatch(match[0])]
     if len(found) != 1:
         return None
-    unit = found[0]["unit"].lower()
-    days = _DAYS.get(unit[0])
-    return ("days", int(found[0]["count"]) * days) if days else (unit.rstrip("s") + "s", float(found[0]["count"]))
+    unit = (found[0]["unit"] or found[0]["before"] or found[0]["one"]).lower()
+    count = float(found[0]["count"] or found[0]["number"] or 1)
+    days = next((days for words, days in _DAYS.items() if re.fullmatch(words, unit)), None)
+    return ("days", count * days) if days else (unit.rstrip("s") + "s", count)
 
 
 def check_names_of_work(runs: Mapping[str, Runs], columns: Iterable[Column]) -> None:

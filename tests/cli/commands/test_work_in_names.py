@@ -24,6 +24,10 @@ def _written(first: str, second: str, time: str = "wall_s") -> None:
         ("5y_atm", "1y_ocn"),
         ("atm-6mon", "ocn-1yr"),
         ("atm_100steps", "ocn_1000steps"),
+        ("atm_5d", "ocn_1d"),
+        ("atm_month", "ocn_year"),
+        ("atm_ndays5", "ocn_ndays30"),
+        ("atm_5tage", "ozean_30tage"),
     ],
 )
 def test_names_of_different_work_are_asked_about(evenly: Evenly, first: str, second: str) -> None:
@@ -43,6 +47,7 @@ def test_names_of_different_work_are_asked_about(evenly: Evenly, first: str, sec
         ("atm_1year", "ocn_1year", "wall_s"),
         ("atm_1year", "ocn", "wall_s"),
         ("atm_2d", "ocn_3d", "wall_s"),
+        ("atm_d3", "ocn_y2", "wall_s"),
         ("atm_1month", "ocn_1year", "time (h/year)"),
         ("atm_1month", "ocn_1year", "SYPD"),
     ],
