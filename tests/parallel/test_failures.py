@@ -15,7 +15,7 @@ import pytest
 from evenly.errors import InputError, MissingExtraError
 from evenly.fdtd.ranks.launch_output import MARK
 from evenly.fdtd.ranks.launching import Launcher, find_launcher, launch, launch_python
-from evenly.fdtd.ranks.watching import job_processes
+from evenly.fdtd.ranks.watching import follow, job_processes
 from tests.parallel.ranks import QUIET, start_ranks
 
 FAILING = """
@@ -102,10 +102,31 @@ def test_a_rank_that_leaves_before_its_end_without_an_error_fails_the_job(action
     # A launcher may see first that it killed another rank itself.
     if job.status != 9:
         assert job.status == 1
-        assert reason.startswith(f"rank 0 on host {platform.node()}, or rank 1")
+        named = reason.partition(f"rank 1 on host {platform.node()}")[0]
+        assert named in ("", f"rank 0 on host {platform.node()}, or ")
         assert "ended before its script did, without an error" in reason
     assert "supervisor" not in job.errors
     assert job.seconds < 10
+
+
+def test_a_rank_that_its_launcher_misses_ends_the_job() -> None:
+    rank = """
+import os, platform
+from evenly.fdtd.ranks.launch_output import process_space, tell_supervisor
+tell_supervisor(rank={rank}, host=platform.node(), pid=os.getpid(), space=process_space())
+import time; time.sleep({seconds})
+"""
+    launcher = """
+import subprocess, sys
+ranks = [subprocess.Popen([sys.executable, "-c", text]) for text in sys.argv[1:]]
+for each in ranks:
+    each.wait()
+"""
+    texts = [rank.format(rank=0, seconds=100), rank.format(rank=1, seconds=0)]
+    job = follow([sys.executable, "-c", launcher, *texts], echo=False, timeout_s=60)
+    assert job.status == 1
+    assert job.errors.startswith(f"rank 1 on host {platform.node()} ended before its script did, without an error")
+    assert job.seconds < 15
 
 
 def test_ranks_that_all_leave_before_their_end_are_named() -> None:

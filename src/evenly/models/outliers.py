@@ -128,7 +128,8 @@ def _name_lone_rows(learned: Learned) -> None:
     expected, off = np.full(len(table), np.nan), nowhere.copy()
     for row, told in lone_rows(values[known], learned.values[known]):
         expected[known[row]] = told
-        off[_its_runs_off(learned, int(known[row]), np.log(told))] = True
+        its = _its_runs_off(learned, int(known[row]), np.log(told))
+        off[its[:1]] = len(its) == 1  # several that are far off are a scatter, no mistake of typing
     if off.any():
         rows = _listed(learned, off, nowhere, nowhere, expected)
         learned.model.training_["outliers"] = {"of": len(learned.runs), "few": True, "rows": rows}

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import re
 from codecs import getincrementaldecoder
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, TextIO
 
-__all__ = ["MARK", "Death", "Stream", "tell_supervisor", "without_remarks"]
+__all__ = ["MARK", "Death", "Stream", "process_space", "tell_supervisor", "without_remarks"]
 
 # The variable that holds a job's mark, in the environment of all its processes.
 MARK = "EVENLY_JOB"
@@ -70,6 +72,19 @@ def without_remarks(line: str) -> str:
     return "" if _REMARKS.match(line) else line
 
 
+def process_space() -> str | None:
+    """Return what tells on Linux whether two processes of a host know each other's numbers (a container may not).
+
+    Examples
+    --------
+    >>> process_space() == process_space()
+    True
+    """
+    with suppress(OSError):
+        return str(Path("/proc/self/ns/pid").readlink())
+    return None
+
+
 def tell_supervisor(**facts: Any) -> None:
     """Tell facts to the process that supervises this job, if there is one; see `Death`.
 
@@ -105,6 +120,7 @@ class Death:
     def __init__(self) -> None:
         self._ranks: dict[tuple[str, int], int] = {}
         self._ended: set[int] = set()
+        self._beside: dict[int, int] = {}
         #: What the launcher said of its own troubles, the last lines.
         self.remarks: deque[str] = deque(maxlen=8)
         self._process: tuple[str, int] | None = None
@@ -136,6 +152,8 @@ class Death:
     def _note(self, facts: dict[str, Any]) -> None:
         if "rank" in facts:
             self._ranks[facts["host"], facts["pid"]] = facts["rank"]
+            if facts["host"] == platform.node() and facts.get("space") == process_space() is not None:
+                self._beside[facts["pid"]] = facts["rank"]
         elif "ended" in facts:
             self._ended.add(facts["ended"])
         else:
@@ -152,10 +170,19 @@ class Death:
             text += " If nobody did it, memory ran out: `sim.estimated_bytes()` tells what each rank needs."
         return self._with_next_step(text)
 
-    def desertion(self) -> str | None:
+    def unended(self) -> set[int]:
+        """Return the process numbers of the ranks beside this process that haven't said yet that they end."""
+        return {pid for pid, rank in self._beside.items() if rank not in self._ended}
+
+    def desertion(self, gone: Collection[int] = ()) -> str | None:
         r"""Return which ranks never said that they end, and what to do; None if all that began did.
 
-        Launchers take a rank that leaves by ``os._exit(0)`` for one that succeeded.
+        Launchers take a rank that leaves by ``os._exit(0)`` for one that succeeded, or wait for it for ever.
+
+        Parameters
+        ----------
+        gone : collection of int
+            Process numbers of those that went first, if they are known.
 
         Examples
         --------
@@ -165,6 +192,7 @@ class Death:
         rank 2 on host node1 ended before its script did, without an error (os._exit?)
         """
         left = [(one, place[0]) for place, one in sorted(self._ranks.items()) if one not in self._ended]
+        left = sorted((self._beside[pid], platform.node()) for pid in gone) or left
         if not left:
             return None
         # The launcher ended all others, and doesn't name the one that began it.

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenly.errors import InputError, MissingExtraError
 from evenly.fdtd.ranks.communicators import Communicator, MpiCommunicator, SerialCommunicator
-from evenly.fdtd.ranks.launch_output import tell_supervisor
+from evenly.fdtd.ranks.launch_output import process_space, tell_supervisor
 from evenly.fdtd.ranks.launchers import UNKNOWN, forced, launched_ranks
 
 __all__ = [
@@ -84,7 +84,7 @@ def _find() -> Communicator:
     from evenly.fdtd.ranks.aborting import install
 
     install(comm, found.end)
-    tell_supervisor(rank=found.rank, host=platform.node(), pid=os.getpid())
+    tell_supervisor(rank=found.rank, host=platform.node(), pid=os.getpid(), space=process_space())
     return found
 
 

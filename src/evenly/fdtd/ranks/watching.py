@@ -31,6 +31,8 @@ __all__ = ["Job", "end_job", "follow", "job_processes"]
 
 # Seconds that ranks have to end by themselves after a signal; then they are killed.
 GRACE_S = 5.0
+# How often, in seconds, it is looked whether a rank has gone, and for how long the launcher may take to see it.
+LOOK_S, SEE_S = 0.5, 2.0
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,10 @@ class _Watch:
         self.timed_out = False
         self.signal: int | None = None
         self.death = Death()
+        # The processes of ranks that have gone without a word, and since when.
+        self.gone: set[int] = set()
+        self.look_at = self.gone_at = 0.0
+        self.deserted = False
 
     def follow(self, *, echo: bool) -> Job:
         output = Stream(sys.stdout if echo else None, self.death.keep)
@@ -153,11 +159,12 @@ class _Watch:
             if not self.process.close():
                 end_job(self.mark)
         status = self._status()
-        reason = self.death.message() or (self.death.desertion() if status == 0 else None)
+        deserted = status == 0 or self.deserted
+        reason = self.death.message() or (self.death.desertion(self.gone) if deserted else None)
         if reason and self.signal is None and not self.timed_out:
             start = "" if errors.text()[-1:] in ("", "\n") else "\n"
             errors.feed(f"{start}{reason}\n".encode())
-            status = status or 1
+            status = 1 if deserted else status
         seconds = self.process.end - self.process.begin
         return Job(
             status, output.text(), errors.text(), seconds, self.process.cpu_seconds, self.timed_out, self.signal,
@@ -204,8 +211,24 @@ class _Watch:
         if self.limit is not None and min(now, self.process.end) > self.limit and not self.timed_out:
             self.timed_out = True
             self._pass_on(signal.SIGTERM)
+        if now > self.look_at:
+            self._check_ranks(now)
         if self.kill_at is not None and now > self.kill_at:
             self.process.kill()
+
+    def _check_ranks(self, now: float) -> None:
+        """End a job of which a rank has gone without a word: MPICH's launcher may wait for it for ever."""
+        self.look_at = now + LOOK_S
+        gone = {pid for pid in self.death.unended() if not self._runs(pid)}
+        if self.kill_at is not None or not gone:
+            self.gone_at = now
+        elif now > self.gone_at + SEE_S:
+            self.deserted, self.gone = True, gone
+            self._pass_on(signal.SIGTERM)
+
+    def _runs(self, pid: int) -> bool:
+        # A process that has ended, and wasn't waited for yet, has no environment.
+        return f"{MARK}={self.mark}".encode() in _environment(Path("/proc", str(pid)))
 
     def _pass_on(self, number: int) -> None:
         self.kill_at = time.monotonic() + GRACE_S if self.kill_at is None else self.kill_at
