@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Collection, Sequence
 from itertools import combinations
@@ -11,13 +10,10 @@ from typing import TYPE_CHECKING
 
 from evenly.cli.console import note
 from evenly.cli.input_paths import why_unread
-from evenly.cli.layout_input import days_of_time
-from evenly.cli.work_in_names import check_names_of_work
+from evenly.cli.same_work import check_same_work
 from evenly.errors import InputError, option_text
 from evenly.readers.tables.columns import is_part, measured, unit_of_time
-from evenly.readers.tables.per_work import is_label_of_work, is_of_a_step, is_step_length
 from evenly.readers.tables.states import name_key
-from evenly.runs.count_names import kind_of
 from evenly.runs.units import base_unit
 from evenly.space.expressions import quoted
 
@@ -25,7 +21,7 @@ if TYPE_CHECKING:
     from evenly.cli.run_input import Learned
     from evenly.readers import Measurements
 
-__all__ = ["WORK", "check_coupled", "check_inputs", "check_no_whole_runs", "check_one_program", "from_tables"]
+__all__ = ["check_coupled", "check_inputs", "check_no_whole_runs", "check_one_program", "from_tables"]
 
 #: Suffixes of tables, of which each usually holds a solver.
 _TABLES = frozenset({".csv", ".tsv", ".xlsx", ".parquet"})
@@ -39,29 +35,14 @@ _WHOLES = frozenset({"total", "tot", "all", "coupled", "whole", "sum"})
 _WHOLE_RUNS = _WHOLES | {
     "wall", "walltime", "elapsed", "run", "runtime", "real", "step", "mean", "median", "min", "max",
 }  # fmt: skip
-#: Words of counts of the work of a run: times of different amounts of work can't be compared.
-WORK = frozenset({
-    "steps", "nsteps", "timesteps", "windows", "iterations", "days", "months", "years", "nts", "ndays", "nyears",
-    "cycles", "day", "month", "year", "stop", "sim", "simulated", "simulation", "simtime", "nstep", "ntimesteps",
-    "ntimestep", "iters", "niter", "niters", "iter", "couplings", "schritte", "zeitschritte", "anzahlschritte", "tage",
-    "monate", "jahre", "jours", "mois", "pas", "días", "dias", "meses", "años", "giorni", "mesi", "anni", "simulierte",
-    "simulierter", "simulada", "simulado", "simulados", "simulées", "simulés", "simulée", "simulé", "hours", "tmax",
-    "tend", "duration", "durée", "duración", "dauer",
-})  # fmt: skip
-#: Words of settings that each solver has for itself.
-_OWN_SETTINGS = frozenset({
-    "mesh", "grid", "gitter", "maillage", "malla", "resolution", "res", "points", "cells", "elements", "dofs", "size",
-    "level", "levels", "order", "threads", "version", "code", "model", "compiler", "machine", "system", "cluster",
-    "program", "name",
-})  # fmt: skip
 #: So many equal times can't be chance.
 _FEWEST = 3
 _WITHOUT_WAITING = "give the time of each without its waiting; if they are that, evenly allocate --no-waiting says so"
 #: Timers of one wait differ by less than this share, and times of several runs by so many times more.
-_TIMERS, _VARIED = 0.02, 10
+_TIMERS, _VARIED = 0.06, 10
 
 
-def check_coupled(learned: Learned, *, chosen: bool, no_waiting: bool = False) -> None:
+def check_coupled(learned: Learned, *, chosen: bool, no_waiting: bool = False, step_days: float | None = None) -> None:
     """Refuse runs whose times can't be compared between solvers, and ask for what settles it.
 
     Parameters
@@ -72,13 +53,21 @@ def check_coupled(learned: Learned, *, chosen: bool, no_waiting: bool = False) -
         Whether the user named the parameters: then other columns don't count.
     no_waiting : bool
         Whether the user says that the times are without the waiting.
+    step_days : float, optional
+        The days that a step simulates, as the user says.
 
     Raises
     ------
     InputError
         If the table of a solver can't be read, or the whole run would be a solver. If steps are of different work, or
-        times contain the waiting.
+        times contain the waiting. If a row
+        seems to be wrong.
     """
+    if unsure := [name for name, model in learned.models.items() if model.training_.get("outliers", {}).get("few")]:
+        raise InputError(
+            f"a row of {unsure[0] or 'the runs'} is far off the others (see the note above), and the plan would follow "
+            "it: correct it, or leave it out; if it is right, --outliers keep says so"
+        )
     found = learned.found
     if found is None:
         return
@@ -91,10 +80,8 @@ def check_coupled(learned: Learned, *, chosen: bool, no_waiting: bool = False) -
             f"{wholes[0]!r} seems to be the whole of the coupled run, and no solver: leave it out with --without "
             f"{wholes[0]}; if it is a solver, give it another name"
         )
-    _check_same_work(found)
-    if not chosen:
-        _check_counts_of_work(learned, found)
-        check_names_of_work(learned.runs, found.columns)
+    _check_no_sum(learned)
+    check_same_work(learned.runs, found, chosen=chosen, step_days=step_days)
     _check_waiting(learned, no_waiting=no_waiting)
     if not (no_waiting or found.placed):  # CESM's times are those of each component
         _check_balance(learned)
@@ -213,47 +200,20 @@ def _check_nobody_missing(found: Measurements, learned: Learned) -> None:
         )
 
 
-def _check_same_work(found: Measurements) -> None:
-    days = {column.name: days_of_time(column) for column in found.columns if column.role == "time"}
-    if len(set(days.values())) > 1:
-        told = ", ".join(f"{name!r}" for name in days)
-        raise InputError(
-            f"the times of the solvers ({told}) are of different work: a step is a simulated year with SYPD and times "
-            "per year, a simulated day with SDPD, and another one where a time says neither: give all in one unit"
-        )
+def _check_no_sum(learned: Learned) -> None:
+    """Ask about a solver whose times are the sums of the others' in all runs: that of the whole, by another name."""
+    import numpy as np
 
-
-def _check_counts_of_work(learned: Learned, found: Measurements) -> None:
-    """Refuse counts of steps or days, or units of work, that are the same in a solver's runs, but not in all.
-
-    So are the lengths of a step where times are those of a step.
-    """
-    of_steps = any(is_of_a_step(column.name) for column in found.columns if column.role == "time")
-    values: dict[str, dict[str, float | str]] = {}
-    for solver, runs in learned.runs.items():
-        for name in runs.parameters:
-            if runs.configurations[name].nunique() == 1:
-                values.setdefault(name, {})[solver] = runs.configurations[name].iloc[0]
-    for name, of_solvers in values.items():
-        not_told = [solver for solver in learned.runs if name not in learned.runs[solver].parameters]
-        if len(set(of_solvers.values())) + bool(not_told) < 2:
-            continue
-        told = ", ".join(
-            f"{value if isinstance(value, str) else format(value, 'g')} for {solver}"
-            for solver, value in of_solvers.items()
-        ) + "".join(f", not told for {solver}" for solver in not_told)
-        words = set(re.split(r"[\s_\-.()\[\]]+", name.lower()))
-        is_text = any(isinstance(value, str) for value in of_solvers.values())
-        by_name = bool(words & WORK) or (of_steps and is_step_length(name))
-        if by_name or (is_text and any(map(is_label_of_work, of_solvers.values()))):
+    times = {name: runs.values for name, runs in learned.runs.items()}
+    lengths = {len(values) for values in times.values()}
+    if len(times) < 3 or len(lengths) > 1 or lengths.pop() < _FEWEST:
+        return
+    everything = np.sum(list(times.values()), axis=0)
+    for name, values in times.items():
+        if np.allclose(values, everything - values, rtol=_TIMERS / 3, atol=0):
             raise InputError(
-                f"{name} is {told}, so that their times are of different work: give the time of one step of the "
-                f"coupled run for each; or, if the times are those already, leave {name} out with --parameters"
-            )
-        if not (words & _OWN_SETTINGS or kind_of(name) or not_told):
-            note(
-                f"{name} is {told}: it is taken as a setting of each solver, and their times as those of the same step "
-                "of the coupled run"
+                f"the times of {name!r} are the sums of those of the others, as those of the whole coupled run are: "
+                f"leave it out with --without {name}; if it is a solver, give its times apart"
             )
 
 

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from evenly.cli.console import note
-from evenly.cli.coupled_input import WORK
 from evenly.cli.coupled_time import step_time
+from evenly.cli.same_work import WORK
 from evenly.errors import InputError, ReadError
 from evenly.readers.tables.per_work import time_of_work
 from evenly.readers.tables.states import name_key

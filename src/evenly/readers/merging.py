@@ -110,15 +110,32 @@ def _name(parts: Sequence[Part]) -> tuple[list[Part], list[str]]:
     shapes: dict[str, set[frozenset[str]]] = defaultdict(set)
     for part in unnamed:
         shapes[names[part.path]].add(frozenset(part.runs.parameters))
+    in_folders = _named_by_folders(unnamed, names)
     for path, name in names.items():
         if len(shapes[name]) > 1:  # files of one name, in different folders, with different parameters
             names[path] = f"{path.resolve().parent.name}/{name}"
+        elif name in in_folders:
+            names[path] = path.resolve().parent.name
     if len(set(names.values())) == len({part.solver or names[part.path] for part in parts}) == 1:
         return list(parts), together
     named = [replace(part, solver=part.solver or names[part.path]) for part in parts]
     listed = ", ".join(sorted(set(names.values())))
     told = [f"files that name no solver are taken as solvers of their own: {listed}"] if names else []
     return named, [*told, *together]
+
+
+def _named_by_folders(parts: Sequence[Part], names: Mapping[Path, str]) -> set[str]:
+    """Return the names that files with different curves share, each in a folder of its own: ``ocn/times.csv``."""
+    groups: dict[str, dict[Path, Part]] = defaultdict(dict)
+    for part in parts:
+        groups[names[part.path]][part.path] = part
+    return {
+        name
+        for name, group in groups.items()
+        if len(group) == len({path.resolve().parent.name for path in group}) > 1
+        and len({path.name for path in group}) == 1
+        and _curves_differ(list(group.values()))
+    }
 
 
 def _stem(part: Part) -> str:

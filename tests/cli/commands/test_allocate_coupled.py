@@ -547,7 +547,7 @@ def test_what_differs_between_solvers_alone_is_said(evenly: Evenly) -> None:
     rows = [f"atm,{p},a5,{900 / p}" for p in COUNTS] + [f"ocn,{p},b30,{700 / p + 1}" for p in COUNTS]
     table("runs.csv", "component,cores,setup,wall_s", rows)
     shown = evenly("allocate", "runs.csv", "--cores", "300", *LAW)
-    assert (shown.code, "setup is a5 for atm, b30 for ocn: it is taken as a setting of each" in shown.err) == (0, True)
+    assert (shown.code, "although setup is a5 for atm, b30 for ocn" in " ".join(shown.err.split())) == (0, True)
     table("runs.csv", "component,cores,mesh,wall_s", rows)
     assert "taken as a setting" not in evenly("allocate", "runs.csv", "--cores", "300", *LAW).err
     table("runs.csv", "component,cores,days,wall_s", [row.replace("a5", "5").replace("b30", "") for row in rows])

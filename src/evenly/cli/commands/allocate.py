@@ -122,7 +122,7 @@ def allocate(
         path, reading, learning, lambda runs, known: _asked(runs, known, most, cores_are, fixed) | arguments,
         accept=accept, others=[*opt.typed(search), *opt.typed(net), *(["--no-waiting"] if against.no_waiting else [])],
     )  # fmt: skip
-    check_coupled(learned, chosen=bool(reading.parameters), no_waiting=against.no_waiting)
+    check_coupled(learned, chosen=bool(reading.parameters), no_waiting=against.no_waiting, step_days=units.step_days)
     check_parameters(fixed, learned)
     fixed = known_values(fixed, learned)
     own = cores_of_solvers(cores_are, [model.space_ for model in learned.models.values()], against)

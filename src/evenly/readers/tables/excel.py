@@ -19,7 +19,7 @@ from evenly.readers.tables.columns import unit_of_time
 from evenly.readers.tables.header_rows import joined_header, refuse_side_by_side
 from evenly.runs.units import SECONDS_PER
 
-__all__ = ["Sheet", "read_sheet"]
+__all__ = ["Sheet", "read_sheet", "sheets_with_tables"]
 
 #: Memory that a sheet takes, over its size in the file, unpacked.
 _CELLS_TO_MEMORY = 10.0
@@ -37,6 +37,21 @@ class Sheet(NamedTuple):
     rows: NDArray[np.int64]
     notes: tuple[str, ...]
     titles: Sequence[str]
+
+
+#: The rows of a table: the number of each in its sheet, and its cells as text.
+_Rows = list[tuple[int, list[str]]]
+
+
+def sheets_with_tables(path: Path) -> list[str]:
+    """Return the names of the sheets that hold tables.
+
+    Raises
+    ------
+    ReadError, MissingExtraError
+        As `read_sheet`.
+    """
+    return [name for name, rows in _opened(path)[0].items() if len(rows) > 1]
 
 
 def read_sheet(path: Path, sheet: str | None = None) -> Sheet:
@@ -58,6 +73,32 @@ def read_sheet(path: Path, sheet: str | None = None) -> Sheet:
     MissingExtraError
         If the package that reads such files isn't installed.
     """
+    tables, titles, unseen = _opened(path)
+    found = {name: rows for name, rows in tables.items() if len(rows) > 1}
+    if sheet is not None:
+        if sheet not in tables:
+            raise ReadError(path, f"there is no sheet {sheet!r}: there are {', '.join(tables)}")
+        found = {sheet: tables[sheet]}
+    if len(found) > 1:
+        raise ReadError(
+            path,
+            f"the sheets {', '.join(found)} hold tables: choose one with sheet= "
+            f"({option_text('-O', f'sheet={next(iter(found))}')}); if each is of a solver, "
+            f"{option_text('-O', 'sheet=*')} reads them all",
+        )
+    name, rows = next(iter(found.items()), ("", []))
+    if len(rows) < 2:
+        raise ReadError(path, "no sheet holds a table: a row of names, and rows below it")
+    frame, lines = _framed(path, rows)
+    hidden, struck = ([row for row in lines.tolist() if row in these] for these in unseen.get(name, ((), ())))
+    if struck:
+        raise ReadError(path, "this row is struck out: delete it, or take the line away", line=struck[0])
+    told = f"rows that the sheet hides are read as the others: {', '.join(map(str, hidden))}"
+    return Sheet(frame, lines, (told,) if hidden else (), titles.get(name, ()))
+
+
+def _opened(path: Path) -> tuple[dict[str, _Rows], dict[str, list[str]], dict[str, tuple[set[int], set[int]]]]:
+    """Return, for each sheet, its rows, the titles above them, and which rows are hidden and struck out."""
     try:
         from openpyxl import load_workbook
     except ImportError:
@@ -77,26 +118,7 @@ def read_sheet(path: Path, sheet: str | None = None) -> Sheet:
         raise
     except Exception as error:  # openpyxl raises what its parsers raise
         raise ReadError(path, f"not a readable file of Excel: {error}") from None
-    found = {name: rows for name, rows in tables.items() if len(rows) > 1}
-    if sheet is not None:
-        if sheet not in tables:
-            raise ReadError(path, f"there is no sheet {sheet!r}: there are {', '.join(tables)}")
-        found = {sheet: tables[sheet]}
-    if len(found) > 1:
-        raise ReadError(
-            path,
-            f"the sheets {', '.join(found)} hold tables: choose one with sheet= "
-            f"({option_text('-O', f'sheet={next(iter(found))}')})",
-        )
-    name, rows = next(iter(found.items()), ("", []))
-    if len(rows) < 2:
-        raise ReadError(path, "no sheet holds a table: a row of names, and rows below it")
-    frame, lines = _framed(path, rows)
-    hidden, struck = ([row for row in lines.tolist() if row in these] for these in unseen.get(name, ((), ())))
-    if struck:
-        raise ReadError(path, "this row is struck out: delete it, or take the line away", line=struck[0])
-    told = f"rows that the sheet hides are read as the others: {', '.join(map(str, hidden))}"
-    return Sheet(frame, lines, (told,) if hidden else (), titles.get(name, ()))
+    return tables, titles, unseen
 
 
 def _hidden_and_struck(sheet: Any) -> tuple[set[int], set[int]]:
@@ -110,10 +132,10 @@ def _hidden_and_struck(sheet: Any) -> tuple[set[int], set[int]]:
     return hidden, struck
 
 
-def _table(rows: Iterator[Sequence[Any]], titles: list[str]) -> list[tuple[int, list[str]]]:
+def _table(rows: Iterator[Sequence[Any]], titles: list[str]) -> _Rows:
     """Return the rows of a sheet from its header on, as text, without empty ones; add what stands above to `titles`."""
-    found: list[tuple[int, list[str]]] = []
-    above: list[tuple[int, list[str]]] = []  # of one cell, the last before the header
+    found: _Rows = []
+    above: _Rows = []  # of one cell, the last before the header
     for number, row in enumerate(rows, 1):
         cells = [_text(cell.value, cell.number_format) + _unit_shown(cell) for cell in row]
         if not any(cells):

@@ -34,6 +34,7 @@ from evenly.readers.tables.refusals import (
 from evenly.readers.tables.repetitions import NUMBERS, are_whole, is_running_clock
 from evenly.readers.tables.roles import (
     NAMED,
+    ONE_VALUE,
     Column,
     Role,
     is_count,
@@ -436,7 +437,7 @@ class Interpretation:
             return "outcome", "its name is that of a result"
         distinct = self.cells[column].unique().tolist()
         if len(distinct) == 1:
-            return ("constant", f"one value: {distinct[0]}") if distinct[0] else ("left out", "it is empty")
+            return ("constant", f"{ONE_VALUE}{distinct[0]}") if distinct[0] else ("left out", "it is empty")
         blank, kind = int((self.cells[column] == "").sum()), "numbers" if self.values.is_numeric(column) else "labels"
         if kind == "labels" and 2 * blank >= len(self.cells) and not any(c.role == "solver" for c in self.columns):
             return "left out", f"no value in {blank} of {len(self.cells)} rows"

@@ -25,6 +25,7 @@ from evenly.space.space import Space
 __all__ = [
     "ENOUGH",
     "NAMED",
+    "ONE_VALUE",
     "Column",
     "Role",
     "are_counted",
@@ -52,6 +53,8 @@ Role = Literal[
 
 #: Why a column is a parameter that the user named.
 NAMED = "named in parameters= (--parameters)"
+#: Why a column is a constant; the value follows.
+ONE_VALUE = "one value: "
 #: Why a column of another format is one.
 BY_FORMAT = "its format says so"
 
@@ -82,6 +85,11 @@ class Column:
     role: Role
     why: str
     unit: str = ""
+
+    @property
+    def only_value(self) -> str:
+        """The value of a constant column; "" of others."""
+        return self.why.removeprefix(ONE_VALUE) if self.why.startswith(ONE_VALUE) else ""
 
 
 #: In so many rows, a column can be told from chance; below, only its name counts.

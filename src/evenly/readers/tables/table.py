@@ -12,12 +12,13 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import ClassVar, get_args
 
 import pandas as pd
 
-from evenly.errors import EvenlyError, InputError, MissingExtraError, ReadError
+from evenly.errors import EvenlyError, InputError, MissingExtraError, ReadError, option_text
 from evenly.readers.base import Reader
 from evenly.readers.registry import Skipped, name_list
 from evenly.readers.tables.bookkeeping import with_labels_named
@@ -29,6 +30,7 @@ from evenly.readers.tables.cell_files import (
     read_cells,
     tables_beside,
 )
+from evenly.readers.tables.excel import sheets_with_tables
 from evenly.readers.tables.interpretation import Interpretation
 from evenly.readers.tables.number_texts import Decimal
 from evenly.readers.tables.options import TableOptions
@@ -73,7 +75,8 @@ class TableReader(Reader):
     decimal : {"auto", ".", ","}
         The decimal mark of a text file.
     sheet : str, optional
-        The sheet of a file of Excel; by default, the only one that holds a table.
+        The sheet of a file of Excel; by default, the only one that holds a table. With ``"*"``, each sheet that holds
+        one is of the solver that it is named after.
     table : int or str, optional
         Which table of a text with several: its number from 1 on, or the heading above it.
 
@@ -142,6 +145,8 @@ class TableReader(Reader):
     def read(self, path: Path) -> dict[str, Runs]:
         self.notes, self.skipped, self.columns = [], [], []
         try:
+            if self._options.sheet == "*":
+                return self._each_sheet(path)
             cells = read_cells(path, self._options.sheet, self._options.table)
             if isinstance(cells, Runs):
                 return {"": cells}
@@ -153,6 +158,27 @@ class TableReader(Reader):
             raise
         except EvenlyError as error:
             raise ReadError(path, str(error)) from None
+
+    def _each_sheet(self, path: Path) -> dict[str, Runs]:
+        """Read all sheets with tables, each as the runs of the solver that it is named after."""
+        found: dict[str, Runs] = {}
+        notes: list[str] = []
+        columns: list[Column] = []
+        for sheet in sheets_with_tables(path):
+            one = copy(self)
+            one._options = dataclasses.replace(self._options, sheet=sheet)
+            runs = one.read(path)
+            if [*runs] != [""]:
+                raise ReadError(
+                    path, f"sheet {sheet!r} names solvers itself: choose it with {option_text('-O', f'sheet={sheet}')}"
+                )
+            found[sheet] = runs[""]
+            notes += [f"{sheet}: {text}" for text in one.notes]
+            columns += one.columns
+        if not found:
+            raise ReadError(path, "no sheet holds a table: a row of names, and rows below it")
+        self.notes, self.columns = notes, columns
+        return found
 
     def _interpret(self, path: Path, table: Cells) -> dict[str, Runs]:
         plain = plain_cells(table, self._options)

@@ -1,0 +1,197 @@
+"""What stands in and around the tables of solvers may say that their times are of different work."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from tests.cli.conftest import Evenly
+
+
+def _written(first: str, second: str, time: str = "wall_s") -> None:
+    Path("runs").mkdir()
+    for name, work in ((first, 6000), (second, 2400)):
+        rows = "".join(f"{cores},{work / cores + 1:.4f}\n" for cores in (48, 96, 192, 384))
+        Path("runs", f"{name}.csv").write_text(f"cores,{time}\n{rows}")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("atm_1month", "ocn_1year"),
+        ("atm_10days", "ocn_30d"),
+        ("5y_atm", "1y_ocn"),
+        ("atm-6mon", "ocn-1yr"),
+        ("atm_100steps", "ocn_1000steps"),
+        ("atm_5d", "ocn_1d"),
+        ("atm_month", "ocn_year"),
+        ("atm_ndays5", "ocn_ndays30"),
+        ("atm_5tage", "ozean_30tage"),
+    ],
+)
+def test_names_of_different_work_are_asked_about(evenly: Evenly, first: str, second: str) -> None:
+    # A month of one solver beside a year of the other gave 181 cores to the one that needs 783.
+    _written(first, second)
+    shown = evenly("allocate", "runs", "--cores", "1000")
+    assert shown.code == 2
+    assert "different work" in shown.err
+    assert first in shown.err
+    assert evenly("allocate", "runs", "--cores", "1000", "--parameters", "cores").code == 0
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "time"),
+    [
+        ("atm_30d", "ocn_1month", "wall_s"),
+        ("atm_1year", "ocn_1year", "wall_s"),
+        ("atm_1year", "ocn", "wall_s"),
+        ("atm_2d", "ocn_3d", "wall_s"),
+        ("atm_d3", "ocn_y2", "wall_s"),
+        ("atm_1month", "ocn_1year", "time (h/year)"),
+        ("atm_1month", "ocn_1year", "SYPD"),
+    ],
+)
+def test_other_names_are_not(evenly: Evenly, first: str, second: str, time: str) -> None:
+    _written(first, second, time)
+    shown = evenly("allocate", "runs", "--cores", "1000")
+    assert "different work" not in shown.err
+    assert shown.code == 0
+
+
+SOLVERS = {"atm": (8, 5), "ocn": (5, 30), "ice": (1, 5)}
+CORES = (48, 96, 192, 384, 768)
+
+
+def _times(solver: str) -> list[float]:
+    size, work = SOLVERS[solver]
+    return [work * (1 + 1000 * size / cores**0.9) for cores in CORES]
+
+
+def _table(solver: str, *, column: str = "", value: str = "") -> str:
+    head = f"{column}," if column else ""
+    return f"{head}cores,time_s\n" + "".join(
+        f"{value + ',' if column else ''}{cores},{seconds:.6g}\n"
+        for cores, seconds in zip(CORES, _times(solver), strict=True)
+    )
+
+
+def _files(text: Callable[[str, int], str], path: str = "runs/{solver}.csv") -> None:
+    for solver, (_, days) in SOLVERS.items():
+        file = Path(path.format(solver=solver, days=days))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text(solver, days))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# {days}-day run",
+        "# run length: {days} d",
+        "# Läufe über {days} Tage",
+        "# measured over {days} coupling intervals",
+        "# steps: {days}",
+    ],
+)
+def test_lines_that_tell_other_work_are_asked_about(evenly: Evenly, line: str) -> None:
+    _files(lambda solver, days: line.format(days=days) + "\n" + _table(solver))
+    shown = evenly("allocate", "runs", "--cores", "1000")
+    assert shown.code == 2
+    assert "different work" in shown.err
+    assert line.format(days=30).strip("# ") in " ".join(shown.err.split())
+    assert evenly("allocate", "runs", "--cores", "1000", "--parameters", "cores").code == 0
+
+
+def test_a_line_above_one_table_alone_is_asked_about(evenly: Evenly) -> None:
+    _files(lambda solver, days: ("# 5-day run\n" if solver == "atm" else "") + _table(solver))
+    shown = evenly("allocate", "runs", "--cores", "1000")
+    assert shown.code == 2
+    assert "nothing for ice, ocn" in " ".join(shown.err.split())
+
+
+@pytest.mark.parametrize("path", ["runs/{solver}_{days}d/times.csv", "runs/{days}days/{solver}.csv"])
+def test_folders_that_tell_other_work_are_asked_about(evenly: Evenly, path: str) -> None:
+    # Three files of one name were taken as one solver.
+    _files(lambda solver, days: _table(solver), path)
+    shown = evenly("allocate", "runs", "--cores", "1000")
+    assert shown.code == 2
+    assert "different work" in shown.err
+
+
+@pytest.mark.parametrize(("column", "value"), [("case", "f2000_{days}d"), ("run_length", "{days}")])
+def test_settings_that_tell_other_work_are_asked_about(evenly: Evenly, column: str, value: str) -> None:
+    _files(lambda solver, days: _table(solver, column=column, value=value.format(days=days)))
+    shown = evenly("allocate", "runs", "--cores", "1000")
+    assert shown.code == 2
+    assert "different work" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "said"),
+    [
+        ("{table}", "runs/{solver}.csv", "same step of the coupled run\n"),
+        ("# of May to {days} July\n{table}", "runs/{solver}.csv", "lines beside the tables differ: 'of May to 5 July'"),
+        ("{table}", "runs/{solver}_x{days}.csv", "although names differ in x5, x30"),
+        ("# git tag v1.2, an 8-core node\n{table}", "runs/{solver}.csv", "same step of the coupled run\n"),
+        ("# a 5-day run\n{table}", "runs/{solver}.csv", "with 5 simulated days (a 5-day run)\n"),
+    ],
+)
+def test_what_is_assumed_is_said(evenly: Evenly, text: str, path: str, said: str) -> None:
+    _files(lambda solver, days: text.format(days=days, table=_table(solver)), path)
+    shown = evenly("allocate", "runs", "--cores", "1000")
+    assert shown.code == 0
+    assert said.strip() in " ".join(shown.err.split())
+    if said.endswith("\n"):
+        assert "although" not in shown.err
+
+
+def test_days_of_a_column_contradict_other_days_of_a_step(evenly: Evenly) -> None:
+    rows = [line for solver in SOLVERS for line in _table(solver, column="s", value=f"{solver},5").splitlines()[1:]]
+    Path("t.csv").write_text("solver,days,cores,time_s\n" + "\n".join(rows) + "\n")
+    shown = evenly("allocate", "t.csv", "--cores", "1000", "--step-days", "1")
+    assert shown.code == 2
+    assert "'days: 5' tells that the times are of 5 simulated days" in " ".join(shown.err.split())
+    assert evenly("allocate", "t.csv", "--cores", "1000", "--step-days", "5").code == 0
+
+
+def test_sums_of_the_others_are_no_solver(evenly: Evenly) -> None:
+    times = {solver: _times(solver) for solver in SOLVERS}
+    times["gesamt"] = [sum(one) for one in zip(*times.values(), strict=True)]
+    rows = [f"{name},{cores},{t:.6g}" for name, its in times.items() for cores, t in zip(CORES, its, strict=True)]
+    Path("t.csv").write_text("solver,cores,time_s\n" + "\n".join(rows) + "\n")
+    shown = evenly("allocate", "t.csv", "--cores", "1000")
+    assert shown.code == 2
+    assert "--without gesamt" in shown.err
+    assert evenly("allocate", "t.csv", "--cores", "1000", "--without", "gesamt").code == 0
+
+
+def _book(titles: dict[str, str]) -> None:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for solver in SOLVERS:
+        sheet = book.create_sheet(solver)
+        rows = [line.split(",") for line in _table(solver).splitlines()]
+        for row in [*([[titles[solver]]] if solver in titles else []), rows[0], *(map(float, row) for row in rows[1:])]:
+            sheet.append(list(row))
+    book.save("runs.xlsx")
+
+
+def test_each_sheet_may_be_a_solver(evenly: Evenly) -> None:
+    _book({})
+    shown = evenly("allocate", "runs.xlsx", "--cores", "1000")
+    assert shown.code == 2
+    assert "-O 'sheet=*'" in shown.err
+    in_sheets = evenly("allocate", "runs.xlsx", "--cores", "1000", "-O", "sheet=*", "--json")
+    _files(lambda solver, days: _table(solver))
+    in_files = evenly("allocate", "runs", "--cores", "1000", "--json")
+    assert json.loads(in_sheets.out)["cores"] == json.loads(in_files.out)["cores"]
+
+
+def test_titles_of_sheets_that_tell_other_work_are_asked_about(evenly: Evenly) -> None:
+    _book({solver: f"{days}-day run" for solver, (_, days) in SOLVERS.items()})
+    shown = evenly("allocate", "runs.xlsx", "--cores", "1000", "-O", "sheet=*")
+    assert shown.code == 2
+    assert "different work" in shown.err
