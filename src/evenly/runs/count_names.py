@@ -19,7 +19,7 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
         "totalthreads", "threadstotal", "allthreads",
     ),
     "nodes": ("nodes", "nnodes", "nnode", "numnodes", "nodecount", "numberofnodes", "allocnodes", "hosts",
-              "nodos", "numerodenodos", "numerodenos", "nodi", "knoten", "anzahlknoten", "noeuds",
+              "nodos", "numerodenodos", "numerodenos", "nodi", "knoten", "anzahlknoten", "noeuds", "noeud",
               "nombredenoeuds"),
     "ranks": (
         "mpi", "ranks", "nranks", "numranks", "mpiranks", "numberofranks", "np", "nproc", "nprocs", "procs", "numprocs",
@@ -34,7 +34,8 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
     "per node": (
         "taskspernode", "ntaskspernode", "rankspernode", "procspernode", "processespernode", "mpipernode", "ppn", "tpn",
         "corespernode", "cpuspernode",
-        "prozesseknoten", "prozesseproknoten", "kerneknoten", "kerneproknoten", "processusparnoeud", "coeursparnoeud",
+        "prozesseknoten", "prozesseproknoten", "kerneknoten", "kerneproknoten", "kernejeknoten",
+        "prozessejeknoten", "processusparnoeud", "coeursparnoeud",
         "nucleosporno", "processosporno", "procesospornodo", "nucleospornodo", "processipernodo",
         "vcpunode", "vcpusnode", "vcpupernode", "vcpuspernode",
         "tasksnode", "ranksnode", "procsnode", "processesnode", "mpinode", "coresnode", "cpusnode",

@@ -169,8 +169,7 @@ def test_sums_of_the_others_are_no_solver(evenly: Evenly) -> None:
 
 
 def _book(titles: dict[str, str]) -> None:
-    book = openpyxl.Workbook()
-    book.remove(book.active)
+    book = openpyxl.Workbook(write_only=True)
     for solver in SOLVERS:
         sheet = book.create_sheet(solver)
         rows = [line.split(",") for line in _table(solver).splitlines()]

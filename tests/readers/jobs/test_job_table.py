@@ -287,3 +287,26 @@ def test_a_unit_beside_a_table_of_jobs_is_asked_about(tmp_path: Path) -> None:
     path.write_text("# all times in minutes\nuser,submitted,cores,runtime\nada,2026-03-01 08:00,8,30\n")
     with pytest.raises(EvenlyError, match="'times in minutes' stands beside the table"):
         read_jobs(path)
+
+
+@pytest.mark.parametrize(("done", "is_read"), [("erledigt", True), ("gut gelaufen", False)])
+def test_states_in_german_are_read_or_asked_about(
+    truth: pd.DataFrame, tmp_path: Path, done: str, *, is_read: bool
+) -> None:
+    # A column of states that wasn't understood was left out, and jobs that had failed counted as completed.
+    path = written(
+        tmp_path,
+        {
+            "Job": truth.id, "eingereicht": dates(truth.submit), "Knoten": truth.cores // 8,
+            "Kerne je Knoten": [8] * len(truth), "Laufzeit [h]": truth.took / HOUR,
+            "Zeitgrenze [h]": truth.limit // HOUR, "Zustand": [done, "abgebrochen", done] * (len(truth) // 3),
+        },
+    )  # fmt: skip
+    if not is_read:
+        with pytest.raises(EvenlyError, match="the status in column 'Zustand' must be"):
+            read_jobs(path)
+        return
+    table = read_jobs(path).table
+    assert table["cores"].tolist() == truth["cores"].tolist()
+    assert table["limit_s"].tolist() == truth["limit"].tolist()
+    assert table["state"].value_counts().to_dict() == {"COMPLETED": 40, "abgebrochen": 20}

@@ -118,3 +118,16 @@ def test_labels_of_layouts_and_times_without_cores_are_no_parameters(tmp_path: P
     assert set(found.runs["atm"].parameters) == {"cores", "dt_s"}
     assert any("left out: 'pelayout', whose labels name the cores" in note for note in found.notes)
     assert any("left out: 'cpl_s', which may be the time" in note for note in found.notes)
+
+
+def test_a_total_beside_a_part_may_be_the_time(tmp_path: Path) -> None:
+    # loop_s was learned, with the total as a parameter.
+    rows = "cores,loop_s,total\n" + "".join(f"{n},{100 / n + 1:.4g},{100 / n + 13:.4g}\n" for n in (1, 2, 4, 8, 16))
+    with pytest.raises(ReadError, match="'loop_s' and 'total' may each be the time"):
+        scan(table(tmp_path, "a.csv", rows))
+
+
+def test_a_total_of_something_else_is_no_time(tmp_path: Path) -> None:
+    rows = "nodes,loop_s,total\n" + "".join(f"{n},{100 / n + 1:.4g},{480 * n}\n" for n in (1, 2, 4, 8, 16))
+    found = scan(table(tmp_path, "a.csv", rows))
+    assert [one.name for one in found.columns if one.role == "time"] == ["loop_s"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import evenly
 from evenly.errors import InputError, ReadError
 from evenly.readers.scanning import Measurements, scan
 from evenly.runs.cores import find_cores
@@ -167,6 +169,26 @@ def test_nodes_and_their_cores_in_words_are_counts(tmp_path: Path) -> None:
     rows = "".join(f"{n} Knoten ({48 * n} Kerne),{80 / n + 2}\n" for n in (1, 2, 4, 8))
     path.write_text(f"Ressourcen,Laufzeit [s]\n{rows}")
     assert scan(path).runs[""].configurations["Kerne"].tolist() == [48, 96, 192, 384]
+
+
+@pytest.mark.parametrize(
+    ("label", "names"),
+    [
+        (lambda n: f"{n} node, {48 * n} core", ["cores"]),
+        (lambda n: f"{n} node{'s' * (n > 1)}, {48 * n} cores", ["cores"]),
+        (lambda n: f"{n} Knoten, {48 * n} Kern(e)", ["Kerne"]),
+        (lambda n: f"{n} nœud(s), {48 * n} cœurs", ["cœurs"]),
+        (lambda n: f"{n} nodo(s), {48 * n} núcleos", ["núcleos"]),
+    ],
+)
+def test_counts_in_labels_may_be_in_the_singular(tmp_path: Path, label: Callable[[int], str], names: list[str]) -> None:
+    # nœud wasn't known for nodes, so both were kept and called weak scaling.
+    path = tmp_path / "runs.csv"
+    path.write_text("setup;time (s)\n" + "".join(f"{label(n)};{1000 / n + 3:.4g}\n" for n in (1, 2, 4, 8, 16)))
+    runs = evenly.read(path)
+    assert isinstance(runs, evenly.Runs)
+    assert runs.parameters == names
+    assert runs.configurations[names[0]].tolist() == [48, 96, 192, 384, 768]
 
 
 @pytest.mark.parametrize(

@@ -161,8 +161,9 @@ _LIMIT_NAMES = frozenset({
     "temps_limite", "temps_demandé", "temps_max", "tiempo_límite", "tiempo_limite", "tiempo_solicitado",
     "tempo_richiesto", "tempo_massimo", "tijdslimiet", "limit_czasu", "límite",
     "req'd_time", "runlimit", "run_limit",
-    "req_walltime", "walltime_req", "req_time", "reqtime", "zeitlimit", "zeitvorgabe", "limite", "limite_de_temps",
-    "limite_de_tiempo", "límite_de_tiempo", "limite_di_tempo", "tempo_limite", "allocated_time", "time_budget",
+    "req_walltime", "walltime_req", "req_time", "reqtime", "zeitlimit", "zeitgrenze", "zeitvorgabe", "limite",
+    "limite_de_temps", "limite_de_tiempo", "límite_de_tiempo", "limite_di_tempo", "tempo_limite", "allocated_time",
+    "time_budget",
 })  # fmt: skip
 #: Words of a limit, and those that a limit of time may have beside them.
 _LIMITS = frozenset({

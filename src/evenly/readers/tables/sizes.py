@@ -16,6 +16,7 @@ from evenly.readers.tables.number_texts import is_share
 from evenly.readers.tables.number_texts import number as number_in
 from evenly.readers.tables.roles import are_counted, words_of
 from evenly.readers.tables.states import name_key
+from evenly.readers.tables.unit_row import plural_of_count
 from evenly.runs.count_names import kind_of
 from evenly.runs.durations import is_duration
 
@@ -28,6 +29,8 @@ _NAMES_OF_RUNS = {*TITLES, "file", "log", "logfile", "filename"}
 #: Marks between words and numbers, and letters that stand for a count of cores, ranks or threads.
 _MARKS, _COUNTING = " _-=().,", ("n", "p", "t", "c", "r")
 _NUMBER = re.compile(r"(\d+(?:[kKMG](?![A-Za-z]))?)")
+#: A number and the word behind it: 1 node, 4 node(s).
+_COUNTED = re.compile(r"(?P<n>\d+\s?)(?P<word>[^\W\d_]+)(?:\((?:s|e|n|en|es)\))?")
 #: Sizes differ by so much, in so many rows, and nearly all of them; numbers of jobs do not.
 _REACH, _FEWEST, _NEARLY_ALL = 4.0, 3, 0.9
 #: Words of what is numbered, and has no size.
@@ -145,6 +148,7 @@ def _sizes_in(texts: list[str], bare: list[str]) -> tuple[list[_Size], list[str]
     Where they differ in a count and in something that is no size, return the counts, and what is left of the labels.
     `bare` are the labels without counts that other columns hold.
     """
+    texts, bare = ([_with_plurals(text) for text in each] for each in (texts, bare))
     if len(texts) < _FEWEST or not re.search(r"\d", texts[0]) or not re.search(r"[^\W\d_]|\^", texts[0]):
         return [], []
     if is_duration(texts[0]) or is_share(texts[0]) or len(set(texts)) < _NEARLY_ALL * len(texts):
@@ -156,6 +160,13 @@ def _sizes_in(texts: list[str], bare: list[str]) -> tuple[list[_Size], list[str]
     numbers = [place for place in varied if place % 2]
     is_only = len(varied) == 1
     found = {place: _size_at(parts, place, is_cut=bare != texts, is_only=is_only) for place in numbers}
+    for place, size in found.items():  # 2 cores beside 2 nodes
+        if (
+            size
+            and size.word
+            and any(beside in varied and size.word in parts[0][beside] for beside in (place - 1, place + 1))
+        ):
+            found[place] = None
     words = set(re.findall(r"[a-z]+", " ".join(parts[0][::2]).lower()))
     sizes = [size for size in found.values() if size]
     are_told_apart = len({size.word for size in sizes}) == len(sizes) == len(varied)
@@ -172,6 +183,16 @@ def _sizes_in(texts: list[str], bare: list[str]) -> tuple[list[_Size], list[str]
     if len(set(rest)) >= _NEARLY_ALL * len(rest):  # numbers of runs, or dates
         return ([], []) if any(size and place not in kept for place, size in found.items()) else ([*kept.values()], [])
     return [*kept.values()], rest if len(set(rest)) > 1 else []
+
+
+def _with_plurals(text: str) -> str:
+    """Return a label with the words of counts as many write them: 2 nodes of 1 node, 4 node(s)."""
+
+    def plural(found: re.Match[str]) -> str:
+        many = plural_of_count(found["word"])
+        return found["n"] + many if many else found[0]
+
+    return _COUNTED.sub(plural, text)
 
 
 def _is_named(size: _Size, text: str) -> bool:

@@ -19,7 +19,7 @@ State = Literal["ok", "failed", "timed out", "running"]
 _WORDS: dict[str, State] = {
     **dict.fromkeys((
         "ok", "success", "succeeded", "successful", "done", "completed", "passed", "pass", "finished", "erfolgreich",
-        "fertig", "beendet", "abgeschlossen", "terminé", "réussi", "completado", "terminado", "correcto",
+        "fertig", "erledigt", "beendet", "abgeschlossen", "terminé", "réussi", "completado", "terminado", "correcto",
         "completato", "riuscito",
     ), "ok"),
     **dict.fromkeys((
@@ -27,7 +27,7 @@ _WORDS: dict[str, State] = {
         "canceled", "node_fail", "out_of_memory", "out_of_me", "preempted", "boot_fail", "revoked", "special_exit",
         "stopped", "launch_failed", "out of memory", "node fail", "node failure", "diverged", "segfault",
         "segmentation fault", "dnf", "did not finish", "fehlgeschlagen", "abgebrochen", "abgestürzt", "fehler",
-        "échec", "échoué", "erreur",
+        "échec", "échoué", "erreur", "annulé", "interrompu", "abbruch",
         "fallido", "falló", "cancelado", "abortado", "fallito", "errore", "annullato",
     ), "failed"),
     **dict.fromkeys((
@@ -35,7 +35,7 @@ _WORDS: dict[str, State] = {
         "hit time limit", "time limit exceeded", "time limit reached", "ran into limit", "ran into time limit",
         "ran into the limit", "ran into walltime", "hit limit", "hit the limit", "limit reached", "reached limit",
         "reached time limit", "out of time", "over time", "zeitlimit", "zeitlimit erreicht", "zeitüberschreitung",
-        "limite de temps", "temps dépassé", "límite de tiempo", "limite di tempo",
+        "zeitgrenze", "limite de temps", "temps dépassé", "límite de tiempo", "limite di tempo",
     ), "timed out"),
     **dict.fromkeys((
         "running", "pending", "suspended", "requeued", "configuring", "completing", "resizing", "queued", "held",
@@ -69,6 +69,8 @@ _PERHAPS_STATES = frozenset({
     "result", "outcome", "verdict", "job_result", "run_result", "exit_reason", "end", "ended",
     "statut", "estado", "stato", "esito", "resultado", "ergebnis", "zustand", "résultat", "état",
 })  # fmt: skip
+#: Those of them that mean a state: one known word is enough.
+_STATES_IN_OTHER_WORDS = frozenset({"statut", "estado", "stato", "zustand", "état"})
 _EXIT_NAMES = frozenset({
     "exit", "exit_code", "exitcode", "exit_status", "exitstatus", "rc", "ret", "retcode", "ret_code", "returncode",
     "return_code", "error_code", "errorcode", "derived_exit_code", "derivedexitcode", "failed", "crashed",
@@ -143,8 +145,12 @@ def must_be_states(column: str, cells: Sequence[str]) -> bool:
     --------
     >>> must_be_states("result", ["ok", "ok", "mesh broken"]), must_be_states("result", ["sheared", "ok", "broken"])
     (True, False)
+    >>> must_be_states("Zustand", ["ok", "fest"]), must_be_states("Zustand", ["fest", "weich"])
+    (True, False)
     """
     key = name_key(column)
+    if key in _STATES_IN_OTHER_WORDS:
+        return any(is_state_word(cell) for cell in cells)
     if key in _PERHAPS_STATES:
         return 2 * sum(is_state_word(cell) for cell in cells) > len(cells)
     return key in ("status", "state")

@@ -43,6 +43,9 @@ _OTHER_PHASES = frozenset({
 })  # fmt: skip
 _WAITING = frozenset({"idle", "queue", "queued", "queuing", "wait", "waiting", "pending", "wartezeit", "attente"})
 _CLOCKS = frozenset({"wall", "walltime", "wallclock", "elapsed", "total", "real"})
+#: Names of the whole of several parts. It is a time if its ranks, among the runs, are like those of a part.
+_WHOLES = frozenset({"total", "totale", "overall", "whole", "sum", "all", "gesamt", "summe", "insgesamt", "totals"})
+_ALIKE = 0.8
 #: Words of the time of all cores together.
 _SUMMED_UP = frozenset({
     "aggregate", "aggregated", "summed", "cumulative", "accumulated", "kumuliert", "kumulierte", "cumulé", "cumulée",
@@ -328,6 +331,8 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
     if len(found) == 1 and not _is_usual(found[0]):
         found += [c for c in free if values.unit_of_time(c) and c not in found and not is_limit(c)]
     if len(found) == 1:
+        found += _wholes_beside(values, found[0], free)
+    if len(found) == 1:
         return found[0], "its name", None
     if not found:
         by_name = {c.lower(): c for c in free}
@@ -379,6 +384,27 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         values.path,
         f"{why}: pass time= (--time) with one of the columns {shown}, and unit= (--unit) if it isn't in seconds{wide}",
     )
+
+
+def _wholes_beside(values: Values, column: str, free: Sequence[str]) -> list[str]:
+    """Return columns called the total that may be the time of the whole run: never less than the column, and like it.
+
+    A total of something else, as of cores, doesn't fall when the time falls.
+    """
+    if set(name_key(column).split("_")) & (_CLOCKS | _WHOLES):
+        return []
+    may_be = [name for name in free if name != column and name_key(name) in _WHOLES and values.is_numeric(name)]
+    own = values.numbers(column)
+    found = []
+    for name in may_be:
+        whole = values.numbers(name)
+        known = np.isfinite(own) & np.isfinite(whole)
+        if known.sum() < 3 or (whole[known] < own[known]).any() or min(np.ptp(own[known]), np.ptp(whole[known])) == 0:
+            continue
+        ranks = [np.argsort(np.argsort(column[known])) for column in (own, whole)]
+        if np.asarray(np.corrcoef(ranks))[0, 1] > _ALIKE:
+            found.append(name)
+    return found
 
 
 def _refuse_rate_of_another(values: Values, cost: str, free: Sequence[str]) -> None:

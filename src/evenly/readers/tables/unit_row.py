@@ -20,6 +20,7 @@ from evenly.runs.units import SECONDS_PER, base_unit, to_base
 __all__ = [
     "are_units",
     "is_unit_of_time",
+    "plural_of_count",
     "unit_in_text",
     "with_cell_units",
     "with_counts",
@@ -121,7 +122,7 @@ def with_counts(cells: pd.DataFrame, asked: Collection[str]) -> tuple[pd.DataFra
         if _WITH_WORD.fullmatch(first) is None:  # most columns of long tables
             continue
         found = [_WITH_WORD.fullmatch(cell) for cell in column if cell.lower() not in others]
-        kinds = {_kind_of_cell(match[2]) if match else "" for match in found}
+        kinds = {kind_of(plural_of_count(match[2])) if match else "" for match in found}
         if len(kinds) != 1 or "" in kinds:
             continue
         changed[name] = ["1" if cell.lower() in _SERIAL else _WITH_WORD.sub(r"\1", cell) for cell in column]
@@ -135,9 +136,15 @@ def with_counts(cells: pd.DataFrame, asked: Collection[str]) -> tuple[pd.DataFra
     return (cells.assign(**changed).rename(columns=names) if changed else cells), notes
 
 
-def _kind_of_cell(word: str) -> str:
-    """Return what a word behind a number counts: cores, ranks, nodes; "" if nothing."""
-    return next((kind for end in ("", "s", "es") if (kind := kind_of(word + end))), "")
+def plural_of_count(word: str) -> str:
+    """Return the word for many of what a word behind a number counts: cores of core; "" if it counts nothing.
+
+    Examples
+    --------
+    >>> plural_of_count("core"), plural_of_count("Kern"), plural_of_count("nodes"), plural_of_count("steps")
+    ('cores', 'Kerne', 'nodes', '')
+    """
+    return next((word + end for end in ("", "s", "es", "e") if kind_of(word + end)), "")
 
 
 def _are_chosen(texts: Sequence[str]) -> bool:
