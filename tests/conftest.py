@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -41,12 +42,8 @@ LONG = (
     "tests/cli/commands/test_sensitivity.py", "tests/launch", "tests/space/test_constrained_walks.py",
     "tests/campaign/test_campaign.py",
 )  # fmt: skip
-#: Tests that run the same lines again and again, with other numbers. Tracing makes them up to three times as long, so
-#: that of each only the first case is traced.
-TRACED_ONCE = (
-    "tests/fdtd", "tests/parallel", "tests/decomposition/rebalancing", "tests/models/test_coverage.py",
-    "tests/models/extrapolation/test_beyond_the_range.py",
-)  # fmt: skip
+#: Tracing makes a test up to three times as long. The cases of a test mostly run the same lines: so many are traced.
+TRACED_CASES = 1
 
 
 def _is_in(path: str, places: tuple[str, ...]) -> bool:
@@ -56,16 +53,16 @@ def _is_in(path: str, places: tuple[str, ...]) -> bool:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep tests with ranks together, and a module's, which share fixtures; leave coverage out where it costs much."""
-    traced: set[str] = set()
+    traced: Counter[str] = Counter()
     for item in items:
         path = item.path.relative_to(ROOT).as_posix()
         item.add_marker(pytest.mark.xdist_group("ranks" if _is_in(path, WITH_RANKS) else path))
         function = item.nodeid.partition("[")[0]
-        if item.get_closest_marker("slow") or (_is_in(path, TRACED_ONCE) and function in traced):
+        if item.get_closest_marker("slow") or traced[function] >= TRACED_CASES:
             item.add_marker(pytest.mark.no_cover)
         if _is_in(path, LONG):
             item.add_marker(pytest.mark.long)
-        traced.add(function)
+        traced[function] += 1
 
 
 def _folder(variable: str, default: Path) -> Path:
