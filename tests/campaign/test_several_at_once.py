@@ -68,9 +68,15 @@ def test_one_alone_may_use_all_cores(tmp_path: Path) -> None:
 
 def test_no_run_gets_cores_that_others_have(tmp_path: Path) -> None:
     every = len(os.sched_getaffinity(0))
-    launcher = f"concurrent = 4\ncores_per_rank = '{{min(n, {every})}}'"
-    with Campaign(Study.load(study(tmp_path, launcher=launcher, values=f"[1, {every}]"))) as campaign:
+    launcher = f"concurrent = {2 * every}\ncores_per_rank = '{{min(n, {every})}}'"
+    with (
+        Campaign(Study.load(study(tmp_path, launcher=launcher, values=f"[1, {every}]"))) as campaign,
+        pytest.warns(
+            EvenlyWarning, match=rf"at most {every} of {2 * every} runs are made at once: evenly may use"
+        ) as said,
+    ):
         campaign.run()
+    assert len([one for one in said if "at once" in str(one.message)]) == 1
     runs = told(tmp_path)
     assert {n: len(cores) for n, cores, *_ in runs} == {"1": 1, str(every): every}
     for a in runs:

@@ -82,6 +82,7 @@ class Making:
         self._study, self._store, self._runner, self._limits = study, store, runner, limits
         self._crew = Crew[Run](study.program.placement.concurrent)
         self._checked: set[int] = set()
+        self._crowded = False  # whether it was said that fewer runs are made at once than asked for
         self._needed: dict[int, int] = {}
 
     @cached_property
@@ -169,6 +170,13 @@ class Making:
         there = launcher.cores()
         needed = {number: self._runner.cores_needed(configuration) for number, configuration in known.items()}
         self._needed |= needed
+        at_once = self._study.program.placement.concurrent
+        if there is not None and (least := min(needed.values())) * at_once > len(there) >= least and not self._crowded:
+            self._crowded = True
+            told = (
+                f"at most {len(there) // least} of {at_once} runs are made at once: evenly may use {len(there)} cores"
+            )
+            warnings.warn(EvenlyWarning(told), stacklevel=4)
         over = [number for number, cores in needed.items() if there is not None and cores > len(there)]
         if there is None or not over:
             return

@@ -261,12 +261,16 @@ def _check_works(about: Mapping[str, Sequence[_Told]], parameters: Sequence[str]
         missing = lines and 0 < len(some) < len(texts)
         if not (_differ(list(some.values())) or missing):
             continue
-        told = " and ".join(repr(_short(texts[solver][0].text)) for solver in some)
+        told = ", ".join(
+            repr(solver) if (text := texts[solver][0].text) == solver else f"{_short(text)!r} for {solver}"
+            for solver in some
+        )
         lacking = f", and nothing for {', '.join(name for name in texts if name not in some)}" if missing else ""
+        where, how = "lines beside tables" if lines else "names", "may be" if missing else "are"
         raise InputError(
-            f"{told} {'tells' if len(some) == 1 else 'tell'}{'' if lines else ' by their names'} that the times of the "
-            f"solvers are of different work{lacking}: give the time of one step of the coupled run for each; or, if "
-            f"the times are those already, name the parameters, as in --parameters {','.join(parameters)}"
+            f"the {where} tell that the times of the solvers {how} of different work ({told}{lacking}): give the time "
+            "of one step of the coupled run for each; or, if the times are those already, name the parameters, as in "
+            f"--parameters {','.join(parameters)}"
         )
 
 
