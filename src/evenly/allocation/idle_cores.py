@@ -31,7 +31,7 @@ def why_idle(problem: Problem, cores: Mapping[str, int]) -> str:
     """
     reasons = [_bound(problem.curves[name], cores[name], problem.cores) for name in critical(problem, cores)]
     found = [reason for reason in reasons if reason is not None]
-    return "; ".join(found) if found else "they would not make a step faster"
+    return "; ".join(found) if found else "by the solvers' curves, they would not make a step faster"
 
 
 def critical(problem: Problem, cores: Mapping[str, int]) -> list[str]:

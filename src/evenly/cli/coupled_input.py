@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Collection, Sequence
 from itertools import combinations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from evenly.cli.console import note
 from evenly.cli.input_paths import why_unread
 from evenly.cli.same_work import check_same_work
+from evenly.cli.texts_about import Texts, texts_about
 from evenly.errors import InputError, option_text
 from evenly.readers.tables.columns import is_part, measured, unit_of_time
 from evenly.readers.tables.states import name_key
@@ -38,6 +40,17 @@ _WHOLE_RUNS = _WHOLES | {
 #: So many equal times can't be chance.
 _FEWEST = 3
 _WITHOUT_WAITING = "give the time of each without its waiting; if they are that, evenly allocate --no-waiting says so"
+_WAITING = re.compile(r"wait(?:s|ing)?|waittimes?|warte(?:n|zeit|zeiten)|attente|espera|attesa")
+_NOT = frozenset({
+    "without", "no", "not", "excluding", "excl", "excluded", "minus", "less", "subtracted", "removed", "ohne", "kein",
+    "keine", "abgezogen", "sans", "hors", "sin", "senza", "nicht",
+})  # fmt: skip
+#: Words by which versions of one solver differ.
+_VERSIONS = frozenset({
+    "old", "new", "copy", "backup", "bak", "alt", "neu", "orig", "original", "final", "before", "after", "vorher",
+    "nachher", "kopie", "v", "version", "previous", "latest", "ancien", "nouveau",
+})  # fmt: skip
+_OLD = frozenset({"old", "copy", "backup", "bak", "alt", "orig", "original", "before", "kopie", "previous", "ancien"})
 #: Timers of one wait differ by less than this share, and times of several runs by so many times more.
 _TIMERS, _VARIED = 0.06, 10
 
@@ -60,31 +73,53 @@ def check_coupled(learned: Learned, *, chosen: bool, no_waiting: bool = False, s
     ------
     InputError
         If the table of a solver can't be read, or the whole run would be a solver. If steps are of different work, or
-        times contain the waiting. If a row
-        seems to be wrong.
+        times contain the waiting. If a row seems to be wrong.
     """
-    if unsure := [name for name, model in learned.models.items() if model.training_.get("outliers", {}).get("few")]:
-        raise InputError(
-            f"a row of {unsure[0] or 'the runs'} is far off the others (see the note above), and the plan would follow "
-            "it: correct it, or leave it out; if it is right, --outliers keep says so"
-        )
     found = learned.found
     if found is None:
         return
     check_inputs(found, [*learned.models])
     _check_nobody_missing(found, learned)
     if len(learned.models) < 2:
+        _check_rows(learned)
         return
-    if wholes := [name for name in learned.models if name.lower() in _WHOLES and len(learned.models) > 2]:
+    if wholes := [name for name in learned.models if _is_whole(name) and len(learned.models) > 2]:
         raise InputError(
             f"{wholes[0]!r} seems to be the whole of the coupled run, and no solver: leave it out with --without "
-            f"{wholes[0]}; if it is a solver, give it another name"
+            f"{shlex.quote(wholes[0])}; if it is a solver, give it another name"
         )
+    about = texts_about(learned.runs, found)
     _check_no_sum(learned)
-    check_same_work(learned.runs, found, chosen=chosen, step_days=step_days)
-    _check_waiting(learned, no_waiting=no_waiting)
+    _check_no_twins(learned, no_waiting=no_waiting)
+    check_same_work(learned.runs, found, about, chosen=chosen, step_days=step_days)
+    _check_waiting(learned, about, no_waiting=no_waiting)
     if not (no_waiting or found.placed):  # CESM's times are those of each component
         _check_balance(learned)
+    _check_rows(learned)
+
+
+def _is_whole(name: str) -> bool:
+    """Tell whether a solver is called as the whole of a coupled run.
+
+    Examples
+    --------
+    >>> [_is_whole(name) for name in ("total", "whole model", "Gesamtmodell", "total_water", "ocean")]
+    [True, True, True, True, False]
+    """
+    words = re.findall(r"[^\W\d_]+", name.lower())
+    return any(word in _WHOLES - {"all", "sum"} or word.startswith("gesamt") for word in words) or words in (
+        ["all"],
+        ["sum"],
+    )
+
+
+def _check_rows(learned: Learned) -> None:
+    """Refuse runs with a row that seems to be wrong, as models say that few rows tell."""
+    if unsure := [name for name, model in learned.models.items() if model.training_.get("outliers", {}).get("few")]:
+        raise InputError(
+            f"a row of {unsure[0] or 'the runs'} is far off the others (see the note above), and the plan would follow "
+            "it: correct it, or leave it out; if it is right, --outliers keep says so"
+        )
 
 
 def from_tables(learned: Learned) -> bool:
@@ -213,31 +248,74 @@ def _check_no_sum(learned: Learned) -> None:
         if np.allclose(values, everything - values, rtol=_TIMERS / 3, atol=0):
             raise InputError(
                 f"the times of {name!r} are the sums of those of the others, as those of the whole coupled run are: "
-                f"leave it out with --without {name}; if it is a solver, give its times apart"
+                f"leave it out with --without {shlex.quote(name)}; if it is a solver, give its times apart"
             )
 
 
-def _check_waiting(learned: Learned, *, no_waiting: bool) -> None:
-    """Refuse times of one table that are the same for all solvers: each contains the waiting for the others."""
+def _check_no_twins(learned: Learned, *, no_waiting: bool) -> None:
+    """Ask about two solvers of the same times, to the last digit, and about names such as atm_old and atm_new."""
     import numpy as np
 
-    times = [np.sort(runs.values) for runs in learned.runs.values()]
-    sources = {source for runs in learned.runs.values() for source in runs.to_frame()["source"]}
-    alike = len(sources) == 1 and len({len(one) for one in times}) == 1 and len(times) > 1 and len(times[0]) >= _FEWEST
-    if (
-        alike
-        and not no_waiting
-        and all(np.allclose(one, times[0], rtol=1e-6, atol=0) for one in times[1:])
-        and np.ptp(times[0]) > 0
-    ):
-        raise InputError(
-            f"the times of {', '.join(learned.runs)} are the same, as times are that contain the waiting for each "
-            f"other: {_WITHOUT_WAITING}"
-        )
+    for first, second in combinations(learned.runs, 2):
+        one, other = learned.runs[first].values, learned.runs[second].values
+        same = len(one) == len(other) >= _FEWEST and np.array_equal(np.sort(one), np.sort(other), equal_nan=True)
+        if (same and np.ptp(one) > 0 and not no_waiting) or _are_versions(first, second):
+            older = max((first, second), key=lambda name: (bool(_OLD & set(re.findall(r"[a-z]+", name.lower()))), name))
+            why = "have the same times in all runs" if same else "may be two versions of one solver"
+            raise InputError(
+                f"{first} and {second} {why}: if they are one solver, leave one out, as --without "
+                f"{shlex.quote(older)}; if these are the times of a whole step, with the waiting, give those of each "
+                "without it; if both are right, --no-waiting says so"
+                if same
+                else f"{first} and {second} {why}: if so, leave one out, as --without {shlex.quote(older)}; if they "
+                "are two solvers, give them names without words such as old and new"
+            )
+
+
+def _are_versions(first: str, second: str) -> bool:
+    """Tell whether two names differ in words of versions only.
+
+    Examples
+    --------
+    >>> _are_versions("atm_old", "atm_new"), _are_versions("atm (copy)", "atm"), _are_versions("atm1", "atm2")
+    (True, True, False)
+    """
+    one, other = (set(re.findall(r"[^\W\d_]+", name.lower())) for name in (first, second))
+    return one != other and (one ^ other) <= _VERSIONS and bool(one & other)
+
+
+def _check_waiting(learned: Learned, about: Texts, *, no_waiting: bool) -> None:
+    """Ask about times that may contain the waiting for others by what stands beside them, and by other columns."""
+    if no_waiting:
+        return
+    for solver in learned.runs:
+        told = next((one.text for one in about.all_of(solver) if _tells_waiting(one.text)), "")
+        if told:
+            raise InputError(f"{told!r} tells that times contain the waiting for other solvers: {_WITHOUT_WAITING}")
     waits = {name for runs in learned.runs.values() for name in runs.quantities if "wait" in name.lower()}
     own = {name for runs in learned.runs.values() for name in ("coupling", "solving") if name in runs.quantities}
-    if waits and not own:
-        note(f"{', '.join(sorted(waits))} isn't subtracted from the times: they must be those without the waiting")
+    asked = learned.found is not None and any(
+        "--time" in one.why for one in learned.found.columns if one.role == "time"
+    )
+    if waits and not own and not asked:
+        raise InputError(
+            f"whether the times contain {', '.join(sorted(waits))} is open: {_WITHOUT_WAITING}; --time says which "
+            "column to learn"
+        )
+
+
+def _tells_waiting(text: str) -> bool:
+    """Tell whether a text says that times contain the waiting.
+
+    Examples
+    --------
+    >>> _tells_waiting("includes waiting for atm"), _tells_waiting("without waiting"), _tells_waiting("with_waiting")
+    (True, False, True)
+    >>> _tells_waiting("Zeiten ohne Wartezeit"), _tells_waiting("waiting time already subtracted")
+    (False, False)
+    """
+    words = re.findall(r"[^\W\d_]+", text.lower())
+    return any(_WAITING.fullmatch(word) for word in words) and not set(words) & _NOT
 
 
 def _check_balance(learned: Learned) -> None:

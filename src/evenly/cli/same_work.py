@@ -7,25 +7,24 @@ said, beside what is assumed: all times are those of the same step of the couple
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from evenly.cli.console import note
 from evenly.cli.layout_input import days_of_time
-from evenly.errors import EvenlyError, InputError
+from evenly.cli.texts_about import Texts
+from evenly.errors import InputError
 from evenly.readers.tables.per_work import is_label_of_work, is_of_a_step, is_step_length, time_of_work
+from evenly.readers.tables.works import Work, differ, works_in
 from evenly.runs.count_names import kind_of
 
 if TYPE_CHECKING:
     from evenly.readers import Measurements
     from evenly.runs.runs import Runs
 
-__all__ = ["WORK", "Work", "check_same_work", "works_in"]
+__all__ = ["WORK", "check_same_work"]
 
 #: Words of counts of the work of a run: times of different amounts of work can't be compared.
 WORK = frozenset({
@@ -42,98 +41,12 @@ _OWN_SETTINGS = frozenset({
     "level", "levels", "order", "threads", "version", "code", "model", "compiler", "machine", "system", "cluster",
     "program", "name",
 })  # fmt: skip
-_HOUR = r"h|hrs?|hours?|stunden?|heures?|horas?|ore"
-_DAY = r"d|days?|tage?n?|jours?|d[ií]as?|giorn[oi]"
-_MONTH = r"mon|mo|mths?|months?|monate?n?|mois|mes(?:es)?|mes[ei]"
-_YEAR = r"y|yrs?|years?|jahre?n?|ans?|años?|ann[oi]"
-_STEPS = (
-    r"steps?|timesteps?|(?:zeit)?schritte?n?|iterations?|iterationen|windows?|intervals?|couplings?|cycles?|zyklen|"
-    r"pas|pasos?|pass[oi]"
-)
-#: Days of what a name tells; of steps, nobody knows.
-_DAYS = {_HOUR: 1 / 24, _DAY: 1.0, _MONTH: 365 / 12, _YEAR: 365.0}
-_OF_MODEL = r"(?:coupling|time|model|simulated|simulierten?)"
-#: ``10days``, ``5-day``, ``n_days30``, ``month``.
-_IN_NAMES = re.compile(
-    rf"(?<![a-z0-9.])(?:(?P<count>\d+)[\s_-]?(?P<unit>{_HOUR}|{_DAY}|{_MONTH}|{_YEAR}|{_STEPS})"
-    rf"|n?_?(?P<before>{_HOUR}|{_DAY}|{_MONTH}|{_YEAR}|{_STEPS})[\s_-]?(?P<number>\d+)"
-    r"|(?P<one>day|month|year|tag|monat|jahr|jour|mois))(?![a-z0-9])",
-    re.IGNORECASE,
-)
-#: ``5-day run``, ``20 coupling intervals``, ``days = 5``, ``a simulated month``.
-_IN_LINES = re.compile(
-    rf"(?<![a-z0-9.])(?:(?P<count>\d+)[\s_-]?(?:{_OF_MODEL}\s)?(?P<unit>{_DAY}|{_MONTH}|{_YEAR}|{_STEPS})"
-    r"|(?P<before>days|months|years|tage|monate|jahre|jours|mois|d[ií]as|meses|años|giorni|mesi|anni|n?steps|schritte|"
-    r"iterations)[\s:=]+(?P<number>\d+)"
-    rf"|(?:{_OF_MODEL}|one|per|ein(?:en?|em)?|un|une)\s(?P<one>day|month|year|tag|monat|jahr|jour|mois|mes|d[ií]a|año))"
-    r"(?![a-z0-9])",
-    re.IGNORECASE,
-)
-#: Dimensions, as in ``ocean_3d`` and ``d3``.
-_DIMENSIONS = re.compile(r"[23]d|d[23]|[hdy]\d+", re.IGNORECASE)
-#: A month has 28 to 31 days.
-_ALIKE = 1.09
 #: So much of a line is quoted.
 _QUOTED = 60
 
 
-@dataclass(frozen=True, order=True)
-class Work:
-    """An amount of work: days, or steps of some kind.
-
-    Parameters
-    ----------
-    unit : str
-        ``"days"``, or a word as it is written: ``"steps"``.
-    count : float
-        How many.
-    """
-
-    unit: str
-    count: float
-
-    def is_like(self, other: Work) -> bool:
-        """Tell whether two amounts may be the same: a month has 28 to 31 days."""
-        return self.unit == other.unit and max(self.count, other.count) <= _ALIKE * min(self.count, other.count)
-
-
-@dataclass(frozen=True)
-class _Told:
-    """What stands somewhere about a solver: in the name of itself, a file or a folder, or in a line beside a table."""
-
-    text: str
-    is_line: bool = False
-
-    @property
-    def works(self) -> list[Work]:
-        return works_in(self.text, is_line=self.is_line)
-
-
-def works_in(text: str, *, is_line: bool = False) -> list[Work]:
-    """Return the amounts of work that a name tells, or a line of text.
-
-    Examples
-    --------
-    >>> works_in("atm_10days"), works_in("ocn-1yr"), works_in("ice_3d"), works_in("x_500steps")
-    ([Work(unit='days', count=10.0)], [Work(unit='days', count=365.0)], [], [Work(unit='steps', count=500.0)])
-    >>> works_in("a 5-day run of 20 coupling intervals", is_line=True), works_in("ocn_month") == works_in("ocn_1mon")
-    ([Work(unit='days', count=5.0), Work(unit='intervals', count=20.0)], True)
-    >>> works_in("days = 3, measured on an 8-core node", is_line=True)
-    [Work(unit='days', count=3.0)]
-    """
-    found = []
-    for match in (_IN_LINES if is_line else _IN_NAMES).finditer(text):
-        if _DIMENSIONS.fullmatch(match[0]):
-            continue
-        unit = (match["unit"] or match["before"] or match["one"]).lower()
-        count = float(match["count"] or match["number"] or 1)
-        days = next((days for words, days in _DAYS.items() if re.fullmatch(words, unit)), None)
-        found.append(Work("days", count * days) if days else Work(unit.rstrip("s") + "s", count))
-    return [work for work in found if work.count > 0]
-
-
 def check_same_work(
-    runs: Mapping[str, Runs], found: Measurements, *, chosen: bool, step_days: float | None = None
+    runs: Mapping[str, Runs], found: Measurements, about: Texts, *, chosen: bool, step_days: float | None = None
 ) -> None:
     """Refuse times of solvers that are of different work, and say what is assumed where nothing tells the work.
 
@@ -143,6 +56,8 @@ def check_same_work(
         The runs of each solver.
     found : Measurements
         Where they were read.
+    about : Texts
+        What stands about the solvers.
     chosen : bool
         Whether the user named the parameters: then nothing but the times tells the work.
     step_days : float, optional
@@ -172,8 +87,8 @@ def check_same_work(
         return
     shared = ""
     if not chosen:
-        about = {solver: list(_told_about(solver, runs)) for solver in runs}
         _check_works(about, next(iter(runs.values())).parameters)
+        _check_lines_of_all(about, next(iter(runs.values())).parameters)
         other += _names_that_differ(about) + _lines_that_differ(about)
         shared = "" if any(is_of_a_step(name) for name in days) else _work_of_all(about, found, step_days)
     although = f", although {'; '.join(other)}" if other else ""
@@ -202,9 +117,10 @@ def _settings_that_differ(runs: Mapping[str, Runs], *, of_steps: bool) -> list[s
             for solver, value in of_solvers.items()
         ) + "".join(f", not told for {solver}" for solver in not_told)
         words = set(re.split(r"[\s_\-.()\[\]]+", name.lower()))
-        by_name = bool(words & WORK) or words >= {"run", "length"} or (of_steps and is_step_length(name))
+        by_name = is_step_length(name) if of_steps else bool(words & WORK) or words >= {"run", "length"}
+        by_name |= any(one.quantities.get(name) == "s" for one in runs.values())  # a length of time that is no result
         texts = [value for value in of_solvers.values() if isinstance(value, str)]
-        by_label = any(map(is_label_of_work, texts)) or _differ([works_in(text) for text in texts])
+        by_label = any(map(is_label_of_work, texts)) or differ([works_in(text) for text in texts])
         if by_name or by_label:
             raise InputError(
                 f"{name} is {told}, so that their times are of different work: give the time of one step of the "
@@ -219,54 +135,22 @@ def _parameters(runs: Mapping[str, Runs]) -> set[str]:
     return {name for one in runs.values() for name in one.parameters}
 
 
-def _told_about(solver: str, runs: Mapping[str, Runs]) -> Iterator[_Told]:
-    """Yield the solver's name, those of its own files and their folders, and the lines about it."""
-    yield _Told(solver)
-    sources = {name: {str(path) for path in one.to_frame()["source"]} for name, one in runs.items()}
-    all_paths = sorted(set().union(*sources.values()))
-    above = os.path.commonpath([Path(path).resolve().parent for path in all_paths]) if all_paths else ""
-    for path in sorted(sources[solver]):
-        shared = any(path in paths for name, paths in sources.items() if name != solver)
-        if not shared:
-            yield _Told(Path(path).name.split(".")[0])
-            for folder in Path(path).resolve().parent.relative_to(above).parts:
-                yield _Told(folder)
-        lines, own = _lines_around(Path(path), solver)
-        for line in lines:
-            named = {name for name in runs if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", line, re.IGNORECASE)}
-            if named == {solver} or (not named and (own or not shared)):
-                yield _Told(line, is_line=True)
-
-
-def _lines_around(path: Path, solver: str) -> tuple[list[str], bool]:
-    """Return the lines beside a file's table, or in the solver's own sheet, and whether they are its own."""
-    from evenly.readers.tables.cell_files import Cells, read_cells
-
-    for sheet in (solver, None):
-        try:
-            cells = read_cells(path, sheet)
-        except EvenlyError:  # there is no such sheet, or there are several
-            continue
-        if isinstance(cells, Cells):
-            own = sheet is not None and path.suffix.lower().startswith(".xls")
-            return [line.strip().strip("#%/! ") for line in cells.around], own
-    return [], False
-
-
-def _check_works(about: Mapping[str, Sequence[_Told]], parameters: Sequence[str]) -> None:
+def _check_works(about: Texts, parameters: Sequence[str]) -> None:
     """Refuse works that differ: of all that tell any in their names, or in lines; in lines, all must tell the same."""
     for lines in (False, True):
-        texts = {solver: [one for one in told if one.is_line == lines and one.works] for solver, told in about.items()}
+        texts = {
+            solver: [one for one in told if one.is_line == lines and one.works] for solver, told in about.of.items()
+        }
         some = {solver: [work for one in its for work in one.works] for solver, its in texts.items() if its}
         missing = lines and 0 < len(some) < len(texts)
-        if not (_differ(list(some.values())) or missing):
+        if not (differ(list(some.values())) or missing):
             continue
         told = ", ".join(
             repr(solver) if (text := texts[solver][0].text) == solver else f"{_short(text)!r} for {solver}"
             for solver in some
         )
         lacking = f", and nothing for {', '.join(name for name in texts if name not in some)}" if missing else ""
-        where, how = "lines beside tables" if lines else "names", "may be" if missing else "are"
+        where, how = "lines or cells" if lines else "names", "may be" if missing else "are"
         raise InputError(
             f"the {where} tell that the times of the solvers {how} of different work ({told}{lacking}): give the time "
             "of one step of the coupled run for each; or, if the times are those already, name the parameters, as in "
@@ -274,12 +158,26 @@ def _check_works(about: Mapping[str, Sequence[_Told]], parameters: Sequence[str]
         )
 
 
-def _work_of_all(about: Mapping[str, Sequence[_Told]], found: Measurements, step_days: float | None) -> str:
+def _check_lines_of_all(about: Texts, parameters: Sequence[str]) -> None:
+    """Ask about a line that tells several amounts of work: ``5 days for atm, 30 days for ocn``."""
+    for one in about.shared:
+        by_unit: dict[str, list[Work]] = {}
+        for work in one.works:
+            by_unit.setdefault(work.unit, []).append(work)
+        if any(differ([[work] for work in works]) for works in by_unit.values()):
+            raise InputError(
+                f"{_short(one.text)!r} tells several amounts of work, so that the times of the solvers may be of "
+                "different work: give the time of one step of the coupled run for each; or, if the times are those "
+                f"already, name the parameters, as in --parameters {','.join(parameters)}"
+            )
+
+
+def _work_of_all(about: Texts, found: Measurements, step_days: float | None) -> str:
     """Return the simulated days that the times of all solvers are of, in words; refuse others that the user says."""
     columns = [(one.name, one.only_value) for one in found.columns if one.only_value]
     texts = [f"{name}: {value}" for name, value in columns if works_in(f"{value} {name}")]
     told = [(text, works_in(" ".join(reversed(text.split(": "))))) for text in texts]
-    told += [(one.text, one.works) for its in about.values() for one in its]
+    told += [(one.text, one.works) for its in (*about.of.values(), about.shared) for one in its]
     days = {work.count: text for text, works in told for work in works if work.unit == "days"}
     if len(days) != 1:
         return ""
@@ -293,22 +191,14 @@ def _work_of_all(about: Mapping[str, Sequence[_Told]], found: Measurements, step
     return f", with {count:g} simulated days ({_short(text)})"
 
 
-def _differ(works: Sequence[Sequence[Work]]) -> bool:
-    """Tell whether some texts tell works that others don't."""
-    told = [sorted(set(one)) for one in works]
-    return any(
-        len(one) != len(told[0]) or not all(a.is_like(b) for a, b in zip(one, told[0], strict=True)) for one in told[1:]
-    )
-
-
-def _names_that_differ(about: Mapping[str, Sequence[_Told]]) -> list[str]:
+def _names_that_differ(about: Texts) -> list[str]:
     """Return a sentence about parts of names that not all have: of files, folders and solvers.
 
     Parts without a number count if several solvers have them: those of one may be its name.
     """
     parts = {
         solver: {part for one in told if not one.is_line for part in _several(re.split(r"[\s_\-.]+", one.text))}
-        for solver, told in about.items()
+        for solver, told in about.of.items()
     }
     having = Counter(part for its in parts.values() for part in its)
     own = [
@@ -317,7 +207,7 @@ def _names_that_differ(about: Mapping[str, Sequence[_Told]]) -> list[str]:
         for part in sorted(its)
         if having[part] < len(parts) and (having[part] > 1 or re.search(r"\d", part))
     ]
-    return [f"names differ in {', '.join(dict.fromkeys(own))}"] if own else []
+    return [f"only some names have {', '.join(dict.fromkeys(own))}"] if own else []
 
 
 def _several(parts: Sequence[str]) -> Iterable[str]:
@@ -325,7 +215,7 @@ def _several(parts: Sequence[str]) -> Iterable[str]:
     return parts if len(parts) > 1 else ()
 
 
-def _lines_that_differ(about: Mapping[str, Sequence[_Told]]) -> list[str]:
+def _lines_that_differ(about: Texts) -> list[str]:
     """Return a sentence about the lines beside tables, if not all say the same, but for the solver's name."""
     lines = {
         solver: [
@@ -333,12 +223,12 @@ def _lines_that_differ(about: Mapping[str, Sequence[_Told]]) -> list[str]:
             for one in told
             if one.is_line
         ]
-        for solver, told in about.items()
+        for solver, told in about.of.items()
     }
     common = set.intersection(*(set(its) for its in lines.values()))
     own = {solver: [line for line in its if line not in common] for solver, its in lines.items()}
     told = [f"{_short(its[0])!r} for {solver}" for solver, its in own.items() if its]
-    return [f"lines beside the tables differ: {', '.join(told)}"] if told else []
+    return [f"lines or cells differ: {', '.join(told)}"] if told else []
 
 
 def _short(text: str) -> str:

@@ -66,6 +66,11 @@ def test_a_saved_model_is_taken_with_its_runs(evenly: Evenly, scaling: str) -> N
 
 def test_coupled_solvers_share_cores(evenly: Evenly, scaling: str) -> None:
     Path("b.csv").write_text(Path(scaling).read_text())
+    twins = evenly("report", scaling, "b.csv", *LAW, "--cores", "8", "-o", "page.html")
+    assert (twins.code, "--without b" in twins.err) == (2, True)
+    (head, *rows) = Path(scaling).read_text().splitlines()
+    alike = [f"{row.rpartition(',')[0]},{float(row.rpartition(',')[2]) * 1.0001}" for row in rows]
+    Path("b.csv").write_text("\n".join([head, *alike]) + "\n")
     shown = evenly("report", scaling, "b.csv", *LAW, "--cores", "8", "--json", "--next", "0", "-o", "page.html")
     assert shown.json["plan"]["cores"] == {"a": 4, "b": 4}
     assert "side by side" in shown.err or "side by side" in str(shown.json)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -133,8 +135,8 @@ def test_settings_that_tell_other_work_are_asked_about(evenly: Evenly, column: s
     ("text", "path", "said"),
     [
         ("{table}", "runs/{solver}.csv", "same step of the coupled run\n"),
-        ("# of May to {days} July\n{table}", "runs/{solver}.csv", "lines beside the tables differ: 'of May to 5 July'"),
-        ("{table}", "runs/{solver}_x{days}.csv", "although names differ in x5, x30"),
+        ("# of May to {days} July\n{table}", "runs/{solver}.csv", "lines or cells differ: 'of May to 5 July'"),
+        ("{table}", "runs/{solver}_x{days}.csv", "although only some names have x5, x30"),
         ("# git tag v1.2, an 8-core node\n{table}", "runs/{solver}.csv", "same step of the coupled run\n"),
         ("# a 5-day run\n{table}", "runs/{solver}.csv", "with 5 simulated days (a 5-day run)\n"),
     ],
@@ -194,3 +196,91 @@ def test_titles_of_sheets_that_tell_other_work_are_asked_about(evenly: Evenly) -
     shown = evenly("allocate", "runs.xlsx", "--cores", "1000", "-O", "sheet=*")
     assert shown.code == 2
     assert "different work" in shown.err
+
+
+def _long(column: str = "", values: dict[str, str] | None = None, *, blocks: dict[str, str] | None = None) -> str:
+    rows = []
+    for solver in SOLVERS:
+        rows += [blocks[solver]] if blocks else []
+        value = f"{values[solver]}," if values else ""
+        rows += [f"{solver},{value}{line}" for line in _table(solver).splitlines()[1:]]
+    return "\n".join([f"component,{column + ',' if column else ''}cores,time_s", *rows]) + "\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# atm: 5 days; ocn: 30 days; ice: 5 days\n" + _long(),
+        _long() + "# the atm and ice runs simulate 5 days, the ocn runs 30 days\n",
+        _long(blocks={"atm": "# 100 steps", "ocn": "# 600 steps", "ice": "# 100 steps"}),
+        _long("run", {"atm": "5 days", "ocn": "30 days", "ice": "5 days"}),
+        _long("comment", {"atm": "5 days each", "ocn": "30 days each", "ice": "5 days each"}),
+        _long("length", {"atm": "5 days", "ocn": "30 days", "ice": "5 days"}),
+        "# times of atm in s, of ocn in min\n" + _long().replace("time_s", "time"),
+        _long().replace("ocn,", "ocn*,") + "# * for 30 days\n",
+    ],
+)
+def test_one_table_that_tells_other_work_is_asked_about(evenly: Evenly, text: str) -> None:
+    Path("t.csv").write_text(text)
+    shown = evenly("allocate", "t.csv", "--cores", "1000")
+    assert shown.code == 2
+    assert re.search(r"different work|unit of 'time' is open", " ".join(shown.err.split()))
+
+
+def test_notes_beside_the_tables_count(evenly: Evenly) -> None:
+    _files(lambda solver, days: _table(solver))
+    Path("runs/README.txt").write_text("The ocean was run for 30 days: ocn 30 days, atm and ice 5 days.\n")
+    shown = evenly("allocate", "runs", "--cores", "1000")
+    assert shown.code == 2
+    assert "several amounts of work" in " ".join(shown.err.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "path"),
+    [
+        ("# includes waiting for atm\n", "runs/{solver}.csv"),
+        ("", "with_waiting/{solver}.csv"),
+        ("# mit Wartezeit\n", "runs/{solver}.csv"),
+    ],
+)
+def test_waiting_in_words_is_asked_about(evenly: Evenly, line: str, path: str) -> None:
+    _files(
+        lambda solver, days: (line if solver == "ocn" else "") + _table(solver), path if line else "runs/{solver}.csv"
+    )
+    if not line:
+        Path("runs/with_waiting").mkdir()
+        Path("runs/ocn.csv").rename("runs/with_waiting/ocn.csv")
+    shown = evenly("allocate", "runs", "--cores", "1000")
+    assert shown.code == 2
+    assert "contain the waiting" in " ".join(shown.err.split())
+    assert evenly("allocate", "runs", "--cores", "1000", "--no-waiting").code == 0
+
+
+def test_times_without_waiting_are_those_that_are_wanted(evenly: Evenly) -> None:
+    _files(lambda solver, days: "# without waiting for others\n" + _table(solver))
+    assert evenly("allocate", "runs", "--cores", "1000").code == 0
+
+
+@pytest.mark.parametrize(("first", "second", "out"), [("atm", "atm (copy)", "atm (copy)"), ("ocn", "nemo", "ocn")])
+def test_one_solver_under_two_names_is_asked_about(evenly: Evenly, first: str, second: str, out: str) -> None:
+    _files(lambda solver, days: _table(solver))
+    Path("runs", f"{second}.csv").write_text(_table(first))
+    shown = evenly("allocate", "runs", "--cores", "1000")
+    assert shown.code == 2
+    assert f"--without {shlex.quote(out)}" in " ".join(shown.err.split())
+    assert evenly("allocate", "runs", "--cores", "1000", "--without", out).code == 0
+
+
+def test_versions_of_one_solver_are_asked_about(evenly: Evenly) -> None:
+    _files(lambda solver, days: _table(solver))
+    Path("runs/atm.csv").rename("runs/atm_old.csv")
+    Path("runs/atm_new.csv").write_text(_table("atm").replace("1", "2"))
+    shown = evenly("allocate", "runs", "--cores", "1000")
+    assert shown.code == 2
+    assert "--without atm_old" in shown.err
+
+
+def test_counts_of_steps_do_not_matter_to_times_of_a_step(evenly: Evenly) -> None:
+    text = _long("n_steps", {"atm": "100", "ocn": "500", "ice": "100"}).replace("time_s", "s_per_step")
+    Path("t.csv").write_text(text)
+    assert evenly("allocate", "t.csv", "--cores", "1000").code == 0

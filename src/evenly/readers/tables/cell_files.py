@@ -83,6 +83,8 @@ class Cells:
         Whether semicolons stand between the cells, as where commas are decimal marks.
     around : sequence of str
         The lines above and below the table.
+    places : sequence of int
+        The number of each of them in a text.
     """
 
     frame: pd.DataFrame
@@ -93,6 +95,7 @@ class Cells:
     first: tuple[str, ...] = ()
     semicolons: bool = False
     around: Sequence[str] = ()
+    places: Sequence[int] = ()
 
 
 def looks_like_table(path: Path) -> bool:
@@ -170,9 +173,10 @@ def read_cells(path: Path, sheet: str | None = None, table: str | None = None) -
         lost = (Skipped(path, f"{parsed.cut}: that row is left out", line=len(content)),)
     elif is_unended(content):
         notes.append(UNENDED)
+    around = _around(content, parsed)
     return Cells(
         parsed.frame, parsed.lines, notes=tuple(notes), skipped=lost, first=first, semicolons=parsed.delimiter == ";",
-        around=_around(content, parsed),
+        around=[*around.values()], places=[*around],
     )  # fmt: skip
 
 
@@ -204,10 +208,10 @@ def plain_cells(cells: Cells, options: TableOptions) -> Cells:
     return Cells(frame, rows, units | in_cells, notes, semicolons=cells.semicolons, around=cells.around)
 
 
-def _around(content: Sequence[str], table: Delimited) -> list[str]:
-    """Return the lines of a text that are no rows of its table, nor its header."""
+def _around(content: Sequence[str], table: Delimited) -> dict[int, str]:
+    """Return the lines of a text that are no rows of its table, nor its header, by their numbers."""
     rows = {table.header, *table.lines.tolist()}
-    return [line for number, line in enumerate(content, start=1) if number not in rows and line.strip()]
+    return {number: line for number, line in enumerate(content, start=1) if number not in rows and line.strip()}
 
 
 def _of_parquet(path: Path) -> Cells | Runs:

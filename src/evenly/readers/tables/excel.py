@@ -19,7 +19,7 @@ from evenly.readers.tables.columns import unit_of_time
 from evenly.readers.tables.header_rows import joined_header, refuse_side_by_side
 from evenly.runs.units import SECONDS_PER
 
-__all__ = ["Sheet", "read_sheet", "sheets_with_tables"]
+__all__ = ["Sheet", "read_sheet", "sheets_with_tables", "texts_without_tables"]
 
 #: Memory that a sheet takes, over its size in the file, unpacked.
 _CELLS_TO_MEMORY = 10.0
@@ -52,6 +52,21 @@ def sheets_with_tables(path: Path) -> list[str]:
         As `read_sheet`.
     """
     return [name for name, rows in _opened(path)[0].items() if len(rows) > 1]
+
+
+def texts_without_tables(path: Path) -> list[str]:
+    """Return the cells with text of the sheets that hold no table.
+
+    Raises
+    ------
+    ReadError, MissingExtraError
+        As `read_sheet`.
+    """
+    tables, titles, _ = _opened(path)
+    without = [name for name, rows in tables.items() if len(rows) < 2]
+    return [
+        text for name in without for text in (*titles[name], *(cell for _, row in tables[name] for cell in row if cell))
+    ]
 
 
 def read_sheet(path: Path, sheet: str | None = None) -> Sheet:

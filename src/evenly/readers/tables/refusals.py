@@ -281,7 +281,8 @@ def refuse_choices(
             cells = _without_numbers(values, cells, parameters)
         if len(set(cells)) > (len(cells) / 2 if each else _MOST_CHOSEN):
             continue
-        ratio, differ, compared = chosen_by(values.cells[list(parameters)], cells, seconds)
+        solvers = [name for name, one in roles.items() if one.role == "solver" and name in values.cells.columns]
+        ratio, differ, compared = chosen_by(values.cells[[*parameters, *solvers]], cells, seconds)
         if ratio > 1:
             named = f"name the parameters, as {option_text('--parameters', ','.join([*parameters, column]))}"
             own = words.ALIASES.get(column.strip().lower(), "machine") != "machine"  # a name that evenly uses itself

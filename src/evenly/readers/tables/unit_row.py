@@ -22,6 +22,7 @@ __all__ = [
     "is_unit_of_time",
     "plural_of_count",
     "unit_in_text",
+    "units_in_text",
     "with_cell_units",
     "with_counts",
     "with_unit_column",
@@ -317,6 +318,12 @@ _SAID = re.compile(
 )
 
 
+#: The unit of a part of the times: ``times of atm in s, of ocn in min``.
+_SAID_OF = re.compile(
+    rf"(?:\b{_TIME}\s+)?\b(?:of|for|von|de|für)\s+\w+\s+(?:in|en)\s+(?P<unit>[^\W\d_]+)\b", re.IGNORECASE
+)
+
+
 def unit_in_text(lines: Iterable[str]) -> tuple[str, str]:
     """Return the unit of time that text around a table tells, and the words that do; nothing if none or several do.
 
@@ -334,13 +341,25 @@ def unit_in_text(lines: Iterable[str]) -> tuple[str, str]:
     >>> unit_in_text(["Run times (ms per time step)"])
     ('ms', 'times (ms per time step)')
     """
+    found = units_in_text(lines)
+    return next(iter(found.items())) if len(found) == 1 else ("", "")
+
+
+def units_in_text(lines: Iterable[str]) -> dict[str, str]:
+    """Return the units of time that text around a table tells, and the words that do.
+
+    Examples
+    --------
+    >>> units_in_text(["# times of atm in s, of ocn in min"])
+    {'s': 'times of atm in s', 'min': 'of ocn in min'}
+    """
     found = {}
     for line in lines:
-        for match in _SAID.finditer(line):
-            unit = canonical_unit(match["unit"] or match["first"])
+        for match in (*_SAID.finditer(line), *_SAID_OF.finditer(line)):
+            unit = canonical_unit(match["unit"] or match.groupdict().get("first") or "")
             if unit in SECONDS_PER:
                 found[unit] = match[0]
-    return next(iter(found.items())) if len(found) == 1 else ("", "")
+    return found
 
 
 def _is_unit(text: str) -> bool:

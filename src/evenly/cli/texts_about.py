@@ -1,0 +1,190 @@
+"""What stands about the solvers of coupled runs: names of files, folders and sheets, lines beside tables, notes.
+
+A line is about a solver if it stands in the solver's own file or sheet, names it and no other, stands above its rows
+alone, or is the footnote of its mark (``ocn*``, ``* for 30 days``). All other lines are about all solvers.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evenly.errors import EvenlyError
+from evenly.readers.tables.works import Work, works_in
+
+if TYPE_CHECKING:
+    from evenly.readers import Measurements
+    from evenly.readers.tables.cell_files import Cells
+    from evenly.runs.runs import Runs
+
+__all__ = ["Text", "Texts", "texts_about"]
+
+#: Marks of footnotes.
+_MARKS = "*†‡§"
+#: Texts beside tables: their suffixes, the longest that is read, in bytes, and how many are.
+_NOTES, _LONGEST, _MOST_NOTES = frozenset({".txt", ".md", ".rst", ""}), 50_000, 20
+
+
+@dataclass(frozen=True)
+class Text:
+    """A name, or a line of text.
+
+    Parameters
+    ----------
+    text : str
+    is_line : bool
+        Whether it is a line beside a table, and no name of a solver, a file, a folder or a sheet.
+    """
+
+    text: str
+    is_line: bool = False
+
+    @property
+    def works(self) -> list[Work]:
+        """The amounts of work that it tells."""
+        return works_in(self.text, is_line=self.is_line)
+
+
+@dataclass
+class Texts:
+    """The texts about each solver, and the lines about all or several of them.
+
+    Parameters
+    ----------
+    of : dict of str to list of Text
+    shared : list of Text
+    """
+
+    of: dict[str, list[Text]]
+    shared: list[Text] = field(default_factory=list)
+
+    def all_of(self, solver: str) -> list[Text]:
+        """Return the texts about a solver, those about all included."""
+        return [*self.of[solver], *self.shared]
+
+
+def texts_about(runs: Mapping[str, Runs], found: Measurements) -> Texts:
+    """Return what stands about the solvers of tables.
+
+    Parameters
+    ----------
+    runs : mapping of str to Runs
+        The runs of each solver.
+    found : Measurements
+        Where they were read.
+    """
+    texts = Texts({solver: [Text(solver)] for solver in runs})
+    sources: dict[Path, list[str]] = {}
+    for solver, one in runs.items():
+        for path in sorted({Path(str(source)) for source in one.to_frame()["source"]}):
+            sources.setdefault(path, []).append(solver)
+    above = os.path.commonpath([path.resolve().parent for path in sources]) if sources else ""
+    column = next((one.name for one in found.columns if one.role == "solver"), "")
+    for path, solvers in sources.items():
+        if len(solvers) == 1:
+            folders = path.resolve().parent.relative_to(above).parts
+            texts.of[solvers[0]] += [Text(name) for name in (path.name.split(".")[0], *folders)]
+        texts_in_cells = _cells_of(path, column, found) if len(solvers) > 1 else []
+        for line, whose in (*_lines_of(path, solvers, column), *texts_in_cells):
+            of_whom = whose or _named(line, runs)
+            (texts.of[of_whom] if of_whom else texts.shared).append(Text(line, is_line=True))
+    for path in found.unknown[:_MOST_NOTES]:
+        for line in _lines_of_notes(path):
+            of_whom = _named(line, runs)
+            (texts.of[of_whom] if of_whom else texts.shared).append(Text(line, is_line=True))
+    return texts
+
+
+def _named(line: str, solvers: Mapping[str, object]) -> str:
+    """Return the only solver that a line names, or whose mark it begins with; "" if there is none."""
+    named = {name for name in solvers if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", line, re.IGNORECASE)}
+    marked = {name for name in solvers if name[-1:] in _MARKS and line.startswith(name[-1:])}
+    return named.pop() if len(named) == 1 else marked.pop() if len(marked) == 1 else ""
+
+
+def _lines_of(path: Path, solvers: Sequence[str], column: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines beside the tables of a file, and the solver that each is about by its place; "" if none."""
+    if path.suffix.lower().startswith(".xls") and len(solvers) > 1:
+        for solver in solvers:
+            for line in _bare(_cells(path, solver)):
+                yield line, solver
+        for line in _texts_of_sheets(path):
+            yield line, ""
+        return
+    cells = _cells(path, None)
+    whose = solvers[0] if len(solvers) == 1 else ""
+    for number, line in enumerate(_bare(cells)):
+        yield line, whose or _of_block(cells, number, column)
+
+
+def _cells_of(path: Path, column: str, found: Measurements) -> list[tuple[str, str]]:
+    """Return the texts of columns that are left out, where each solver has one, and which solver that is."""
+    cells = _cells(path, None)
+    if cells is None or column not in cells.frame:
+        return []
+    told = []
+    for one in found.columns:
+        if one.role not in ("identifier", "left out", "outcome") or one.name not in cells.frame:
+            continue
+        by_solver = cells.frame.groupby(column)[one.name]
+        if (by_solver.nunique() == 1).all() and cells.frame[one.name].nunique() > 1:
+            told += [(str(text), str(solver)) for solver, text in by_solver.first().items() if text]
+    return told
+
+
+def _cells(path: Path, sheet: str | None) -> Cells | None:
+    from evenly.readers.tables.cell_files import Cells, read_cells
+
+    try:
+        cells = read_cells(path, sheet)
+    except EvenlyError:  # of a sheet that the user chose, say
+        return None
+    return cells if isinstance(cells, Cells) else None
+
+
+def _bare(cells: Cells | None) -> list[str]:
+    return [_plain(line) for line in cells.around] if cells is not None else []
+
+
+def _plain(line: str) -> str:
+    r"""Return a line without the marks of a comment: ``\* twice`` of Markdown begins with a star."""
+    return line.strip().replace("\\*", "*").strip("#%/! ")
+
+
+def _of_block(cells: Cells | None, number: int, column: str) -> str:
+    """Return the only solver of the rows between a line and the next one; "" if they are of several, or all rows."""
+    if cells is None or column not in cells.frame or not cells.places:
+        return ""
+    begin = cells.places[number]
+    end = next((place for place in cells.places[number + 1 :] if _rows(cells, begin, place)), float("inf"))
+    inside = _rows(cells, begin, end)
+    names = {str(cells.frame[column].iloc[row]) for row in inside}
+    return names.pop() if len(names) == 1 and len(inside) < len(cells.frame) else ""
+
+
+def _rows(cells: Cells, begin: float, end: float) -> list[int]:
+    return [row for row, line in enumerate(cells.lines.tolist()) if begin < line < end]
+
+
+def _texts_of_sheets(path: Path) -> list[str]:
+    """Return the texts of the sheets of a workbook that hold no table."""
+    from evenly.readers.tables.excel import texts_without_tables
+
+    try:
+        return texts_without_tables(path)
+    except EvenlyError:
+        return []
+
+
+def _lines_of_notes(path: Path) -> list[str]:
+    """Return the lines of a text in no known format beside the tables, such as a README."""
+    try:
+        if path.suffix.lower() not in _NOTES or path.stat().st_size > _LONGEST:
+            return []
+        return [plain for line in path.read_text(encoding="utf-8").splitlines() if (plain := _plain(line))]
+    except (OSError, UnicodeDecodeError):
+        return []
