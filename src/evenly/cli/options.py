@@ -118,7 +118,7 @@ class Reading:
             "where": self.where,
             "constants": parsing.values(self.constants, "--constant") if self.constants else None,
             "pattern": self.pattern or None,
-            **(parsing.values(self.others, "--reader-option") if self.others else {}),
+            **(parsing.values(self.others, "--reader-option", texts=("sheet", "table")) if self.others else {}),
         }
         if self.parameters is not None and not given["parameters"]:
             raise InputError("--parameters must name at least one column")

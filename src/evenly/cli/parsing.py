@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -165,15 +165,15 @@ def at_values(items: Sequence[str]) -> dict[str, Any]:
     return {name: many[0] if len(many) == 1 else many for name, many in found.items()}
 
 
-def values(items: Sequence[str], option: str) -> dict[str, Any]:
-    """Read ``name=value`` items whose values are numbers or text.
+def values(items: Sequence[str], option: str, *, texts: Collection[str] = ()) -> dict[str, Any]:
+    """Read ``name=value`` items whose values are numbers or text; those of `texts` are one text, whatever is in it.
 
     Examples
     --------
     >>> values(["cores=512", "machine=haswell"], "--constant")
     {'cores': 512, 'machine': 'haswell'}
     """
-    found = {name: _values(text) for name, text in pairs(items, option).items()}
+    found = {name: [text] if name in texts else _values(text) for name, text in pairs(items, option).items()}
     return {name: many[0] if len(many) == 1 else many for name, many in found.items()}
 
 

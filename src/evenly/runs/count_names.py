@@ -19,6 +19,7 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
         "totalthreads", "threadstotal", "allthreads",
     ),
     "nodes": ("nodes", "nnodes", "nnode", "numnodes", "nodecount", "numberofnodes", "allocnodes", "hosts",
+              "machines", "nummachines", "numberofmachines",
               "nodos", "numerodenodos", "numerodenos", "nodi", "knoten", "anzahlknoten", "noeuds", "noeud",
               "nombredenoeuds"),
     "ranks": (

@@ -49,3 +49,13 @@ def test_what_is_lost_is_told_with_quiet_too(evenly: Evenly) -> None:
     shown = evenly("read", "runs.csv", "-q")
     assert shown.code == 0
     assert "left out" in shown.err
+
+
+def test_a_table_may_be_named_by_a_heading_with_commas(evenly: Evenly) -> None:
+    tables = "".join(
+        f"## {name}\n\n| cores | time (s) |\n|---|---|\n" + "".join(f"| {n} | {work / n} |\n" for n in (1, 2, 4)) + "\n"
+        for name, work in (("96³ (884,736 points)", 90), ("48³", 9))
+    )
+    Path("README.md").write_text(tables)
+    shown = evenly("read", "README.md", "-O", "table=96³ (884,736 points)", "--json")
+    assert shown.code == 0

@@ -310,3 +310,17 @@ def test_states_in_german_are_read_or_asked_about(
     assert table["cores"].tolist() == truth["cores"].tolist()
     assert table["limit_s"].tolist() == truth["limit"].tolist()
     assert table["state"].value_counts().to_dict() == {"COMPLETED": 40, "abgebrochen": 20}
+
+
+def test_cores_in_labels_are_asked_for(truth: pd.DataFrame, tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        {
+            "job": truth.id,
+            "submit": dates(truth.submit),
+            "runtime_s": truth.took,
+            "resources": ["4 nodes x 48 cores"] * 60,
+        },
+    )
+    with pytest.raises(EvenlyError, match="'resources', named in --cores-are, holds no numbers"):
+        read_jobs(path, cores_are="resources")

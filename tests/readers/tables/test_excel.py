@@ -38,6 +38,11 @@ def test_the_only_table_of_a_book(tmp_path: Path) -> None:
     assert list(runs.values) == [100.5, 52, 27.25]
 
 
+def test_remarks_below_a_table_are_no_rows(tmp_path: Path) -> None:
+    path = book(tmp_path / "runs.xlsx", Runs=[*ROWS, [], ["Measured in May"], ["on Levante"]])
+    assert list(scan(path).runs[""].values) == [100.5, 52, 27.25]
+
+
 def test_one_of_several_tables_is_asked_for(tmp_path: Path) -> None:
     path = book(tmp_path / "runs.xlsx", A=ROWS, B=[ROWS[0], [8, 9.0]])
     with pytest.raises(ReadError, match=r"the sheets A, B hold tables: choose one with sheet= \(-O sheet=A\)"):

@@ -131,3 +131,26 @@ def test_a_total_of_something_else_is_no_time(tmp_path: Path) -> None:
     rows = "nodes,loop_s,total\n" + "".join(f"{n},{100 / n + 1:.4g},{480 * n}\n" for n in (1, 2, 4, 8, 16))
     found = scan(table(tmp_path, "a.csv", rows))
     assert [one.name for one in found.columns if one.role == "time"] == ["loop_s"]
+
+
+@pytest.mark.parametrize("remark", ["only 100 steps", "10 Zeitschritte", "nur 5 Tage"])
+def test_a_remark_that_tells_other_work_is_asked_about(tmp_path: Path, remark: str) -> None:
+    # Two of seven runs were ten times too short by their remark, which was left out: 57 s were predicted for 22.
+    rows = "cores,time_s,remark\n" + "".join(
+        f"{n},{(0.1 if n < 10 else 1) * (900 / n + 4):.4g},{remark if n < 10 else ''}\n"
+        for n in (4, 8, 16, 32, 64, 128)
+    )
+    with pytest.raises(ReadError, match=r"tells another amount of work than others do.*--where"):
+        scan(table(tmp_path, "a.csv", rows))
+    assert len(scan(table(tmp_path, "a.csv", rows), where="cores > 10").runs[""].configurations) == 4
+
+
+def test_states_in_more_languages_are_read(tmp_path: Path) -> None:
+    for name, good, bad in (
+        ("Estado", "concluído", "falhou"),
+        ("状態", "完了", "失敗"),
+        ("Durum", "tamamlandı", "hata"),
+    ):
+        rows = f"cores,time_s,{name}\n" + "".join(f"{n},{900 / n},{bad if n == 8 else good}\n" for n in (2, 4, 8, 16))
+        runs = scan(table(tmp_path, "a.csv", rows)).runs[""]
+        assert len(runs.ok.configurations) == 3

@@ -293,6 +293,12 @@ class _Reading:
         counting = [c for c in map(str, values.cells) if kind_of(c)]
         named = [] if self.product is None else sorted(Expression(self.product).names)
         values.require(named, "cores-are")
+        if text := next((c for c in named if not values.is_numeric(c)), None):
+            raise ReadError(
+                values.path,
+                f"{text!r}, named in --cores-are, holds no numbers, but {values.texts(text)[0]!r}: give the cores in a "
+                "column of numbers; if all jobs have the same, --constant cores=192 says how many",
+            )
         names = [c for c in dict.fromkeys([*counting, *named]) if values.is_numeric(c)]
         if not names and self.product is None:
             return np.full(len(status), np.nan), ""

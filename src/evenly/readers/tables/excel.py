@@ -160,10 +160,21 @@ def _table(rows: Iterator[Sequence[Any]], titles: list[str]) -> _Rows:
             titles.extend(filter(None, cells))
             continue
         found.append((number, cells))
+    found = _without_remarks(found, titles)
     if not above or not found or _first(above[0][1]) <= _first(found[0][1]):  # a title
         return found
     joined = joined_header([*above, *found])
     return joined if len(joined) <= len(found) else found
+
+
+def _without_remarks(rows: _Rows, titles: list[str]) -> _Rows:
+    """Return the rows without remarks below them, behind an empty row; add these to `titles`."""
+    gap = max((at for at in range(2, len(rows)) if rows[at][0] - rows[at - 1][0] > 1), default=len(rows))
+    remarks = [[cell for cell in cells if cell] for _, cells in rows[gap:]]
+    if not all(len(cells) == 1 and re.search(r"[^\W\d_]", cells[0]) for cells in remarks):
+        return rows
+    titles.extend(cells[0] for cells in remarks)
+    return rows[:gap]
 
 
 def _first(cells: Sequence[str]) -> int:

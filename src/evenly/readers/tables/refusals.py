@@ -18,6 +18,7 @@ from evenly.readers.tables.repetitions import chosen_by
 from evenly.readers.tables.roles import Column, is_count, look_measured
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.values import Values
+from evenly.readers.tables.works import works_in
 from evenly.runs.count_names import kind_of
 from evenly.space.expressions import quoted, unlike
 
@@ -167,6 +168,8 @@ def refuse_remarks(
         else:
             row = not_used(name_key(column), cells)
             if row is None:
+                row, why = _other_work(cells, _solvers_of(values, roles)), "tells another amount of work than others do"
+            if row is None:
                 row, why = _wrong(values, parameters, seconds, cells)
         if row is not None:
             raise values.at(
@@ -175,6 +178,32 @@ def refuse_remarks(
                 f"({values.options.with_where(unlike(column, cells[row]))}), or learn from all, with the columns "
                 f"that were varied named in parameters= ({option_text('--parameters', ','.join(parameters))})",
             )
+
+
+def _solvers_of(values: Values, roles: Mapping[str, Column]) -> list[str]:
+    """Return the solver of each row, (n_rows,); "" where no column names any."""
+    column = next((name for name, one in roles.items() if one.role == "solver" and name in values.cells.columns), None)
+    return values.texts(column) if column is not None else [""] * len(values.cells)
+
+
+def _other_work(cells: Sequence[str], solvers: Sequence[str]) -> int | None:
+    """Return the first row of which a remark tells another amount of work than those of the same solver do.
+
+    Remarks of a few rows tell that of the others by saying nothing.
+
+    Examples
+    --------
+    >>> _other_work(["", "only 100 steps", ""], [""] * 3), _other_work(["5 days", "5 days"], [""] * 2)
+    (1, None)
+    """
+    works = [tuple(sorted(works_in(cell, is_line=True))) for cell in cells]
+    for solver in dict.fromkeys(solvers):
+        own = [row for row, name in enumerate(solvers) if name == solver]
+        if len({works[row] for row in own}) > 1:
+            usual = Counter(works[row] for row in own).most_common(1)[0][0]
+            other = [row for row in own if works[row] != usual]
+            return next((row for row in other if works[row]), other[0])
+    return None
 
 
 def _is_origin(column: str) -> bool:

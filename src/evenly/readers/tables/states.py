@@ -20,7 +20,8 @@ _WORDS: dict[str, State] = {
     **dict.fromkeys((
         "ok", "success", "succeeded", "successful", "done", "completed", "passed", "pass", "finished", "erfolgreich",
         "fertig", "erledigt", "beendet", "abgeschlossen", "terminé", "réussi", "completado", "terminado", "correcto",
-        "completato", "riuscito",
+        "completato", "riuscito", "concluído", "zakończone", "zakończony", "выполнено", "завершено", "успешно",
+        "tamamlandı", "完了", "完成", "成功", "正常終了", "voltooid", "klaar",
     ), "ok"),
     **dict.fromkeys((
         "failed", "fail", "failure", "error", "crashed", "crash", "oom", "killed", "aborted", "invalid", "cancelled",
@@ -28,6 +29,8 @@ _WORDS: dict[str, State] = {
         "stopped", "launch_failed", "out of memory", "node fail", "node failure", "diverged", "segfault",
         "segmentation fault", "dnf", "did not finish", "fehlgeschlagen", "abgebrochen", "abgestürzt", "fehler",
         "échec", "échoué", "erreur", "annulé", "interrompu", "abbruch",
+        "falhou", "falha", "cancelada", "błąd", "anulowane", "ошибка", "отменено", "сбой", "hata", "iptal", "başarısız",
+        "失敗", "失败", "エラー", "错误", "異常終了", "mislukt",
         "fallido", "falló", "cancelado", "abortado", "fallito", "errore", "annullato",
     ), "failed"),
     **dict.fromkeys((
@@ -67,10 +70,13 @@ STATE_NAMES = frozenset({"status", "state", "stat", "job_state", "jobstate", "jo
 #: Names of columns that hold states or anything else: its words decide.
 _PERHAPS_STATES = frozenset({
     "result", "outcome", "verdict", "job_result", "run_result", "exit_reason", "end", "ended",
-    "statut", "estado", "stato", "esito", "resultado", "ergebnis", "zustand", "résultat", "état",
+    "statut", "estado", "stato", "esito", "resultado", "ergebnis", "zustand", "résultat", "état", "stan", "статус",
+    "состояние", "durum", "状態", "状态", "toestand",
 })  # fmt: skip
 #: Those of them that mean a state: one known word is enough.
-_STATES_IN_OTHER_WORDS = frozenset({"statut", "estado", "stato", "zustand", "état"})
+_STATES_IN_OTHER_WORDS = frozenset({
+    "statut", "estado", "stato", "zustand", "état", "stan", "статус", "состояние", "durum", "状態", "状态", "toestand",
+})  # fmt: skip
 _EXIT_NAMES = frozenset({
     "exit", "exit_code", "exitcode", "exit_status", "exitstatus", "rc", "ret", "retcode", "ret_code", "returncode",
     "return_code", "error_code", "errorcode", "derived_exit_code", "derivedexitcode", "failed", "crashed",
