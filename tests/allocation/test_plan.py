@@ -336,9 +336,12 @@ def test_idle_cores_have_their_reason(cores: int, arguments: dict[str, Any], wor
 
 def test_idle_cores_that_would_not_help() -> None:
     slow_down = {"a": lambda p: 10 / p + p, "b": lambda p: 1 / p + p}
-    assert allocate(slow_down, 50).idle_reason == "they would not make a step faster"
+    assert allocate(slow_down, 50).idle_reason == "by the solvers' curves, they would not make a step faster"
     # A limit that does not bind is no reason.
-    assert allocate(slow_down, 50, limits={"a": {"maximum": 40}}).idle_reason == "they would not make a step faster"
+    assert (
+        allocate(slow_down, 50, limits={"a": {"maximum": 40}}).idle_reason
+        == "by the solvers' curves, they would not make a step faster"
+    )
     assert allocate({"a": _scaling}, 50).idle_reason is None
     tables = {"a": {4: 2.0, 8: 1.0}}
     assert allocate(tables, 20).idle_reason == "a has no time on more than 8 cores"

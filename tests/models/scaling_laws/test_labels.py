@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import evenly
 from evenly.models.scaling_laws.log_quadratic import LogQuadratic
 from evenly.models.scaling_laws.power_law import PowerLaw
 
@@ -51,3 +53,27 @@ def test_labels_that_scale_alike_share_their_slopes() -> None:
     seconds = np.where(kinds == "a", 100.0, 40.0) / cores * np.random.default_rng(0).lognormal(0, 0.03, 12)
     model = LogQuadratic().fit({"kind": kinds, "cores": cores}, seconds)
     assert model._label_has == ""
+
+
+@pytest.mark.filterwarnings("ignore::evenly.errors.ExtrapolationWarning")
+@pytest.mark.parametrize("labels", [2, 3])
+def test_intervals_beyond_the_range_hold_the_truth(labels: int, tmp_path: Path) -> None:
+    # Those of the parabola that labels share held a third of the times at twice the largest count.
+    held = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        rows, truth = [], {}
+        for number in range(labels):
+            a, b, d = rng.uniform(500, 3000), rng.uniform(0.75, 1), rng.uniform(2, 12)
+            rows += [(f"l{number}", p, (a / p**b + d) * np.exp(0.01 * rng.normal())) for p in (4, 8, 16, 32, 64, 128)]
+            truth[f"l{number}"] = a / 256**b + d
+        table = pd.DataFrame(rows, columns=["config", "cores", "seconds"])
+        model = LogQuadratic().fit(table[["config", "cores"]], table["seconds"])
+        asked = {"config": list(truth), "cores": [256] * labels}
+        lower, upper = model.interval(asked, 0.9)
+        held += list((lower <= [*truth.values()]) & ([*truth.values()] <= upper))
+    assert np.mean(held) > 0.9
+    model.save(tmp_path / "m.evenly")
+    again = evenly.load(tmp_path / "m.evenly")
+    assert isinstance(again, LogQuadratic)
+    assert np.array_equal(again.interval(asked, 0.9), (lower, upper))

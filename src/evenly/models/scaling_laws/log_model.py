@@ -21,6 +21,7 @@ from evenly.models.array_types import Floats
 from evenly.models.base import Model
 from evenly.models.scaling_laws.credible_bounds import RivalLaws
 from evenly.models.scaling_laws.formula import Formula, Piece, Term
+from evenly.models.scaling_laws.label_laws import LabelLaws
 from evenly.models.scaling_laws.loglinear import Coordinates, LogLinear
 from evenly.models.uncertainty.conformal import LogConformal
 
@@ -51,6 +52,7 @@ class LogModel(Model):
     _degrees: ClassVar[tuple[str, ...]]
     _fit: LogLinear
     _label_has: str = ""
+    _label_laws: LabelLaws | None = None
 
     def _learn(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
         measured = self._is_measured
@@ -59,6 +61,7 @@ class LogModel(Model):
         self._finish()
         self.left_out_predictions_ = values / np.exp(self._fit.left_out)
         loss = float(np.average(self._fit.left_out[measured] ** 2, weights=weights[measured]))
+        self._label_laws = LabelLaws.of(table[measured], values[measured], weights[measured])
         self._rivals = RivalLaws.learn(table, values, weights, loss=loss, coefficients=self._fit.rank)
 
     def _learn_itself(self, table: pd.DataFrame, values: Floats, weights: Floats) -> None:
@@ -141,7 +144,8 @@ class LogModel(Model):
 
     def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
         leverage = self._fit.leverage(self._design(table))
-        return self._rivals.bounds(table, self._predict(table), leverage, self._conformal, level)
+        lower, upper = self._rivals.bounds(table, self._predict(table), leverage, self._conformal, level)
+        return (lower, upper) if self._label_laws is None else self._label_laws.widened(table, lower, upper, level)
 
     def monotone_pieces(self, low: int, high: int) -> list[Piece]:
         """Split the whole numbers from `low` to `high` into monotone ranges; see `Formula.monotone_pieces`.
@@ -162,6 +166,7 @@ class LogModel(Model):
         return {
             "coordinates": self._coordinates.to_state(), **chosen, "fit": self._fit.to_state(),
             "doubt": self._rivals.to_state(),
+            **({} if self._label_laws is None else {"label_laws": self._label_laws.to_state()}),
         }  # fmt: skip
 
     def _set_state(self, state: Mapping[str, Any]) -> None:
@@ -173,4 +178,5 @@ class LogModel(Model):
         self._values = [int(count) for count in state.get("values", [3] * numbers)]
         self._fit = LogLinear.from_state(state["fit"])
         self._rivals = RivalLaws.from_state(state["doubt"])
+        self._label_laws = LabelLaws.from_state(state["label_laws"]) if "label_laws" in state else None
         self._finish()
