@@ -73,7 +73,7 @@ def test_intervals_beyond_the_range_hold_the_truth(labels: int, tmp_path: Path) 
         lower, upper = model.interval(asked, 0.9)
         held += list((lower <= [*truth.values()]) & ([*truth.values()] <= upper))
     assert np.mean(held) > 0.9
-    model.save(tmp_path / "m.evenly")
+    evenly.save(model, tmp_path / "m.evenly")
     again = evenly.load(tmp_path / "m.evenly")
     assert isinstance(again, LogQuadratic)
     assert np.array_equal(again.interval(asked, 0.9), (lower, upper))
