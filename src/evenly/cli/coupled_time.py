@@ -58,13 +58,14 @@ def step_time(
     InputError
         If which column it is, or its unit, isn't certain; or it is of other work.
     """
-    from evenly.readers.tables.columns import measured, time_candidates
+    from evenly.readers.tables.columns import measured, time_candidates, unit_of_time
 
     names = [str(name) for name in table.frame]
     timed = [name for name in names if not any(name_key(name).startswith(name_key(solver)) for solver in solvers)]
     rates = [name for name in timed if (m := measured(name)) is not None and m.unit == "SYPD"]
     found = [m.column for m in time_candidates(timed)] or rates
     found = found or [name for name in timed if time_of_work(name)] or _totals(table, timed)
+    found = found or [name for name in timed if unit_of_time(name)]  # step_s
     if time is None and rates and simulated_years:
         found = rates
     if time is not None and time not in names:
@@ -101,7 +102,8 @@ def _told(table: Cells, column: str, given: str | None) -> StepTime:
     known, each = measured(column), time_of_work(column)
     unit = given or table.units.get(column) or (known.unit if known else "") or unit_of_time(column)
     if given is None and each is not None and unit != "SYPD":
-        unit = canonical_unit(each.unit.lower())
+        by_work = canonical_unit(each.unit.lower())
+        unit = by_work if by_work in SECONDS_PER or unit not in SECONDS_PER else unit  # Zeit_pro_Schritt_s
         if unit not in SECONDS_PER:
             raise InputError(
                 f"the unit of {column!r} in the table of --coupled isn't known: give it in brackets, as in 'time [h]'; "

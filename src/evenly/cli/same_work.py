@@ -159,16 +159,19 @@ def _check_works(about: Texts, parameters: Sequence[str]) -> None:
 
 
 def _check_lines_of_all(about: Texts, parameters: Sequence[str]) -> None:
-    """Ask about a line that tells several amounts of work: ``5 days for atm, 30 days for ocn``."""
+    """Ask about lines that tell several amounts of work: ``5 days for atm, 30 days for ocn``."""
+    by_unit: dict[str, list[tuple[Work, str]]] = {}
     for one in about.shared:
-        by_unit: dict[str, list[Work]] = {}
         for work in one.works:
-            by_unit.setdefault(work.unit, []).append(work)
-        if any(differ([[work] for work in works]) for works in by_unit.values()):
+            by_unit.setdefault(work.unit, []).append((work, one.text))
+    for told in by_unit.values():
+        if differ([[work] for work, _ in told]):
+            texts = [repr(_short(text)) for text in dict.fromkeys(text for _, text in told)]
+            said = f"{' and '.join(texts)} {'tell' if len(texts) > 1 else 'tells'} several amounts of work"
             raise InputError(
-                f"{_short(one.text)!r} tells several amounts of work, so that the times of the solvers may be of "
-                "different work: give the time of one step of the coupled run for each; or, if the times are those "
-                f"already, name the parameters, as in --parameters {','.join(parameters)}"
+                f"{said}, so that the times of the solvers may be of different work: give the time of one step of the "
+                "coupled run for each; or, if the times are those already, name the parameters, as in --parameters "
+                f"{','.join(parameters)}"
             )
 
 

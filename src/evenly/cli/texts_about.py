@@ -115,7 +115,7 @@ def _lines_of(path: Path, solvers: Sequence[str], column: str) -> Iterator[tuple
         for line in _texts_of_sheets(path):
             yield line, ""
         return
-    cells = _cells(path, None)
+    cells = _cells(path, None) or _cells(path, None, table="1")  # each table of a text may be of a solver
     whose = solvers[0] if len(solvers) == 1 else ""
     for number, line in enumerate(_bare(cells)):
         yield line, whose or _of_block(cells, number, column)
@@ -136,11 +136,11 @@ def _cells_of(path: Path, column: str, found: Measurements) -> list[tuple[str, s
     return told
 
 
-def _cells(path: Path, sheet: str | None) -> Cells | None:
+def _cells(path: Path, sheet: str | None, table: str | None = None) -> Cells | None:
     from evenly.readers.tables.cell_files import Cells, read_cells
 
     try:
-        cells = read_cells(path, sheet)
+        cells = read_cells(path, sheet, table)
     except EvenlyError:  # of a sheet that the user chose, say
         return None
     return cells if isinstance(cells, Cells) else None

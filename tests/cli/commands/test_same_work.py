@@ -284,3 +284,35 @@ def test_counts_of_steps_do_not_matter_to_times_of_a_step(evenly: Evenly) -> Non
     text = _long("n_steps", {"atm": "100", "ocn": "500", "ice": "100"}).replace("time_s", "s_per_step")
     Path("t.csv").write_text(text)
     assert evenly("allocate", "t.csv", "--cores", "1000").code == 0
+
+
+def test_each_table_of_a_text_may_be_a_solver(evenly: Evenly) -> None:
+    text = ""
+    for solver in SOLVERS:
+        cells = [line.replace(",", " | ") for line in _table(solver).splitlines()]
+        text += f"## {solver}\n\n| {cells[0]} |\n|---|---|\n" + "".join(f"| {row} |\n" for row in cells[1:]) + "\n"
+    Path("README.md").write_text(text)
+    asked = evenly("allocate", "README.md", "--cores", "1000")
+    assert (asked.code, "-O 'table=*'" in asked.err) == (2, True)
+    _files(lambda solver, days: _table(solver))
+    in_files = evenly("allocate", "runs", "--cores", "1000", "--json")
+    in_tables = evenly("allocate", "README.md", "--cores", "1000", "--json", "-O", "table=*")
+    assert in_tables.json["cores"] == in_files.json["cores"]
+
+
+@pytest.mark.parametrize("time", ["step_s", "Zeit_pro_Schritt_s"])
+def test_the_only_time_of_coupled_runs_needs_no_usual_name(evenly: Evenly, time: str) -> None:
+    Path("t.csv").write_text(_long())
+    whole = [max(its) for its in zip(*(_times(solver) for solver in SOLVERS), strict=True)]
+    rows = [f"{p},{p},{p},{t:.6g}" for p, t in zip(CORES, whole, strict=True)]
+    Path("c.csv").write_text(f"atm_cores,ocn_cores,ice_cores,{time}\n" + "\n".join(rows) + "\n")
+    shown = evenly("allocate", "t.csv", "--cores", "1000", "--coupled", "c.csv")
+    assert shown.code == 0
+
+
+def test_repeated_runs_beside_a_named_solver(evenly: Evenly) -> None:
+    rows = [line.replace(",", ";").replace("time_s", "Lauf 1 [s];Lauf 2 [s]") for line in _long().splitlines()]
+    twice = [rows[0].replace("component", "Modell"), *(f"{row};{row.rpartition(';')[2]}" for row in rows[1:])]
+    Path("t.csv").write_text("\n".join(twice) + "\n")
+    shown = evenly("allocate", "t.csv", "--cores", "1000", "--solver", "Modell")
+    assert shown.code == 0

@@ -29,7 +29,7 @@ from evenly.readers.tables.number_texts import numbers
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.org import org_as_bars
 from evenly.readers.tables.products import with_factors
-from evenly.readers.tables.several_tables import which_table
+from evenly.readers.tables.several_tables import headings_of, which_table
 from evenly.readers.tables.unit_row import with_cell_units, with_counts, with_unit_column, with_units
 from evenly.runs.durations import is_duration
 from evenly.runs.files import check_parquet
@@ -283,6 +283,26 @@ def _only_table(path: Path, content: list[str], wanted: str | None) -> tuple[lis
     rows = [_NUMBERS.sub("| nr ", _MARKS.sub("", line)) if number in own else "" for number, line in enumerate(drawn)]
     told = (f"table {which + 1} of {len(found)}, at line {own.start + 1}",) if len(found) > 1 else ()
     return rows, ["" if number in others else line for number, line in enumerate(content)], told
+
+
+def headings_of_tables(path: Path) -> list[str]:
+    r"""Return the headings of the tables of a text.
+
+    Raises
+    ------
+    ReadError
+        If it can't be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "runs.md"
+    >>> _ = path.write_text("# fluid\n\n|p|s|\n|---|---|\n|8|9|\n|9|8|\n\n# solid\n\n|p|s|\n|---|---|\n|8|3|\n|9|2|\n")
+    >>> headings_of_tables(path)
+    ['fluid', 'solid']
+    """
+    drawn = _as_bars(path, lines(path))
+    return headings_of(drawn, tables_in_text(drawn) or aligned_in_text(drawn))
 
 
 def tables_beside(path: Path) -> str:

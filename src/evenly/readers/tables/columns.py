@@ -17,6 +17,7 @@ from evenly.runs.units import SECONDS_PER, base_unit
 __all__ = [
     "ALIASES",
     "NO_TIME",
+    "OF_METHODS",
     "SOLVER_NAMES",
     "STATISTICS",
     "Measured",
@@ -44,7 +45,12 @@ ALIASES: dict[str, str] = {
 }  # fmt: skip
 #: Names of a column that says which solver of a coupled run a row belongs to. ``solver`` may also be a choice of
 #: linear solver, so it counts only where no other column holds labels.
-SOLVER_NAMES = ("domain", "participant", "component", "composant", "composante", "componente", "komponente", "solver")
+SOLVER_NAMES = (
+    "domain", "participant", "component", "composant", "composante", "componente", "komponente", "solver", "solveur",
+    "löser",
+)  # fmt: skip
+#: Those of them that may be such a choice.
+OF_METHODS = frozenset({"solver", "solveur", "löser"})
 #: Statistics that other tools write beside a time; evenly computes its own.
 STATISTICS = frozenset({
     "count", "spread", "std", "stddev", "std_dev", "stdev", "stderr", "sem", "n_samples", "variance",

@@ -363,7 +363,7 @@ class Interpretation:
             for column in (c for c in free if not self.values.is_numeric(c)):
                 if column.strip().lower() != wanted:
                     continue
-                if wanted != "solver" or not set(labels) - {column}:
+                if wanted not in words.OF_METHODS or not set(labels) - {column}:
                     return column
                 self.notes.append(
                     f"{column!r} is taken for a choice of method, a parameter, beside "

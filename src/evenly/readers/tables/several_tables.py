@@ -41,7 +41,7 @@ def which_table(path: Path, lines: Sequence[str], found: Sequence[range], wanted
     """
     if wanted is None and len(found) == 1:
         return 0
-    headings = [_heading(lines, found, place) for place in range(len(found))]
+    headings = headings_of(lines, found)
     if wanted is not None:
         if wanted.isdecimal() and 1 <= int(wanted) <= len(found):
             return int(wanted) - 1
@@ -53,12 +53,24 @@ def which_table(path: Path, lines: Sequence[str], found: Sequence[range], wanted
     tables = "; ".join(_told(lines, found, headings, place) for place in range(len(found)))
     heading = next((one for one in headings if one and headings.count(one) == 1), "")
     or_heading = f" or {option_text('-O', f'table={heading}')}" if heading else ""
+    each = f"; if each is of a solver, {option_text('-O', 'table=*')} reads them all" if len(set(headings)) > 1 else ""
     no_such = "" if wanted is None else f"table={wanted!r} names none, or several, of them: "
     raise ReadError(
         path,
         f"the text holds {len(found)} table{'s' * (len(found) > 1)}: {tables}: {no_such}choose one by its number or "
-        f"its heading, with table= (-O table=1{or_heading})",
+        f"its heading, with table= (-O table=1{or_heading}){each}",
     )
+
+
+def headings_of(lines: Sequence[str], found: Sequence[range]) -> list[str]:
+    """Return the heading of each table, or else the line above; "" where nothing is there.
+
+    Examples
+    --------
+    >>> headings_of(["# Strong", "|n|s|", "|-|-|", "|1|9|"], [range(1, 4)])
+    ['Strong']
+    """
+    return [_heading(lines, found, place) for place in range(len(found))]
 
 
 def _told(lines: Sequence[str], found: Sequence[range], headings: Sequence[str], place: int) -> str:

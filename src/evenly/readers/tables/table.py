@@ -25,6 +25,7 @@ from evenly.readers.tables.bookkeeping import with_labels_named
 from evenly.readers.tables.cell_files import (
     TEXT_WITH_TABLES,
     Cells,
+    headings_of_tables,
     looks_like_table,
     plain_cells,
     read_cells,
@@ -78,7 +79,8 @@ class TableReader(Reader):
         The sheet of a file of Excel; by default, the only one that holds a table. With ``"*"``, each sheet that holds
         one is of the solver that it is named after.
     table : int or str, optional
-        Which table of a text with several: its number from 1 on, or the heading above it.
+        Which table of a text with several: its number from 1 on, or the heading above it. With ``"*"``, each is of the
+        solver that its heading names.
 
     Examples
     --------
@@ -145,8 +147,8 @@ class TableReader(Reader):
     def read(self, path: Path) -> dict[str, Runs]:
         self.notes, self.skipped, self.columns = [], [], []
         try:
-            if self._options.sheet == "*":
-                return self._each_sheet(path)
+            if "*" in (self._options.sheet, self._options.table):
+                return self._each_table(path)
             cells = read_cells(path, self._options.sheet, self._options.table)
             if isinstance(cells, Runs):
                 return {"": cells}
@@ -159,24 +161,30 @@ class TableReader(Reader):
         except EvenlyError as error:
             raise ReadError(path, str(error)) from None
 
-    def _each_sheet(self, path: Path) -> dict[str, Runs]:
-        """Read all sheets with tables, each as the runs of the solver that it is named after."""
+    def _each_table(self, path: Path) -> dict[str, Runs]:
+        """Read all sheets, or all tables of a text, each as the runs of the solver that it is named after."""
+        if self._options.sheet == "*":
+            options = [("sheet", sheet, sheet) for sheet in sheets_with_tables(path)]
+        else:
+            options = [("table", str(at), name) for at, name in enumerate(headings_of_tables(path), start=1)]
+        names = [name for *_, name in options]
+        if not names or len(set(names)) < len(names) or "" in names:
+            why = "hold no table" if not names else "have no names of their own"
+            raise ReadError(path, f"its {'sheets' if self._options.sheet == '*' else 'tables'} {why}")
         found: dict[str, Runs] = {}
         notes: list[str] = []
         columns: list[Column] = []
-        for sheet in sheets_with_tables(path):
+        for option, value, name in options:
             one = copy(self)
-            one._options = dataclasses.replace(self._options, sheet=sheet)
+            sheet, table = (value, self._options.table) if option == "sheet" else (self._options.sheet, value)
+            one._options = dataclasses.replace(self._options, sheet=sheet, table=table)
             runs = one.read(path)
             if [*runs] != [""]:
-                raise ReadError(
-                    path, f"sheet {sheet!r} names solvers itself: choose it with {option_text('-O', f'sheet={sheet}')}"
-                )
-            found[sheet] = runs[""]
-            notes += [f"{sheet}: {text}" for text in one.notes]
+                chosen = option_text("-O", f"{option}={value}")
+                raise ReadError(path, f"{option} {name!r} names solvers itself: choose it with {chosen}")
+            found[name] = runs[""]
+            notes += [f"{name}: {text}" for text in one.notes]
             columns += one.columns
-        if not found:
-            raise ReadError(path, "no sheet holds a table: a row of names, and rows below it")
         self.notes, self.columns = notes, columns
         return found
 
@@ -195,6 +203,12 @@ class TableReader(Reader):
         asked = options.parameters and not (options.time or options.solver or options.quantities)
         if asked and not {*options.parameters} <= {*cells}:  # they are those of the narrow table
             wide = narrowed(cells, rows, options.parameters)
+        if (
+            options.solver
+            and options.solver in cells
+            and not (options.time or options.parameters or options.quantities)
+        ):
+            wide = stacked(cells, rows)
         if pattern:
             wide = stacked_by(path, cells, rows, pattern, solvers=options.solver == "*")
         if wide is not None:
