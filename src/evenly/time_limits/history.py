@@ -101,7 +101,8 @@ def in_order(jobs: Jobs) -> Jobs:
     if unknown.mean() > _FEW:
         raise InputError(
             f"of {int(unknown.sum())} jobs it isn't known when they were submitted and ended, so that nothing can "
-            f"be replayed in order: {WANTED} prints it"
+            f"be replayed in order: {WANTED} prints it; a table of your own, with submissions and how long jobs took, "
+            "is read with --format table"
         )
     count = int(unknown.sum())
     lost = [f"{count} jobs left out: it isn't known when they were submitted and ended"] if count else []
