@@ -123,7 +123,7 @@ IN_FOLDERS = [
     ("fit", ["fit", "runs.csv", *LAW, "--plot", "out"]),
     ("fit, png", ["fit", "runs.csv", *LAW, "--plot", "out", "--plot-format", "png"]),
     ("fit, pdf", ["fit", "runs.csv", *LAW, "--plot", "out", "--plot-format", "pdf"]),
-    ("allocate", ["allocate", "a.csv", "b.csv", *LAW, "--cores", "8", "--plot", "out"]),
+    ("allocate", ["allocate", "a.csv", "b.csv", *LAW, "--cores", "8", "--no-waiting", "--plot", "out"]),
     ("fdtd run", ["fdtd", "run", "oled", "--steps", "4", "--resolution", "20", "-o", "out", "--draw"]),
     ("fdtd scaling", ["fdtd", "scaling", "oled", "--ranks", "1", "--steps", "2", "--repeats", "1",
                       "--resolution", "20", "-o", "out"]),

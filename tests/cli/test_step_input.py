@@ -50,7 +50,7 @@ def test_equal_means_are_no_equal_steps(evenly: Evenly, earth: Path) -> None:
     for name in ("ifs", "nemo"):
         pd.DataFrame({"cores": [32, 64, 128], "seconds": [4.0, 2.0, 1.0]}).to_csv(earth / f"{name}.csv", index=False)
     fixed = ("--min", "ifs=101 nemo=101", "--max", "ifs=101 nemo=101")
-    shown = evenly("allocate", "ifs.csv", "nemo.csv", "--cores", "202", *fixed, *LAW, *ALONG, "--json")
+    shown = evenly("allocate", "ifs.csv", "nemo.csv", "--cores", "202", "--no-waiting", *fixed, *LAW, *ALONG, "--json")
     assert shown.code == 0, shown.err
     assert 1.10 < shown.json["expected_seconds"] / (128 / 101) < 1.18
 
