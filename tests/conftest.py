@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -42,8 +41,6 @@ LONG = (
     "tests/cli/commands/test_sensitivity.py", "tests/launch", "tests/space/test_constrained_walks.py",
     "tests/campaign/test_campaign.py",
 )  # fmt: skip
-#: Tracing makes a test up to three times as long. The cases of a test mostly run the same lines: so many are traced.
-TRACED_CASES = 1
 
 
 def _is_in(path: str, places: tuple[str, ...]) -> bool:
@@ -53,16 +50,16 @@ def _is_in(path: str, places: tuple[str, ...]) -> bool:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep tests with ranks together, and a module's, which share fixtures; leave coverage out where it costs much."""
-    traced: Counter[str] = Counter()
+    traced: set[str] = set()
     for item in items:
         path = item.path.relative_to(ROOT).as_posix()
         item.add_marker(pytest.mark.xdist_group("ranks" if _is_in(path, WITH_RANKS) else path))
         function = item.nodeid.partition("[")[0]
-        if item.get_closest_marker("slow") or traced[function] >= TRACED_CASES:
+        if item.get_closest_marker("slow") or function in traced:  # its cases mostly run the same lines
             item.add_marker(pytest.mark.no_cover)
         if _is_in(path, LONG):
             item.add_marker(pytest.mark.long)
-        traced[function] += 1
+        traced.add(function)
 
 
 def _folder(variable: str, default: Path) -> Path:

@@ -177,9 +177,8 @@ def _check_lines_of_all(about: Texts, parameters: Sequence[str]) -> None:
 
 def _work_of_all(about: Texts, found: Measurements, step_days: float | None) -> str:
     """Return the simulated days that the times of all solvers are of, in words; refuse others that the user says."""
-    columns = [(one.name, one.only_value) for one in found.columns if one.only_value]
-    texts = [f"{name}: {value}" for name, value in columns if works_in(f"{value} {name}")]
-    told = [(text, works_in(" ".join(reversed(text.split(": "))))) for text in texts]
+    constants = [(one.name, one.only_value) for one in found.columns if one.only_value]
+    told = [(f"{name}: {value}", works_in(f"{value} {name}")) for name, value in constants]
     told += [(one.text, one.works) for its in (*about.of.values(), about.shared) for one in its]
     days = {work.count: text for text, works in told for work in works if work.unit == "days"}
     if len(days) != 1:

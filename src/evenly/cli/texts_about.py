@@ -82,14 +82,14 @@ def texts_about(runs: Mapping[str, Runs], found: Measurements) -> Texts:
     for solver, one in runs.items():
         for path in sorted({Path(str(source)) for source in one.to_frame()["source"]}):
             sources.setdefault(path, []).append(solver)
+    tables = {path.resolve() for path, name in found.sources if name == "table"}
     above = os.path.commonpath([path.resolve().parent for path in sources]) if sources else ""
     column = next((one.name for one in found.columns if one.role == "solver"), "")
     for path, solvers in sources.items():
         if len(solvers) == 1:
             folders = path.resolve().parent.relative_to(above).parts
             texts.of[solvers[0]] += [Text(name) for name in (path.name.split(".")[0], *folders)]
-        texts_in_cells = _cells_of(path, column, found) if len(solvers) > 1 else []
-        for line, whose in (*_lines_of(path, solvers, column), *texts_in_cells):
+        for line, whose in _lines_of(path, solvers, column, found) if path.resolve() in tables else ():
             of_whom = whose or _named(line, runs)
             (texts.of[of_whom] if of_whom else texts.shared).append(Text(line, is_line=True))
     for path in found.unknown[:_MOST_NOTES]:
@@ -106,27 +106,31 @@ def _named(line: str, solvers: Mapping[str, object]) -> str:
     return named.pop() if len(named) == 1 else marked.pop() if len(marked) == 1 else ""
 
 
-def _lines_of(path: Path, solvers: Sequence[str], column: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines beside the tables of a file, and the solver that each is about by its place; "" if none."""
-    if path.suffix.lower().startswith(".xls") and len(solvers) > 1:
+def _lines_of(path: Path, solvers: Sequence[str], column: str, found: Measurements) -> Iterator[tuple[str, str]]:
+    """Yield lines beside the tables of a file, and texts in its cells, with the solver that each is about, or ""."""
+    whose = solvers[0] if len(solvers) == 1 else ""
+    is_book = path.suffix.lower().startswith(".xls")
+    if is_book:
+        for line in _texts_of_sheets(path):
+            yield line, whose
+    cells = _cells(path, None)
+    if cells is None and is_book:  # each sheet is of a solver
         for solver in solvers:
             for line in _bare(_cells(path, solver)):
                 yield line, solver
-        for line in _texts_of_sheets(path):
-            yield line, ""
         return
-    cells = _cells(path, None) or _cells(path, None, table="1")  # each table of a text may be of a solver
-    whose = solvers[0] if len(solvers) == 1 else ""
+    cells = cells or _cells(path, None, table="1")  # each table of a text may be of a solver
     for number, line in enumerate(_bare(cells)):
         yield line, whose or _of_block(cells, number, column)
+    if not whose and cells is not None:
+        yield from _texts_in(cells, column, found)
 
 
-def _cells_of(path: Path, column: str, found: Measurements) -> list[tuple[str, str]]:
+def _texts_in(cells: Cells, column: str, found: Measurements) -> list[tuple[str, str]]:
     """Return the texts of columns that are left out, where each solver has one, and which solver that is."""
-    cells = _cells(path, None)
-    if cells is None or column not in cells.frame:
-        return []
-    told = []
+    told: list[tuple[str, str]] = []
+    if column not in cells.frame:
+        return told
     for one in found.columns:
         if one.role not in ("identifier", "left out", "outcome") or one.name not in cells.frame:
             continue

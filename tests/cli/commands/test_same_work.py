@@ -316,3 +316,14 @@ def test_repeated_runs_beside_a_named_solver(evenly: Evenly) -> None:
     Path("t.csv").write_text("\n".join(twice) + "\n")
     shown = evenly("allocate", "t.csv", "--cores", "1000", "--solver", "Modell")
     assert shown.code == 0
+
+
+def test_a_title_above_the_only_sheet_counts(evenly: Evenly) -> None:
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("Runs")
+    sheet.append(["atm and ice: 5 days, ocn: 30 days"])
+    for line in _long().splitlines():
+        sheet.append([float(cell) if cell[0].isdigit() else cell for cell in line.split(",")])
+    book.save("runs.xlsx")
+    shown = evenly("allocate", "runs.xlsx", "--cores", "1000")
+    assert (shown.code, "several amounts of work" in " ".join(shown.err.split())) == (2, True)

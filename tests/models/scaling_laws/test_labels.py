@@ -58,7 +58,7 @@ def test_labels_that_scale_alike_share_their_slopes() -> None:
 @pytest.mark.filterwarnings("ignore::evenly.errors.ExtrapolationWarning")
 @pytest.mark.parametrize("labels", [2, 3])
 def test_intervals_beyond_the_range_hold_the_truth(labels: int, tmp_path: Path) -> None:
-    # Those of the parabola that labels share held a third of the times at twice the largest count.
+    # Those of the parabola that labels share held few of the times at twice the largest count.
     held = []
     for seed in range(6):
         rng = np.random.default_rng(seed)

@@ -196,7 +196,10 @@ def _other_work(cells: Sequence[str], solvers: Sequence[str]) -> int | None:
     >>> _other_work(["", "only 100 steps", ""], [""] * 3), _other_work(["5 days", "5 days"], [""] * 2)
     (1, None)
     """
-    works = [tuple(sorted(works_in(cell, is_line=True))) for cell in cells]
+    by_text = {cell: tuple(sorted(works_in(cell, is_line=True))) for cell in set(cells)}
+    if not any(by_text.values()):
+        return None
+    works = [by_text[cell] for cell in cells]
     for solver in dict.fromkeys(solvers):
         own = [row for row, name in enumerate(solvers) if name == solver]
         if len({works[row] for row in own}) > 1:

@@ -19,7 +19,7 @@ from evenly.readers.tables.ratios import ratio_of_times, refuse_ratio
 from evenly.readers.tables.roles import is_limit, is_result, is_summed, words_of
 from evenly.readers.tables.side_by_side import pattern_in, shared_pattern
 from evenly.readers.tables.states import name_key
-from evenly.readers.tables.unit_row import unit_in_text, units_in_text
+from evenly.readers.tables.unit_row import units_in_text
 from evenly.readers.tables.values import Values
 from evenly.runs.count_names import kind_of
 from evenly.runs.durations import TWO_FIELDS
@@ -202,17 +202,13 @@ def _is_usual(column: str) -> bool:
 
 def _refuse_another_unit(values: Values, column: str, unit: str) -> None:
     """Refuse a unit that a text beside the table contradicts, unless the user names it."""
-    beside, said = unit_in_text(values.around)
-    several = units_in_text(values.around)
-    if (
-        len(several) > 1
-        and values.options.unit is None
-        and not words.unit_of_time(column)
-        and not values.unit_of_time(column)
-    ):
+    told = units_in_text(values.around)
+    beside, said = next(iter(told.items())) if len(told) == 1 else ("", "")
+    known = values.options.unit or words.unit_of_time(column) or values.unit_of_time(column)
+    if len(told) > 1 and not known:
         raise ReadError(
             values.path,
-            f"{' and '.join(map(repr, several.values()))} stand beside the table, so the unit of {column!r} is open: "
+            f"{' and '.join(map(repr, told.values()))} stand beside the table, so the unit of {column!r} is open: "
             "give all times in one unit, or pass unit= (--unit)",
         )
     if beside and beside != unit and values.options.unit is None:

@@ -355,7 +355,8 @@ def units_in_text(lines: Iterable[str]) -> dict[str, str]:
     """
     found = {}
     for line in lines:
-        for match in (*_SAID.finditer(line), *_SAID_OF.finditer(line)):
+        of_parts = _SAID_OF.finditer(line) if re.search(rf"\b{_TIME}\b", line, re.IGNORECASE) else ()
+        for match in (*_SAID.finditer(line), *of_parts):
             unit = canonical_unit(match["unit"] or match.groupdict().get("first") or "")
             if unit in SECONDS_PER:
                 found[unit] = match[0]
