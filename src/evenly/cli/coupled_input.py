@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Collection, Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +40,7 @@ _WHOLE_RUNS = _WHOLES | {
 #: So many equal times can't be chance.
 _FEWEST = 3
 _WITHOUT_WAITING = "give the time of each without its waiting; if they are that, evenly allocate --no-waiting says so"
-_WAITING = re.compile(r"wait(?:s|ing)?|waittimes?|warte(?:n|zeit|zeiten)|attente|espera|attesa")
+_WAITING = re.compile(r"wait(?:s|ing)?|idling|idle|blocked|waittimes?|warte(?:n|zeit|zeiten)|attente|espera|attesa")
 _NOT = frozenset({
     "without", "no", "not", "excluding", "excl", "excluded", "minus", "less", "subtracted", "removed", "ohne", "kein",
     "keine", "abgezogen", "sans", "hors", "sin", "senza", "nicht",
@@ -88,6 +88,8 @@ def check_coupled(learned: Learned, *, chosen: bool, no_waiting: bool = False, s
             f"{wholes[0]!r} seems to be the whole of the coupled run, and no solver: leave it out with --without "
             f"{shlex.quote(wholes[0])}; if it is a solver, give it another name"
         )
+    _check_no_part([*learned.models])
+    _tell_rising(learned)
     about = texts_about(learned.runs, found)
     _check_no_sum(learned)
     _check_no_twins(learned, no_waiting=no_waiting)
@@ -111,6 +113,27 @@ def _is_whole(name: str) -> bool:
         ["all"],
         ["sum"],
     )
+
+
+def _check_no_part(solvers: Sequence[str]) -> None:
+    """Ask about a solver that is a part of another by its name: ``radiation (in atm)``."""
+    for part, whole in permutations(solvers, 2):
+        within = rf"(?:\b(?:in|of|within|von|im|de|dans|en)\s+|\(\s*){re.escape(whole)}(?!\w)"
+        if re.search(within, part, re.IGNORECASE):
+            raise InputError(
+                f"{part!r} may be a part of {whole}, whose times then contain it: leave it out with --without "
+                f"{shlex.quote(part)}; if it is a solver of its own, give it another name"
+            )
+
+
+def _tell_rising(learned: Learned) -> None:
+    """Say whose times rise with the cores from each count to the next, as times do that are summed over cores."""
+    for solver, runs in learned.runs.items():
+        if len(runs.parameters) != 1:
+            continue
+        medians = runs.ok.to_frame().groupby(runs.parameters[0])[runs.response].median()
+        if len(medians) > _FEWEST and (medians.diff().iloc[1:] > 0).all() and medians.iloc[-1] > 1.1 * medians.iloc[0]:
+            note(f"the times of {solver} rise from each count to the next: they must not be summed over its cores")
 
 
 def _check_rows(learned: Learned) -> None:

@@ -241,6 +241,7 @@ def test_notes_beside_the_tables_count(evenly: Evenly) -> None:
         ("# includes waiting for atm\n", "runs/{solver}.csv"),
         ("", "with_waiting/{solver}.csv"),
         ("# mit Wartezeit\n", "runs/{solver}.csv"),
+        ("# includes idling until atm is done\n", "runs/{solver}.csv"),
     ],
 )
 def test_waiting_in_words_is_asked_about(evenly: Evenly, line: str, path: str) -> None:
@@ -327,3 +328,17 @@ def test_a_title_above_the_only_sheet_counts(evenly: Evenly) -> None:
     book.save("runs.xlsx")
     shown = evenly("allocate", "runs.xlsx", "--cores", "1000")
     assert (shown.code, "several amounts of work" in " ".join(shown.err.split())) == (2, True)
+
+
+def test_a_part_of_a_solver_is_asked_about(evenly: Evenly) -> None:
+    _files(lambda solver, days: _table(solver))
+    Path("runs/radiation (in atm).csv").write_text(_table("ice").replace("7", "8"))
+    shown = evenly("allocate", "runs", "--cores", "1000")
+    assert (shown.code, "--without 'radiation (in atm)'" in " ".join(shown.err.split())) == (2, True)
+
+
+def test_times_that_rise_with_the_cores_are_told(evenly: Evenly) -> None:
+    _files(lambda solver, days: _table(solver))
+    Path("runs/ocn.csv").write_text("cores,time_s\n" + "".join(f"{p},{100 + p}\n" for p in CORES))
+    shown = evenly("allocate", "runs", "--cores", "1000")
+    assert "the times of ocn rise from each count to the next" in " ".join(shown.err.split())
