@@ -40,7 +40,7 @@ from evenly.runs.runs import Runs
 from evenly.space.parameters import Categorical
 from evenly.space.ranges import ends
 
-__all__ = ["allocate", "balancers"]
+__all__ = ["allocate", "balancers", "values_at"]
 
 _GROUP = "evenly.balancers"
 
@@ -213,7 +213,7 @@ def _problem(
     tree = parse_layout(str(layout), solvers)
     total = _total(cores, machine)
     by_solver = _by_solver(limits, solvers)
-    fixed = _values_at(at, solvers)
+    fixed = values_at(at, solvers)
     curves = {
         name: _curve(name, source, by_solver[name], fixed[name], total, machine) for name, source in solvers.items()
     }
@@ -281,8 +281,14 @@ def _by_solver(limits: Limits | Mapping[str, Any] | None, solvers: Mapping[str, 
     return {name: Limits.of(limits.get(name, Limits())) for name in solvers}
 
 
-def _values_at(at: Mapping[str, Any], solvers: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the fixed parameters of each solver; a mapping in `at` is for one solver, any other entry for all."""
+def values_at(at: Mapping[str, Any], solvers: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the fixed parameters of each solver; a mapping in `at` is for one solver, any other entry for all.
+
+    Examples
+    --------
+    >>> values_at({"level": 8, "atm": {"grid": "fine"}}, {"atm": abs, "ocn": abs})
+    {'atm': {'level': 8, 'grid': 'fine'}, 'ocn': {'level': 8}}
+    """
     common = {k: v for k, v in at.items() if not isinstance(v, Mapping)}
     own = {k: v for k, v in at.items() if isinstance(v, Mapping)}
     check_names("at", own, solvers)

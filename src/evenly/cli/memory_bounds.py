@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from evenly.allocation.allocate import values_at
     from evenly.allocation.plan import Plan
     from evenly.allocation.problem.limits import Bound
     from evenly.core_counts.by_cores import ByCores
@@ -42,7 +43,7 @@ def memory_bounds(
     measured : {"per-rank", "per-node", "total"}
         What one measured value is the memory of.
     at : dict
-        Values of the parameters other than the cores.
+        Values of the parameters other than the cores: of all solvers, and, in mappings, of one.
     cores_per_node : int, optional
         Of the machine.
     cores_are : dict of str to str
@@ -66,11 +67,15 @@ def memory_bounds(
     if len(learned.runs) > 1:
         apart = f"--multiple {cores_per_node} gives each nodes of its own"
         note(f"memory of a node: each solver is compared by itself, as if none shared a node; {apart}")
+    own = values_at(at, learned.runs)
     models = {
-        name: by_cores(fit(runs, response=quantity), cores_are[name], at=at) for name, runs in learned.runs.items()
+        name: by_cores(fit(runs, response=quantity), cores_are[name], at=own[name])
+        for name, runs in learned.runs.items()
     }
     return {
-        name: Bound(_PerRank(model, measured, {**constants(model.space_, but=model.cores.names), **at}, cores_per_node))
+        name: Bound(
+            _PerRank(model, measured, {**constants(model.space_, but=model.cores.names), **own[name]}, cores_per_node)
+        )
         for name, model in models.items()
     }
 

@@ -267,11 +267,16 @@ def known_values(values: Mapping[str, Any], learned: Learned) -> dict[str, Any]:
     """Return values of ``--at`` with numbers for parameters that are numbers.
 
     1.10 may be one, or a version; 4M is one as evenly itself writes it, and 512x256 the points of a grid.
-    Labels and names may be typed in other capitals: `true` is what a table calls True.
+    Labels and names may be typed in other capitals: `true` is what a table calls True. A mapping holds the values of
+    one solver.
     """
     labels, known = _labels(learned), _names(learned)
     values = {parsing.spelled(name, known): value for name, value in values.items()}
-    return {name: _label(value, labels[name]) if name in labels else _number(value) for name, value in values.items()}
+    return {
+        name: known_values(value, learned) if isinstance(value, Mapping)
+        else _label(value, labels[name]) if name in labels else _number(value)
+        for name, value in values.items()
+    }  # fmt: skip
 
 
 def known_rows(rows: pd.DataFrame, learned: Learned) -> pd.DataFrame:

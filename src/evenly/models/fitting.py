@@ -289,6 +289,8 @@ def default_method(runs: Runs) -> str:
       ``"log-quadratic"`` if there are labels.
     * All other runs: ``"auto"``, which races methods and blends them (`evenly.models.ensemble.automatic`).
 
+    A label that all runs share is none.
+
     Examples
     --------
     >>> import pandas as pd
@@ -296,11 +298,15 @@ def default_method(runs: Runs) -> str:
     >>> default_method(Runs.from_frame(table, ["cores", "solver"])), default_method(Runs.from_frame(table, ["cores"]))
     ('log-quadratic', 'pmnf')
     """
-    kinds = runs.space.parameters.values()
+    kinds = [kind for name, kind in runs.space.parameters.items() if not _is_shared_label(runs, name)]
     few = len(kinds) <= _FEW_PARAMETERS and len(runs.configurations.drop_duplicates()) < _FEW_RUNS
     if any(isinstance(kind, Categorical) for kind in kinds):
         return "log-quadratic" if few else "auto"
     return "pmnf" if len(kinds) == 1 or few else "auto"
+
+
+def _is_shared_label(runs: Runs, name: str) -> bool:
+    return isinstance(runs.space.parameters[name], Categorical) and runs.configurations[name].nunique() == 1
 
 
 def _fit_each(runs: Runs | Mapping[str, Runs], each: str, arguments: dict[str, Any]) -> dict[str, Model]:

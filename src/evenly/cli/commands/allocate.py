@@ -27,6 +27,7 @@ from evenly.cli.run_input import Learned, check_parameters, known_values, learn
 from evenly.cli.search_options import SearchOptions
 from evenly.cli.step_input import check_steps, steps_in
 from evenly.cli.timing_files import whole_runs_of
+from evenly.cli.values_of_solvers import by_solver, check_fixed, of_all
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def allocate(
             check_no_whole_runs(path or [], found, fixed)
             if not reading.only:
                 check_one_program(found)
-            call_as_parameters(fixed, [found.runs[name].space for name in solvers])
+            _check_open({name: found.runs[name] for name in solvers}, cores_are, fixed)
         check_names(solvers, layout, limits, compare, found)
         if found is not None:
             cores_of_solvers(cores_are, [found.runs[name].space for name in solvers], against)
@@ -123,13 +124,14 @@ def allocate(
         accept=accept, others=[*opt.typed(search), *opt.typed(net), *(["--no-waiting"] if against.no_waiting else [])],
     )  # fmt: skip
     check_coupled(learned, chosen=bool(reading.parameters), no_waiting=against.no_waiting, step_days=units.step_days)
-    check_parameters(fixed, learned)
+    fixed = by_solver(fixed, {name: model.space_ for name, model in learned.models.items()})
+    check_parameters(of_all(fixed), learned)
     fixed = known_values(fixed, learned)
     own = cores_of_solvers(cores_are, [model.space_ for model in learned.models.values()], against)
     kept = kept_beside_own(learned) if own is None else {}
     models = models_by_cores(learned, own, fixed, kept)
     days, how = units.days(step_days_of(learned)), layout_of(layout, learned)
-    coupled = against.runs(learned, fixed, cores_are, days)
+    coupled = against.runs(learned, of_all(fixed), cores_are, days)
     if coupled is None and own is None:
         coupled = whole_runs_of(learned, how, fixed, kept)
     question: dict[str, Any] = {
@@ -186,6 +188,18 @@ def _check_totals(totals: list[int], goal: GoalOptions, against: CompareOptions)
         raise InputError("--current and --dof are compared with one plan: give --cores one number")
 
 
+def _check_open(runs: Mapping[str, Runs], cores_are: str | None, fixed: dict[str, Any]) -> None:
+    """Refuse runs in which more is open than the cores, before anything is learned."""
+    from evenly.allocation.allocate import values_at
+    from evenly.runs.cores import find_cores
+
+    spaces = {name: one.space for name, one in runs.items()}
+    values = values_at(by_solver(fixed, spaces), runs)
+    for name, one in runs.items():
+        cores = find_cores(one.space, own_text(cores_are, one.space), measured=one.configurations)
+        check_fixed(name, spaces, cores, values[name])
+
+
 def _asked(
     runs: Runs, known: Collection[str], most: int | None, cores_are: str | None, fixed: dict[str, Any]
 ) -> dict[str, Any]:
@@ -193,29 +207,9 @@ def _asked(
     from evenly.runs.cores import find_cores
 
     cores = find_cores(runs.space, own_text(cores_are, runs.space), measured=runs.configurations)
-    _check_fixed(runs.space, cores, fixed)
-    wanted = "asked" in known and most is not None and cores.is_one_parameter and len(runs.parameters) == 1 + len(fixed)
+    given = [name for name in runs.parameters if any(name in (typed, typed.rpartition(".")[2]) for typed in fixed)]
+    wanted = "asked" in known and most is not None and cores.is_one_parameter and len(runs.parameters) == 1 + len(given)
     return {"asked": {cores.names[0]: (1, most)}} if wanted else {}
-
-
-def _check_fixed(space: Space, cores: Cores, fixed: dict[str, Any]) -> None:
-    """Refuse a model of which more is open than the cores."""
-    from evenly.runs.cores import constants
-
-    given = {**constants(space), **fixed}
-    left = [name for name in space.names if name not in cores.names and name not in given]
-    if left:
-        listed = " ".join(f"--at {shlex.quote(f'{name}=…')}" for name in left)
-        raise InputError(
-            f"the measurements vary {', '.join(space.names)}, but an assignment decides only on cores ({cores.text}): "
-            f"give a value for {', '.join(left)}, as in {listed}{_maybe_solvers(space, left)}"
-        )
-
-
-def _maybe_solvers(space: Space, left: list[str]) -> str:
-    """Propose a column of labels as that of the solvers: it may be called model, code or application."""
-    labels = [name for name in left if space.parameters[name].kind == "categorical"]
-    return f"; or, if {labels[0]} names the coupled solvers: --solver {shlex.quote(labels[0])}" if labels else ""
 
 
 def cores_of_solvers(cores_are: str | None, spaces: list[Space], against: CompareOptions) -> str | None:
@@ -235,15 +229,6 @@ def check_cores_are(cores_are: str | None, spaces: list[Space]) -> None:
         find_cores(spaces[0], cores_are)  # says what is wrong
 
 
-def call_as_parameters(fixed: dict[str, Any], spaces: list[Space]) -> None:
-    """Rename values of ``--at`` from columns to parameters: a column `machine` is the parameter `machine_`."""
-    from evenly.readers.tables.quantities import free_name
-
-    known = {name for space in spaces for name in space.names}
-    for name in [name for name in fixed if name not in known and free_name(name) in known]:
-        fixed[free_name(name)] = fixed.pop(name)
-
-
 def own_text(cores_are: str | None, space: Space) -> str | None:
     """Return ``--cores-are`` for a solver that has these parameters; None for others, whose names must tell."""
     from evenly.space.expressions import Expression
@@ -258,29 +243,31 @@ def models_by_cores(
 
     `kept` says how many times its own cores a solver keeps, if not once.
     """
+    from evenly.allocation.allocate import values_at
     from evenly.core_counts.by_cores import by_cores
     from evenly.core_counts.fastest_way import fastest_way
     from evenly.core_counts.one_size import check_one_size
     from evenly.runs.cores import find_cores
 
+    spaces = {name: model.space_ for name, model in learned.models.items()}
+    values = values_at(fixed, spaces)
     models: dict[str, Any] = {}
     said: dict[str, list[str]] = {}
-    check_cores_are(cores_are, [model.space_ for model in learned.models.values()])
+    check_cores_are(cores_are, list(spaces.values()))
     for name, model in learned.models.items():
         runs = learned.runs.get(name)
         own = own_text(cores_are, model.space_)
         cores = find_cores(model.space_, own, measured=None if runs is None else runs.configurations)
-        _check_fixed(model.space_, cores, fixed)
+        check_fixed(name, spaces, cores, values[name])
         check_one_size(model, cores)
         if cores.said:
             said.setdefault(cores.said, []).append(name)
         factor = kept.get(name, 1)
         text = cores.text if factor == 1 else f"{cores.text} * {factor}"
         measured = None if runs is None else runs.ok.configurations
-        decided = _decided(name, model, cores, measured, fixed)
-        models[name] = (
-            fastest_way(model, text, {**fixed, **decided}, measured) if decided else by_cores(model, text, at=fixed)
-        )
+        at = values[name]
+        decided = _decided(name, model, cores, measured, at)
+        models[name] = fastest_way(model, text, at | decided, measured) if decided else by_cores(model, text, at=at)
     for text, solvers in said.items():
         note(f"{', '.join(solvers)}: {text}")
     return models

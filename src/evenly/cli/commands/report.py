@@ -25,6 +25,7 @@ from evenly.cli.run_input import (
     measurements,
     tell_about,
 )
+from evenly.cli.values_of_solvers import by_solver, of_all
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.writing import replacing
 
@@ -76,7 +77,8 @@ def report(
     notes: list[str] = []
     with _opened(studies, counts.machine) as campaigns:
         learned = _learned([thing for thing in things if thing not in studies], campaigns, reading, learning, notes)
-        check_parameters(fixed, learned)
+        fixed = by_solver(fixed, {name: model.space_ for name, model in learned.models.items()})
+        check_parameters(of_all(fixed), learned)
         fixed = known_values(fixed, learned)
         _check_questions(learned, counts, limit)
         results: list[Any] = [_result(one) if one.study.plan.design == "tune" else one for one in campaigns]

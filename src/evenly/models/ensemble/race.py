@@ -193,7 +193,7 @@ def candidates(table: Table, effort: str, *, among: Sequence[str] | None = None)
     unknown = [name for name in among or () if name not in known]
     if unknown:
         raise InputError(f"methods must be among {', '.join(sorted(known))}, but got {unknown[0]!r}")
-    labels = any(isinstance(kind, Categorical) for kind in table.space.parameters.values())
+    labels = any(isinstance(kind, Categorical) and len(kind.options) > 1 for kind in table.space.parameters.values())
     found = [
         c
         for c in CANDIDATES

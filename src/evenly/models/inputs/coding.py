@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +17,7 @@ from evenly.models.stored_dataclass import Stored
 from evenly.space.parameters import Categorical, Integer
 from evenly.space.space import Space
 
-__all__ = ["Coding", "Inputs", "whole_where_near"]
+__all__ = ["Coding", "Inputs", "codes_of", "whole_where_near"]
 
 #: Maximum relative rounding error of a number that is coded and decoded.
 _ROUNDING = 1e-9
@@ -138,14 +139,7 @@ class Coding(Stored):
         numbers, labels = [], []
         for n, (name, kind) in enumerate(zip(self.names, self.kinds, strict=True)):
             if kind == "label":
-                codes = pd.Index(self.labels[n]).get_indexer(pd.Index(table[name]))
-                unknown = np.flatnonzero(codes < 0)
-                if len(unknown):
-                    raise InputError(
-                        f"{name!r} must be one of {', '.join(map(str, self.labels[n]))}, which were measured, "
-                        f"but got {table[name].iloc[unknown[0]]!r}"
-                    )
-                labels.append(np.asarray(codes, dtype=np.int64))
+                labels.append(codes_of(table[name], self.labels[n]))
             else:
                 numbers.append((self.transformed(n, table[name]) - self.centres[n]) / self.scales[n])
         return Inputs(
@@ -207,3 +201,26 @@ def whole_where_near(values: Floats) -> Floats:
     """
     near = np.round(values)
     return np.where(np.abs(values - near) <= _ROUNDING * np.abs(near), near, values)
+
+
+def codes_of(column: pd.Series[Any], labels: Sequence[Any]) -> Ints:
+    """Return the index of each value (n,) of a parameter among its measured labels.
+
+    Raises
+    ------
+    InputError
+        If a value wasn't measured.
+
+    Examples
+    --------
+    >>> codes_of(pd.Series(["mpi", "serial", "mpi"]), ["serial", "mpi"]).tolist()
+    [1, 0, 1]
+    """
+    codes = pd.Index(labels).get_indexer(pd.Index(column))
+    unknown = np.flatnonzero(codes < 0)
+    if len(unknown):
+        raise InputError(
+            f"{column.name!r} must be one of {', '.join(map(str, labels))}, which were measured, "
+            f"but got {column.iloc[unknown[0]]!r}"
+        )
+    return np.asarray(codes, dtype=np.int64)

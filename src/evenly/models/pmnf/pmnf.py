@@ -48,6 +48,7 @@ from numpy.typing import NDArray
 from evenly.errors import InputError
 from evenly.models.array_types import Floats, Ints
 from evenly.models.base import Model
+from evenly.models.inputs.coding import codes_of
 from evenly.models.pmnf import model_averaging, search_space
 from evenly.models.pmnf.model_averaging import Member
 from evenly.models.pmnf.problem import Loss, Problem, SearchReport
@@ -59,6 +60,7 @@ from evenly.models.scaling_laws.formula import Piece
 from evenly.models.scaling_laws.loglinear import Coordinates, LogLinear
 from evenly.models.uncertainty.conformal import LogConformal
 from evenly.models.uncertainty.noise_trend import NoiseLaw, raced_law
+from evenly.space.parameters import Categorical
 from evenly.space.space import Configurations
 from evenly.threads import one_blas_thread
 
@@ -229,7 +231,7 @@ class PMNF(Model):
         self._finish()
 
     def _check(self, table: pd.DataFrame) -> None:
-        for name in table.columns:
+        for name in _varied(table):
             if not pd.api.types.is_numeric_dtype(table[name]) or pd.api.types.is_bool_dtype(table[name]):
                 raise InputError(
                     f"pmnf models need numbers, but {name!r} holds labels such as {table[name].iloc[0]!r}: fit one "
@@ -311,7 +313,10 @@ class PMNF(Model):
         return model_averaging.predict(self.members_, self._learned(table))[0]
 
     def _learned(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return the columns that varied."""
+        """Return the columns that varied; refuse labels of others that weren't measured."""
+        for name, kind in self.space_.parameters.items():
+            if isinstance(kind, Categorical):
+                codes_of(table[name], kind.options)
         return table[list(self.prediction_range_)]
 
     def _scales(self, table: pd.DataFrame) -> Floats:

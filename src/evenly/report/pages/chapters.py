@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from evenly.allocation.allocate import values_at
 from evenly.allocation.plan import Plan
 from evenly.campaign import Campaign
 from evenly.core_counts.goal import Goal
@@ -187,12 +188,13 @@ def models(
         (name, model), *_ = learned.items()
         best, unit, answer = _cores(model, runs.get(name), asked)
         first = best | first  # sliders stand first where it is recommended to be
+    values = values_at(first, learned)
     for count, (name, model) in enumerate(learned.items()):
         if count >= _MOST_EXPLORERS:
             yield Chapter([Section("More models", [Text(f"{len(learned) - count} more have no sliders here.")])])
             break
         explorer = Explorer.of(
-            name, model, runs.get(name), at=first, level=asked.level, machine=asked.machine,
+            name, model, runs.get(name), at=values[name], level=asked.level, machine=asked.machine,
             cores_are=asked.cores_are, written=unit,
         )  # fmt: skip
         title = f"Predictions{f' of {name}' if len(learned) > 1 else ''}"
