@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from evenly.allocation.allocate import values_at
     from evenly.allocation.plan import Plan
     from evenly.allocation.problem.limits import Bound
     from evenly.core_counts.by_cores import ByCores
@@ -54,6 +53,7 @@ def memory_bounds(
     InputError
         If it was not measured, or it is not known how many cores a node has.
     """
+    from evenly.allocation.allocate import values_at
     from evenly.allocation.problem.limits import Bound
     from evenly.core_counts.by_cores import by_cores
     from evenly.models.fitting import fit
