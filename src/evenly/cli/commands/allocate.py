@@ -102,10 +102,10 @@ def allocate(
             check_no_whole_runs(path or [], found, fixed)
             if not reading.only:
                 check_one_program(found)
-            _check_open({name: found.runs[name] for name in solvers}, cores_are, fixed)
         check_names(solvers, layout, limits, compare, found)
         if found is not None:
             cores_of_solvers(cores_are, [found.runs[name].space for name in solvers], against)
+            _check_open({name: found.runs[name] for name in solvers}, cores_are, fixed)
         check_steps(steps, solvers)
         start.check(found)
         goal.objective(units.days(step_days_of(Learned({}, found=found))))
