@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from evenly.cli.console import note
 from evenly.cli.input_paths import why_unread
-from evenly.cli.same_work import check_same_work
+from evenly.cli.same_work import check_folders, check_same_work
 from evenly.cli.texts_about import Texts, texts_about
 from evenly.errors import InputError, option_text
 from evenly.readers.tables.columns import is_part, measured, unit_of_time
@@ -55,13 +55,17 @@ _OLD = frozenset({"old", "copy", "backup", "bak", "alt", "orig", "original", "be
 _TIMERS, _VARIED = 0.06, 10
 
 
-def check_coupled(learned: Learned, *, chosen: bool, no_waiting: bool = False, step_days: float | None = None) -> None:
+def check_coupled(
+    learned: Learned, typed: Sequence[Path], *, chosen: bool, no_waiting: bool = False, step_days: float | None = None
+) -> None:
     """Refuse runs whose times can't be compared between solvers, and ask for what settles it.
 
     Parameters
     ----------
     learned : Learned
         The solvers' models, and what was read.
+    typed : sequence of Path
+        The files and folders that were given.
     chosen : bool
         Whether the user named the parameters: then other columns don't count.
     no_waiting : bool
@@ -88,8 +92,11 @@ def check_coupled(learned: Learned, *, chosen: bool, no_waiting: bool = False, s
             f"{wholes[0]!r} seems to be the whole of the coupled run, and no solver: leave it out with --without "
             f"{shlex.quote(wholes[0])}; if it is a solver, give it another name"
         )
-    _check_no_part([*learned.models])
+    if not chosen and from_tables(learned):
+        _check_no_part([*learned.models])
     _tell_rising(learned)
+    if not from_tables(learned):
+        check_folders(learned.runs, typed)
     about = texts_about(learned.runs, found)
     _check_no_sum(learned)
     _check_no_twins(learned, no_waiting=no_waiting)
@@ -116,13 +123,15 @@ def _is_whole(name: str) -> bool:
 
 
 def _check_no_part(solvers: Sequence[str]) -> None:
-    """Ask about a solver that is a part of another by its name: ``radiation (in atm)``."""
-    for part, whole in permutations(solvers, 2):
-        within = rf"(?:\b(?:in|of|within|von|im|de|dans|en)\s+|\(\s*){re.escape(whole)}(?!\w)"
-        if re.search(within, part, re.IGNORECASE):
+    """Ask about a solver whose name has that of another in it: ``radiation (in atm)``, ``atm (incl. land)``."""
+    words = {name: re.findall(r"[^\W_]+", name.lower()) for name in solvers}
+    for longer, whole in permutations(solvers, 2):
+        its, more = words[whole], [word for word in words[longer] if word not in words[whole]]
+        if its and set(its) < set(words[longer]) and any(map(str.isalpha, more)) and not set(more) <= _VERSIONS:
             raise InputError(
-                f"{part!r} may be a part of {whole}, whose times then contain it: leave it out with --without "
-                f"{shlex.quote(part)}; if it is a solver of its own, give it another name"
+                f"{longer!r} may contain {whole}, or be a part of it, so that one time would count twice: leave one "
+                f"out, as --without {shlex.quote(longer)}; if both are solvers of their own, name the parameters, with "
+                "--parameters"
             )
 
 

@@ -8,23 +8,27 @@ said, beside what is assumed: all times are those of the same step of the couple
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenly.cli.console import note
 from evenly.cli.layout_input import days_of_time
-from evenly.cli.texts_about import Texts
+from evenly.cli.texts_about import Text, Texts
 from evenly.errors import InputError
 from evenly.readers.tables.per_work import is_label_of_work, is_of_a_step, is_step_length, time_of_work
+from evenly.readers.tables.remarks import tells_another
 from evenly.readers.tables.works import Work, differ, works_in
 from evenly.runs.count_names import kind_of
+from evenly.space.expressions import quoted
 
 if TYPE_CHECKING:
     from evenly.readers import Measurements
     from evenly.runs.runs import Runs
 
-__all__ = ["WORK", "check_same_work"]
+__all__ = ["WORK", "check_folders", "check_same_work"]
 
 #: Words of counts of the work of a run: times of different amounts of work can't be compared.
 WORK = frozenset({
@@ -79,8 +83,13 @@ def check_same_work(
     other: list[str] = []
     if not chosen:
         other += _settings_that_differ(runs, of_steps=any(is_of_a_step(column.name) for column in times))
+    if not chosen:
+        _check_some_runs(runs, about)
     if any(name != "table" for _, name in found.sources):
         return  # formats of programs tell what their times are of
+    of_steps = any(is_of_a_step(column.name) for column in times)
+    if not chosen:
+        _check_step_lengths(about, next(iter(runs.values())).parameters, of_steps=of_steps)
     if any(time_of_work(name) is not None or one is not None for name, one in days.items()):
         if other:
             note(f"taken as settings of each solver: {'; '.join(other)}")
@@ -158,6 +167,83 @@ def _check_works(about: Texts, parameters: Sequence[str]) -> None:
         )
 
 
+def _check_step_lengths(about: Texts, parameters: Sequence[str], *, of_steps: bool) -> None:
+    """Refuse times of steps of different lengths: headings tell that, and lines where times are those of a step."""
+    told = {
+        solver: [one for one in texts if one.step_length and (one.is_heading or of_steps)]
+        for solver, texts in about.of.items()
+    }
+    some = {solver: texts[0] for solver, texts in told.items() if texts}
+    if some and (len(some) < len(told) or differ([text.step_length for text in some.values()])):
+        said = ", ".join(f"{_short(text.text)!r} for {solver}" for solver, text in some.items())
+        named = f"--parameters {','.join(parameters)}"
+        raise InputError(
+            f"the steps of the solvers may be of different lengths ({said}): give the time of one step of the coupled "
+            f"run for each, or say how many steps each takes in it, as in --layout {_steps_of(some, told)} {named}; if "
+            f"the times are of one step of the coupled run already, {named} alone says so"
+        )
+
+
+def _steps_of(some: Mapping[str, Text], solvers: Iterable[str]) -> str:
+    """Return a layout of solvers side by side, with the steps that each takes in the longest one."""
+    lengths = {solver: text.step_length[0].count for solver, text in some.items()}
+    steps = {solver: max(lengths.values()) / lengths.get(solver, max(lengths.values())) for solver in solvers}
+    terms = (f"{count:g} * {quoted(solver)}" if count > 1 else quoted(solver) for solver, count in steps.items())
+    return shlex.quote(f"max({', '.join(terms)})")
+
+
+def check_folders(runs: Mapping[str, Runs], typed: Sequence[Path]) -> None:
+    """Ask about a solver's runs in folders of several kinds by their words: ``8_8`` beside ``8_8_fine``.
+
+    Who types the folders themselves means all of them: then it is said.
+
+    Parameters
+    ----------
+    runs : mapping of str to Runs
+        The runs of each solver.
+    typed : sequence of Path
+        The files and folders that were given.
+    """
+    tops = [path.resolve() for path in typed]
+    for solver, one in runs.items():
+        folders = sorted({Path(str(source)).resolve().parent for source in one.to_frame()["source"]})
+        below = [next((path.relative_to(top) for top in tops if path.is_relative_to(top)), path) for path in folders]
+        for parts, is_typed in ((below, False), (folders, True)):
+            words = [_words_of_folders(path) for path in parts]
+            own = set.union(*words) - set.intersection(*words)
+            if not own:
+                continue
+            told = f"only some folders of {solver}'s runs have {', '.join(map(repr, sorted(own)))} in their names"
+            if is_typed:
+                note(f"{told}: all runs are taken as alike")
+                return
+            raise InputError(
+                f"{told}, so that the runs may be of different kinds: give the folders of one kind, each by its name; "
+                "if all are alike, give all of them so"
+            )
+
+
+def _words_of_folders(path: Path) -> set[str]:
+    """Return the words in the names of folders; letters as in ``n8`` are none."""
+    return {word.rstrip("s") for word in re.findall(r"[^\W\d_]{3,}", str(path).lower())}
+
+
+def _check_some_runs(runs: Mapping[str, Runs], about: Texts) -> None:
+    """Ask about lines that tell that some runs are of another machine, mesh or version: by their folders or counts."""
+    for solver, one in runs.items():
+        table = one.to_frame()
+        names = {part for path in map(Path, map(str, table["source"].unique())) for part in path.parent.parts}
+        counts = {f"{value:g}" for name in one.parameters if kind_of(name) for value in table[name].unique()}
+        for text in about.all_of(solver):
+            words = set(re.findall(r"[\w.-]*\w", text.text))
+            of_some = {name for name in names if re.search(r"\d", name)} & words or 0 < len(counts & words) < len(counts)
+            if text.is_line and of_some and tells_another(text.text):
+                raise InputError(
+                    f"{_short(text.text)!r} may tell that some runs of {solver} aren't as the others are: give those of "
+                    "one kind only; or, if all are alike, leave this line out"
+                )
+
+
 def _check_lines_of_all(about: Texts, parameters: Sequence[str]) -> None:
     """Ask about lines that tell several amounts of work: ``5 days for atm, 30 days for ocn``."""
     by_unit: dict[str, list[tuple[Work, str]]] = {}
@@ -199,7 +285,7 @@ def _names_that_differ(about: Texts) -> list[str]:
     Parts without a number count if several solvers have them: those of one may be its name.
     """
     parts = {
-        solver: {part for one in told if not one.is_line for part in _several(re.split(r"[\s_\-.]+", one.text))}
+        solver: {part for one in told if not (one.is_line or one.is_heading) for part in _several(re.split(r"[\s_\-.]+", one.text))}
         for solver, told in about.of.items()
     }
     having = Counter(part for its in parts.values() for part in its)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenly.errors import EvenlyError
-from evenly.readers.tables.works import Work, works_in
+from evenly.readers.tables.works import Work, step_length_in, works_in
 
 if TYPE_CHECKING:
     from evenly.readers import Measurements
@@ -38,15 +38,23 @@ class Text:
     text : str
     is_line : bool
         Whether it is a line beside a table, and no name of a solver, a file, a folder or a sheet.
+    is_heading : bool
+        Whether it is the heading of a column of times.
     """
 
     text: str
     is_line: bool = False
+    is_heading: bool = False
 
     @property
     def works(self) -> list[Work]:
-        """The amounts of work that it tells."""
-        return works_in(self.text, is_line=self.is_line)
+        """The amounts of work that it tells; the reader uses those of a heading."""
+        return [] if self.is_heading else works_in(self.text, is_line=self.is_line)
+
+    @property
+    def step_length(self) -> list[Work]:
+        """The length of a step that it tells."""
+        return step_length_in(self.text)
 
 
 @dataclass
@@ -89,6 +97,10 @@ def texts_about(runs: Mapping[str, Runs], found: Measurements) -> Texts:
         if len(solvers) == 1:
             folders = path.resolve().parent.relative_to(above).parts
             texts.of[solvers[0]] += [Text(name) for name in (path.name.split(".")[0], *folders)]
+        for heading in _headings(path) if path.resolve() in tables else ():
+            of_whom = solvers[0] if len(solvers) == 1 else _named(heading, runs)
+            if of_whom:
+                texts.of[of_whom].append(Text(heading, is_heading=True))
         for line, whose in _lines_of(path, solvers, column, found) if path.resolve() in tables else ():
             of_whom = whose or _named(line, runs)
             (texts.of[of_whom] if of_whom else texts.shared).append(Text(line, is_line=True))
@@ -138,6 +150,12 @@ def _texts_in(cells: Cells, column: str, found: Measurements) -> list[tuple[str,
         if (by_solver.nunique() == 1).all() and cells.frame[one.name].nunique() > 1:
             told += [(str(text), str(solver)) for solver, text in by_solver.first().items() if text]
     return told
+
+
+def _headings(path: Path) -> list[str]:
+    """Return the headings of times that tell the length of a step."""
+    cells = _cells(path, None)
+    return [name for name in map(str, cells.frame.columns) if step_length_in(name)] if cells is not None else []
 
 
 def _cells(path: Path, sheet: str | None, table: str | None = None) -> Cells | None:

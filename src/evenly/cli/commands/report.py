@@ -83,7 +83,7 @@ def report(
         _check_questions(learned, counts, limit)
         results: list[Any] = [_result(one) if one.study.plan.design == "tune" else one for one in campaigns]
         if counts.cores is not None and len(learned.models) > 1:
-            results.append(_plan(learned, counts, layout, fixed, level))
+            results.append(_plan(learned, things, counts, layout, fixed, level))
         elif layout is not None:
             raise InputError("--layout is for coupled solvers: give their measurements, and --cores")
         single = counts.cores is not None and len(learned.models) == 1
@@ -261,7 +261,9 @@ def _paired(runs: dict[str, Runs], models: dict[str, Any]) -> dict[str, Runs]:
     return runs
 
 
-def _plan(learned: Learned, counts: Counts, layout: str | None, fixed: dict[str, Any], level: float) -> Any:
+def _plan(
+    learned: Learned, things: list[Path], counts: Counts, layout: str | None, fixed: dict[str, Any], level: float
+) -> Any:
     """Share cores among coupled solvers."""
     from evenly.allocation.allocate import allocate
     from evenly.allocation.problem.limits import Limits
@@ -271,7 +273,7 @@ def _plan(learned: Learned, counts: Counts, layout: str | None, fixed: dict[str,
     from evenly.cli.layout_input import kept_beside_own, layout_of, step_days_of, threads_of
     from evenly.cli.timing_files import whole_runs_of
 
-    check_coupled(learned, chosen=False)
+    check_coupled(learned, things, chosen=False)
     totals = parsing.counts(counts.cores or "", "--cores")
     if len(totals) > 1:
         raise InputError("--cores takes one number here, which is shared among the solvers")

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evenly.errors import InputError
-from evenly.readers.tables.per_work import time_of_work
+from evenly.readers.tables.per_work import time_of_work, without_step_length
 from evenly.runs.units import SECONDS_PER, base_unit
 
 __all__ = [
@@ -157,6 +157,8 @@ _OTHER_UNITS = ("B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "J", "k
 #: Without regard to capitals; mJ and MJ are different units.
 _ANY_CASE = {unit.lower(): unit for unit in _OTHER_UNITS if unit.lower() not in ("b", "j", "mj")}
 _BRACKETS = re.compile(r"^(?P<base>.*?)\s*(?:\[(?P<a>[^\]]+)\]|\((?P<b>[^)]+)\))\s*$")
+#: ``time [s] on 2 sockets``: a unit of time within a name.
+_INSIDE = re.compile(r"^(?P<base>[^\[(]*\S)\s*[\[(](?P<a>[^\])]+)[\])](?P<rest>.+)$")
 _IN_UNIT = re.compile(r"^(?P<base>.+?)\s+in\s+\S+$")
 #: A unit of time that ends a name as a word of its own, and can be nothing else.
 _PLAIN_UNIT = re.compile(r"^(?P<base>.+?)[_.\s](?:[uµμmn]s(?:ec)?|secs?)$", re.IGNORECASE)
@@ -208,7 +210,7 @@ def measured(column: str) -> Measured | None:
     >>> measured("MPI time %") is None
     True
     """
-    name = column.strip()
+    name = without_step_length(column.strip())
     if "%" in name:  # a share
         return None
     if (work := _time_of_work(name)) is not None and not work[0]:
@@ -382,6 +384,7 @@ def _time_of_work(name: str) -> tuple[str, str] | None:
 
 def _split_unit(name: str) -> tuple[str, str]:
     """Split ``wall [s]``, ``wall (s)``, ``wall_s``, ``wall/s`` into name and unit; the cells tell of ``(hh:mm:ss)``."""
+    name = without_step_length(name)
     if clock := _CLOCK.fullmatch(name):
         return clock["base"], ""
     if (work := _time_of_work(name)) is not None:
@@ -395,6 +398,9 @@ def _split_unit(name: str) -> tuple[str, str]:
         unit = _known_unit(text) if pattern is _SUFFIX else _unit_in_brackets(text)
         if unit:
             return match["base"].strip(), unit
+    inside = _INSIDE.match(name)
+    if inside is not None and (unit := _unit_in_brackets(inside["a"].strip())) and base_unit(unit) == "s":
+        return f"{inside['base'].strip()} {inside['rest'].strip()}", unit
     return name, ""
 
 

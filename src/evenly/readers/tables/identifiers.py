@@ -23,15 +23,18 @@ _IDENTIFIERS = frozenset({
     "path", "file", "filename", "file_name", "dir", "directory", "folder", "workdir", "work_dir", "log", "logfile",
     "log_file", "uuid", "guid", "url", "email", "pid",
     "seed", "random_seed", "rng_seed",
+    "job_id_raw", "jobidraw", "array_id",
+    "array_job_id", "job_owner",
+    "submit", "submitted", "submit_time", "eligible", "start", "end", "started", "ended", "start_time",
+    "end_time", "job", "job_id", "jobid", "run_id", "date", "datetime", "timestamp",
+})  # fmt: skip
+#: Names of remarks on rows.
+_REMARKS = frozenset({
     "comment", "comments", "note", "notes", "remark", "remarks", "description", "kommentar", "kommentare", "anmerkung",
     "anmerkungen", "bemerkung", "bemerkungen", "hinweis", "notiz", "notizen", "remarque", "remarques", "commentaire",
     "commentaires", "nota", "notas", "comentario", "comentarios", "observaciones",
     "observation", "observations", "verdict", "interpretation",
     "conclusion", "fazit", "beobachtung", "beobachtungen", "constat", "commento",
-    "job_id_raw", "jobidraw", "array_id",
-    "array_job_id", "job_owner",
-    "submit", "submitted", "submit_time", "eligible", "start", "end", "started", "ended", "start_time",
-    "end_time", "job", "job_id", "jobid", "run_id", "date", "datetime", "timestamp",
 })  # fmt: skip
 #: Names of the number of a job and of its user, without signs and accents, the most telling first.
 JOBS = (
@@ -88,7 +91,7 @@ def identifies(
     """
     key, words = name_key(column), words_of(column)
     distinct = set(cells) - {""}
-    if key in _IDENTIFIERS or letters(column) in (*JOBS, *USERS):
+    if key in _IDENTIFIERS | _REMARKS or letters(column) in (*JOBS, *USERS):
         return "its name is that of an identifier"
     numbers_by_name = key in _NUMBERINGS or key.endswith("_id") or (words & _NUMBERINGS and words <= _OF_NUMBERINGS)
     running = numeric and cells[0] in ("0", "1") and list(cells) == [str(int(cells[0]) + n) for n in range(len(cells))]
@@ -112,6 +115,17 @@ def identifies(
     if not numeric and others_vary and len(cells) >= ENOUGH and len(distinct) >= _NEARLY_EACH * len(cells):
         return "a different label in nearly each row"
     return ""
+
+
+def is_of_remarks(column: str) -> bool:
+    """Tell whether a column holds remarks by its name.
+
+    Examples
+    --------
+    >>> is_of_remarks("Bemerkung"), is_of_remarks("user")
+    (True, False)
+    """
+    return name_key(column) in _REMARKS
 
 
 def _number_runs(cells: Sequence[str]) -> bool:

@@ -18,7 +18,7 @@ from evenly.errors import ReadError, option_text
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.blocks import refuse_second_table
 from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
-from evenly.readers.tables.identifiers import identifies
+from evenly.readers.tables.identifiers import identifies, is_of_remarks
 from evenly.readers.tables.number_texts import are_speed_ups
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.own_list import OWN, own_list
@@ -59,6 +59,8 @@ __all__ = ["Interpretation"]
 
 #: What begins with a number, also with one that is about so much.
 _NUMBER = re.compile(r"\W*\d")
+#: So much of a remark is quoted.
+_QUOTED = 40
 
 
 def _is_sibling(column: str, time: str) -> bool:
@@ -449,11 +451,18 @@ class Interpretation:
         for column in columns:
             by_role.setdefault(self._roles[column].role, []).append(column)
         for role, names in by_role.items():
-            results = [c for c in names if "statistic" not in self._roles[c].why]
+            results = [c for c in names if "statistic" not in self._roles[c].why and not is_of_remarks(c)]
             hint = f" ({role}s: name them in parameters=, --parameters, if they were chosen)"
             self.notes.append(
                 f"left out: {', '.join(names)}{hint if role != 'left out' and results and not told else ''}"
             )
+
+        for column in filter(is_of_remarks, columns):
+            texts = list(dict.fromkeys(filter(None, self.values.texts(column))))
+            if len(texts) > 1 or "" in self.values.texts(column):
+                shown = ", ".join(repr(text if len(text) <= _QUOTED else f"{text[:_QUOTED]} …") for text in texts[:3])
+                more = f" and {len(texts) - 3} more" if len(texts) > 3 else ""
+                self.notes.append(f"remarks that were not used: {shown}{more}")
 
     def _no_parameter(self) -> str:
         taken = ", ".join(f"{c.name!r} ({c.role})" for c in self.columns if c.name)

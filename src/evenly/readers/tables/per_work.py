@@ -15,6 +15,7 @@ __all__ = [
     "is_step_length",
     "several_works",
     "time_of_work",
+    "without_step_length",
     "work_in_text",
 ]
 
@@ -38,7 +39,7 @@ _OTHERS = _STEPS | frozenset({
     "iteración", "iteracion", "ns", "nanosecond",
 })  # fmt: skip
 _OF_A_STEP = re.compile(
-    r"(?:/|[\s_(](?:per|pro|par|por)[\s_])\s*(?:time[\s_-]?step|step|zeitschritt|schritt|pas|paso|passo)\b",
+    r"(?:/|[\s_(](?:per|pro|par|por)[\s_])\s*(?:(?:coupling|coupled|model)[\s_])?(?:time[\s_-]?step|step|zeitschritt|schritt|pas|paso|passo)\b",
     re.IGNORECASE,
 )
 _COUNT = r"(?P<count>[1-9]\d{0,2}(?:[.,’' ]\d{3})+|[1-9]\d*\s?k?)\s*"
@@ -60,8 +61,19 @@ _STEP_LENGTH = re.compile(
     r"pas de temps|paso de tiempo)(?:$|[\s_\[(])",
     re.IGNORECASE,
 )
+#: ``(dt = 10 min)``, which tells of which step a time is, and not its unit.
+_ASIDE = re.compile(
+    r"[\s,;_]*(?:[\[(]\s*(?:dt|Δt|delta t|(?:time|coupling) ?step|zeitschritt)\b[^\])]*\d[^\])]*[\])]"
+    r"|(?<![^\W_])(?:dt|Δt)\s*[=:]?\s*\d+(?:\.\d+)?\s*[^\W\d_]+\b)",
+    re.IGNORECASE,
+)
+#: A step may be one of the model, or one after which solvers exchange data.
+_KIND_OF_STEP = re.compile(r"^(?:coupling|coupled|model)[\s_]+(?=\w)")
 #: What may stand before the unit without making it another time.
 _ON_THE_WALL = frozenset({"", "wall", "wallclock", "walltime", "wallclocktime", "elapsed", "elapsedtime", "time"})
+
+
+_SECONDS = frozenset({"s", "sec", "secs", "seconds"})
 
 
 @dataclass(frozen=True)
@@ -130,6 +142,17 @@ def is_label_of_work(text: object) -> bool:
     work = re.sub(r"(?<=[a-z]{3})s$", "", work, flags=re.IGNORECASE)
     found = time_of_work(f"time (s/{work})")
     return len(work) > 2 and found is not None and found.is_certain
+
+
+def without_step_length(name: str) -> str:
+    """Return a name without the length of a step that it tells.
+
+    Examples
+    --------
+    >>> without_step_length("time per step [ms] (dt = 10 min)"), without_step_length("dt (s)")
+    ('time per step [ms]', 'dt (s)')
+    """
+    return _ASIDE.sub("", name) or name
 
 
 def several_works(name: str) -> tuple[str, float, str] | None:
@@ -205,14 +228,15 @@ def time_of_work(column: str) -> TimeOfWork | None:
     >>> time_of_work("hours/day").is_certain, time_of_work("time [s]") is None
     (False, True)
     """
-    match = _PER.match(column.strip())
+    match = _PER.match(without_step_length(column.strip()))
     if match is None:
         return None
-    work = _SIMULATED.sub("", match["work"].strip()).lower()
+    work = _KIND_OF_STEP.sub("", _SIMULATED.sub("", match["work"].strip()).lower())
     days = YEAR_DAYS if work in _YEARS else 1.0 if work in _DAYS else MONTH_DAYS if work in _MONTHS else None
     in_brackets = (match["mark"] or " ").strip(" _") != ""
     simulated = work != match["work"].strip().lower()
     on_the_wall = re.sub(r"[\s_-]", "", match["base"] or "").lower() in _ON_THE_WALL
+    simulated = simulated or match["unit"].lower() in _SECONDS  # hours/day may be of a day on the wall
     is_certain = (in_brackets or (on_the_wall and (days is None or simulated))) and (
         days is not None or work in _OTHERS
     )

@@ -12,8 +12,16 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError, option_text
 from evenly.readers.tables import columns as words
-from evenly.readers.tables.identifiers import without_number
-from evenly.readers.tables.remarks import is_mark, is_wrong, not_measured, not_used, off_the_law
+from evenly.readers.tables.identifiers import is_of_remarks, without_number
+from evenly.readers.tables.remarks import (
+    first_to_say,
+    is_mark,
+    is_wrong,
+    not_measured,
+    not_used,
+    off_the_law,
+    tells_another,
+)
 from evenly.readers.tables.repetitions import chosen_by
 from evenly.readers.tables.roles import Column, is_count, look_measured
 from evenly.readers.tables.states import name_key
@@ -164,13 +172,15 @@ def refuse_remarks(
         if column in parameters or origin:
             row = not_measured(cells, origin=origin)
             if row is None and origin and column not in parameters:
-                row, why = _other_origin(values, parameters, cells), "may be no run as those of other origins"
+                row, why = _other_origin(values.cells, parameters, cells), "may be no run as those of other origins"
         else:
             row = not_used(name_key(column), cells)
             if row is None:
                 row, why = _other_work(cells, _solvers_of(values, roles)), "tells another amount of work than others do"
             if row is None:
                 row, why = _wrong(values, parameters, seconds, cells)
+            if row is None:
+                row, why = _another(values, parameters, cells, roles, of_all=is_of_remarks(column) and all(cells))
         if row is not None:
             raise values.at(
                 row,
@@ -209,20 +219,38 @@ def _other_work(cells: Sequence[str], solvers: Sequence[str]) -> int | None:
     return None
 
 
+def _another(
+    values: Values, parameters: Sequence[str], cells: Sequence[str], roles: Mapping[str, Column], *, of_all: bool
+) -> tuple[int | None, str]:
+    """Return the first row of a solver whose remark tells of another machine, mesh or version than its other rows.
+
+    Where remarks are `of_all` rows, a few of them that share no configuration may be names of such.
+    """
+    solvers = np.array(_solvers_of(values, roles))
+    for solver in dict.fromkeys(solvers.tolist()):
+        rows = np.flatnonzero(solvers == solver)
+        own = [cells[row] for row in rows]
+        row = first_to_say(own, tells_another)
+        if row is None and of_all and min(Counter(own).values()) > 1:
+            row = _other_origin(values.cells.iloc[rows], parameters, own)
+        if row is not None:
+            return int(rows[row]), "may tell that this run isn't as the others are"
+    return None, ""
+
+
 def _is_origin(column: str) -> bool:
     """Tell whether a column says where its rows come from, as ``source`` and ``data source``."""
     return not _ORIGINS.isdisjoint(name_key(column).split("_"))
 
 
-def _other_origin(values: Values, parameters: Sequence[str], cells: Sequence[str]) -> int | None:
+def _other_origin(table: pd.DataFrame, parameters: Sequence[str], cells: Sequence[str]) -> int | None:
     """Return the first row of another origin, if no configuration has two: nothing tells then that they are alike."""
     if not parameters or not 1 < len(set(cells)) <= len(cells) / 2:  # else the log of each run, say
         return None
     kinds = [re.sub(r"\d+", "", cell) for cell in cells]  # logs of jobs differ in their numbers
     if len(set(kinds)) == 1:
         return None
-    table = values.cells[list(parameters)].assign(**{_ORIGIN: kinds})
-    shared = table.groupby(list(parameters))[_ORIGIN].nunique().max() > 1
+    shared = table[list(parameters)].assign(**{_ORIGIN: kinds}).groupby(list(parameters))[_ORIGIN].nunique().max() > 1
     return None if shared else next(row for row, kind in enumerate(kinds) if kind != kinds[0])
 
 

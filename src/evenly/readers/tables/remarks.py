@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-__all__ = ["is_mark", "is_wrong", "not_measured", "not_used", "off_the_law"]
+__all__ = ["first_to_say", "is_mark", "is_wrong", "not_measured", "not_used", "off_the_law", "tells_another"]
 
 #: What was never run: the whole remark, or its beginning.
 _NOT_MEASURED = re.compile(
@@ -58,6 +58,19 @@ _UNWANTED = re.compile(
     r"nicht (?:verwenden|benutzen)|ne pas utiliser|no usar",
     re.IGNORECASE,
 )
+#: What tells that a run is another one than those beside it.
+_WHAT = (
+    r"machines?|clusters?|systems?|partitions?|computers?|cpus?|processors?|queues?|compilers?|versions?|builds?|"
+    r"mesh(?:es)?|grids?|resolutions?|inputs?|cases?|domains?|set-?ups?|rechner\w*|maschinen?|gitter\w*|netz\w*|"
+    r"auflösung|eingabe\w*|maillages?|résolution|mallas?|máquinas?|resolución|versión|macchin[ae]|griglia"
+)
+_ANOTHER = re.compile(
+    r"\b(?:instead of|rather than|in place of|(?:an)?statt|anstelle|au lieu d\w*|en (?:lugar|vez) de|invece di)\b"
+    r"|\b(?:other|another|different|old(?:er)?|new(?:er)?|previous|former|second|finer?|coarser?|ander\w*|alte\w*|neue\w*|"
+    r"fein\w*|grob\w*|autre|ancien\w*|nouve\w*|otr[oa]|viej[oa]|altr[oa]|vecchi[oa])"
+    rf"\W+(?:\w+\W+)?(?:{_WHAT})\b",
+    re.IGNORECASE,
+)
 #: How far off a straight line a run may be, in logarithms, since the law bends.
 _BENT = np.log(4.0)
 #: Columns whose every mark leaves its row out.
@@ -79,7 +92,7 @@ def not_measured(cells: Sequence[str], *, origin: bool = False) -> int | None:
     >>> not_measured(["run", "model"], origin=True), not_measured(["run", "model"])
     (1, None)
     """
-    return _first(cells, lambda cell: bool(_NOT_MEASURED.match(cell) or (origin and _FROM_THEORY.fullmatch(cell))))
+    return first_to_say(cells, lambda cell: bool(_NOT_MEASURED.match(cell) or (origin and _FROM_THEORY.fullmatch(cell))))
 
 
 def not_used(name: str, cells: Sequence[str]) -> int | None:
@@ -98,8 +111,8 @@ def not_used(name: str, cells: Sequence[str]) -> int | None:
     (1, 2)
     """
     if is_mark(name):
-        return _first(cells, lambda cell: cell.lower() not in ("", "0", "no", "false", "nein", "non", "-"))
-    return _first(cells, lambda cell: bool(_UNWANTED.search(cell) or _NOT_MEASURED.match(cell)))
+        return first_to_say(cells, lambda cell: cell.lower() not in ("", "0", "no", "false", "nein", "non", "-"))
+    return first_to_say(cells, lambda cell: bool(_UNWANTED.search(cell) or _NOT_MEASURED.match(cell)))
 
 
 def is_mark(name: str) -> bool:
@@ -122,6 +135,17 @@ def is_wrong(cell: str) -> bool:
     (True, False, False)
     """
     return bool(_WRONG.search(cell)) and _HARMLESS.search(cell) is None
+
+
+def tells_another(text: str) -> bool:
+    """Tell whether a remark says that a run is of another machine, mesh or version than those beside it.
+
+    Examples
+    --------
+    >>> tells_another("T63 instead of T127"), tells_another("measured on the old machine"), tells_another("rerun")
+    (True, True, False)
+    """
+    return _ANOTHER.search(text) is not None
 
 
 def off_the_law(
@@ -189,7 +213,7 @@ def _design(parameters: pd.DataFrame, *, curved: bool = True) -> NDArray[np.floa
     return np.column_stack(columns)
 
 
-def _first(cells: Sequence[str], says_so: Callable[[str], bool]) -> int | None:
+def first_to_say(cells: Sequence[str], says_so: Callable[[str], bool]) -> int | None:
     """Return the first row whose cell says so, unless all do."""
     distinct = set(cells)
     found = {cell for cell in distinct if says_so(cell)}

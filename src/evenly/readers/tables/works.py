@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Work", "differ", "works_in"]
+__all__ = ["Work", "differ", "step_length_in", "works_in"]
 
 _HOUR = r"h|hrs?|hours?|stunden?|heures?|horas?|ore"
 _DAY = r"d|days?|tage?n?|jours?|d[ií]as?|giorn[oi]"
@@ -33,6 +33,17 @@ _IN_LINES = re.compile(
     r"iterations)[\s:=]+(?P<number>\d+)"
     rf"|(?:{_OF_MODEL}|one|per|ein(?:en?|em)?|un|une)\s(?P<one>day|month|year|tag|monat|jahr|jour|mois|mes|d[ií]a|año))"
     r"(?![a-z0-9])",
+    re.IGNORECASE,
+)
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+_LENGTH = (
+    rf"(?P<{{}}>\d+(?:\.\d+)?)[\s_-]?(?P<{{}}>s|secs?|seconds?|sekunden|min|minutes?|minuten|{_HOUR})"
+)
+#: ``dt = 10 min``, ``time step: 600 s``, ``a 10-min step``.
+_STEP_LENGTH = re.compile(
+    r"(?<![^\W_])(?:dt|Δt|delta t|(?:time|coupling) ?steps?|step length|zeitschritte?|pas de temps|paso de tiempo)"
+    rf"(?: of| von| de)?\s*[=:]?\s*{_LENGTH.format('after', 'unit')}(?![^\W_])"
+    rf"|(?<![\d.]){_LENGTH.format('before', 'its')}[\s_-](?:time[\s_-]?)?(?:steps?|(?:zeit)?schritte?|pas|paso)(?![^\W_])",
     re.IGNORECASE,
 )
 #: Dimensions, as in ``ocean_3d`` and ``d3``.
@@ -82,6 +93,21 @@ def works_in(text: str, *, is_line: bool = False) -> list[Work]:
         days = next((days for words, days in _DAYS.items() if re.fullmatch(words, unit)), None)
         found.append(Work("days", count * days) if days else Work(unit.rstrip("s") + "s", count))
     return [work for work in found if work.count > 0]
+
+
+def step_length_in(text: str) -> list[Work]:
+    """Return the length of a step that a text tells, in seconds that it simulates.
+
+    Examples
+    --------
+    >>> step_length_in("time per step [ms] (dt = 10 min)"), step_length_in("a 1800 s step"), step_length_in("time [s]")
+    ([Work(unit='seconds of a step', count=600.0)], [Work(unit='seconds of a step', count=1800.0)], [])
+    """
+    match = _STEP_LENGTH.search(text)
+    if match is None:
+        return []
+    unit, count = (match["unit"] or match["its"]).lower(), float(match["after"] or match["before"])
+    return [Work("seconds of a step", count * _SECONDS["h" if re.fullmatch(_HOUR, unit) else unit[0]])]
 
 
 def differ(works: Sequence[Sequence[Work]]) -> bool:
