@@ -210,7 +210,7 @@ def check_folders(runs: Mapping[str, Runs], typed: Sequence[Path]) -> None:
         below = [next((path.relative_to(top) for top in tops if path.is_relative_to(top)), path) for path in folders]
         for parts, is_typed in ((below, False), (folders, True)):
             words = [_words_of_folders(path) for path in parts]
-            own = set.union(*words) - set.intersection(*words)
+            own = set[str]().union(*words) - words[0].intersection(*words)
             if not own:
                 continue
             told = f"only some folders of {solver}'s runs have {', '.join(map(repr, sorted(own)))} in their names"
@@ -232,15 +232,18 @@ def _check_some_runs(runs: Mapping[str, Runs], about: Texts) -> None:
     """Ask about lines that tell that some runs are of another machine, mesh or version: by their folders or counts."""
     for solver, one in runs.items():
         table = one.to_frame()
-        names = {part for path in map(Path, map(str, table["source"].unique())) for part in path.parent.parts}
+        folders = {part for path in map(Path, map(str, table["source"].unique())) for part in path.parent.parts}
+        names = {name for name in folders if re.search(r"\d", name)}
         counts = {f"{value:g}" for name in one.parameters if kind_of(name) for value in table[name].unique()}
         for text in about.all_of(solver):
             words = set(re.findall(r"[\w.-]*\w", text.text))
-            of_some = {name for name in names if re.search(r"\d", name)} & words or 0 < len(counts & words) < len(counts)
+            of_some = {name for name in names if re.search(r"\d", name)} & words or 0 < len(counts & words) < len(
+                counts
+            )
             if text.is_line and of_some and tells_another(text.text):
                 raise InputError(
-                    f"{_short(text.text)!r} may tell that some runs of {solver} aren't as the others are: give those of "
-                    "one kind only; or, if all are alike, leave this line out"
+                    f"{_short(text.text)!r} may tell that some runs of {solver} aren't as the others are: give those "
+                    "of one kind only; or, if all are alike, leave this line out"
                 )
 
 
@@ -285,7 +288,7 @@ def _names_that_differ(about: Texts) -> list[str]:
     Parts without a number count if several solvers have them: those of one may be its name.
     """
     parts = {
-        solver: {part for one in told if not (one.is_line or one.is_heading) for part in _several(re.split(r"[\s_\-.]+", one.text))}
+        solver: {part for one in told if one.is_name for part in _several(re.split(r"[\s_\-.]+", one.text))}
         for solver, told in about.of.items()
     }
     having = Counter(part for its in parts.values() for part in its)

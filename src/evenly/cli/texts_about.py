@@ -47,6 +47,11 @@ class Text:
     is_heading: bool = False
 
     @property
+    def is_name(self) -> bool:
+        """Whether it is the name of a solver, a file, a folder or a sheet."""
+        return not (self.is_line or self.is_heading)
+
+    @property
     def works(self) -> list[Work]:
         """The amounts of work that it tells; the reader uses those of a heading."""
         return [] if self.is_heading else works_in(self.text, is_line=self.is_line)

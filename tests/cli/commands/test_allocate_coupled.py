@@ -436,6 +436,9 @@ def test_whole_runs_may_count_nodes(evenly: Evenly) -> None:
 def test_simulated_years_per_day_are_compared_with_days_where_the_step_is_one(evenly: Evenly) -> None:
     rows = [f"{a},{6000 / a:.4f},{o},{2400 / o:.4f},{86400 / 365 / max(6000 / a, 2400 / o):.6g}" for a, o in SHARES]
     table("runs.csv", "atm_cores,atm_s_per_day,ocn_cores,ocn_s_per_day,SYPD", rows)
+    found = evenly("allocate", "runs.csv", "--coupled", "runs.csv", "--cores", "600", "--json")
+    assert json.loads(found.out)["seconds"] == pytest.approx(6000 / 430, rel=0.1)
+    table("runs.csv", "atm_cores,atm_time_s,ocn_cores,ocn_time_s,SYPD", rows)
     asked = evenly("allocate", "runs.csv", "--coupled", "runs.csv", "--cores", "600")
     assert (asked.code, "--step-days" in asked.err) == (2, True)
     found = evenly("allocate", "runs.csv", "--coupled", "runs.csv", "--cores", "600", "--step-days", "1", "--json")

@@ -57,7 +57,7 @@ def test_a_label_that_never_changes_changes_nothing(evenly: Evenly, tmp_path: Pa
 
 @pytest.mark.filterwarnings("ignore::evenly.ExtrapolationWarning")
 @pytest.mark.parametrize("label", ["fine", 512])
-def test_a_constant_column_leaves_the_law_as_it_is(label: object) -> None:
+def test_a_constant_column_leaves_the_law_as_it_is(label: str | int) -> None:
     table = pd.DataFrame({"cores": CORES, "seconds": [400 / p + 1.5 for p in CORES]})
     bare = package.fit(table, parameters=["cores"])
     more = package.fit(table.assign(grid=label), parameters=["cores", "grid"])

@@ -304,7 +304,7 @@ def test_rows_that_were_not_measured_are_asked_about(tmp_path: Path, name: str) 
 
 
 def test_remarks_on_all_rows_alike_say_nothing(tmp_path: Path) -> None:
-    text = "cores,time_s,comment\n16,412,new compiler\n32,212,\n64,111,the coarse model\n"
+    text = "cores,time_s,comment\n16,412,new switch\n32,212,\n64,111,the coarse model\n"
     assert _read(tmp_path, text).runs[""].parameters == ["cores"]
     both = "cores,time_s,kind\n16,412,predicted\n32,212,predicted\n64,111,predicted\n"
     assert len(_read(tmp_path, both).runs[""]) == 3

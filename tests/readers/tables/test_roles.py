@@ -313,10 +313,10 @@ def test_a_column_of_results_tells_states(tmp_path: Path) -> None:
 
 
 def test_a_time_per_piece_of_work_may_be_a_time(tmp_path: Path) -> None:
-    path = write(tmp_path, "cores,seconds_per_day\n16,12.3\n32,7.9\n")
-    with pytest.raises(ReadError, match=r"'seconds_per_day' may be a time or a rate: pass unit=s"):
-        scan(path, time="seconds_per_day")
-    assert list(scan(path, time="seconds_per_day", unit="s").runs[""].values) == [12.3, 7.9]
+    path = write(tmp_path, "cores,minutes_per_day\n16,12.3\n32,7.9\n")
+    with pytest.raises(ReadError, match=r"'minutes_per_day' may be a time or a rate: pass unit=min"):
+        scan(path, time="minutes_per_day")
+    assert list(scan(path, time="minutes_per_day", unit="s").runs[""].values) == [12.3, 7.9]
 
 
 @pytest.mark.parametrize(

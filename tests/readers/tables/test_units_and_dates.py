@@ -340,9 +340,12 @@ def test_times_of_a_simulated_day_side_by_side_are_asked_about(tmp_path: Path) -
         _read(tmp_path, "cores,atm (s/day),ocn (min/month)\n8,24,5\n16,13,2.6\n", time="*", solver="*")
 
 
-def test_seconds_for_a_day_may_be_a_time(tmp_path: Path) -> None:
-    with pytest.raises(ReadError, match=r"rename it to 'time \(s/day\)'"):
-        _read(tmp_path, "cores,s/day\n8,24\n16,13\n32,7\n")
+@pytest.mark.parametrize("name", ["s/day", "sec/day", "s_per_day"])
+def test_seconds_for_a_day_are_those_of_a_simulated_day(tmp_path: Path, name: str) -> None:
+    found = _read(tmp_path, f"cores,{name}\n8,24\n16,13\n32,7\n")
+    assert any("is the time in s of a simulated day" in note for note in found.notes)
+    with pytest.raises(ReadError, match=r"rename it to 'time \(h/day\)'"):  # on the wall, perhaps
+        _read(tmp_path, "cores,h/day\n8,24\n16,13\n32,7\n")
 
 
 def test_a_simulated_month_and_a_week_are_works(tmp_path: Path) -> None:
@@ -366,9 +369,9 @@ def test_rates_and_core_hours_of_solvers_are_not_mixed(tmp_path: Path) -> None:
         _read(tmp_path, text, time="*", solver="*")
 
 
-def test_seconds_for_a_day_are_not_proposed_as_a_rate(tmp_path: Path) -> None:
-    with pytest.raises(ReadError, match=r"rename it to 'time \(s/day\)'$"):
-        _read(tmp_path, "cores,s/day\n8,215\n16,120\n32,80\n")
+def test_minutes_for_a_day_are_not_proposed_as_a_rate(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match=r"rename it to 'time \(min/day\)'$"):
+        _read(tmp_path, "cores,min/day\n8,215\n16,120\n32,80\n")
 
 
 @pytest.mark.parametrize(

@@ -309,7 +309,7 @@ def is_rate(column: str) -> bool:
     (True, False, False, True)
     """
     work = _time_of_work(column.strip())
-    is_time = work is not None and work[0] and not set(re.split(r"[\s_\-.]+", work[0].lower())) & _RATES
+    is_time = work is not None and not set(re.split(r"[\s_\-.]+", work[0].lower())) & _RATES
     if is_time or _OVER_UNIT.match(column.strip()):
         return False
     match = _RATE.fullmatch(column.strip())

@@ -178,7 +178,7 @@ def refuse_remarks(
             if row is None:
                 row, why = _other_work(cells, _solvers_of(values, roles)), "tells another amount of work than others do"
             if row is None:
-                row, why = _wrong(values, parameters, seconds, cells)
+                row, why = _wrong(values, parameters, seconds, cells, _solvers_of(values, roles))
             if row is None:
                 row, why = _another(values, parameters, cells, roles, of_all=is_of_remarks(column) and all(cells))
         if row is not None:
@@ -229,7 +229,7 @@ def _another(
     solvers = np.array(_solvers_of(values, roles))
     for solver in dict.fromkeys(solvers.tolist()):
         rows = np.flatnonzero(solvers == solver)
-        own = [cells[row] for row in rows]
+        own = [cells[int(row)] for row in rows]
         row = first_to_say(own, tells_another)
         if row is None and of_all and min(Counter(own).values()) > 1:
             row = _other_origin(values.cells.iloc[rows], parameters, own)
@@ -255,7 +255,11 @@ def _other_origin(table: pd.DataFrame, parameters: Sequence[str], cells: Sequenc
 
 
 def _wrong(
-    values: Values, parameters: Sequence[str], seconds: NDArray[np.float64], cells: Sequence[str]
+    values: Values,
+    parameters: Sequence[str],
+    seconds: NDArray[np.float64],
+    cells: Sequence[str],
+    solvers: Sequence[str],
 ) -> tuple[int | None, str]:
     """Return the first row with a remark of its own whose run went wrong, by its words or its time, and what tells."""
     counts = Counter(cells)
@@ -265,7 +269,11 @@ def _wrong(
     if not rare or len({cells[row] for row in rare}) == len(counts):
         return None, ""
     remarked = np.isin(np.arange(len(cells)), rare)
-    apart = off_the_law(pd.DataFrame({name: values.parameter(name) for name in parameters}), seconds, remarked)
+    varied = pd.DataFrame({name: values.parameter(name) for name in parameters})
+    apart = np.full(len(cells), np.nan)
+    for solver in dict.fromkeys(solvers):
+        own = np.array([name == solver for name in solvers])
+        apart[own] = off_the_law(varied[own].reset_index(drop=True), seconds[own], remarked[own])
     for row in rare:
         # Where the law isn't known, apart is NaN, and words alone tell.
         if is_wrong(cells[row]) and not apart[row] < _ON:

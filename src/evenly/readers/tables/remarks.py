@@ -92,7 +92,9 @@ def not_measured(cells: Sequence[str], *, origin: bool = False) -> int | None:
     >>> not_measured(["run", "model"], origin=True), not_measured(["run", "model"])
     (1, None)
     """
-    return first_to_say(cells, lambda cell: bool(_NOT_MEASURED.match(cell) or (origin and _FROM_THEORY.fullmatch(cell))))
+    return first_to_say(
+        cells, lambda cell: bool(_NOT_MEASURED.match(cell) or (origin and _FROM_THEORY.fullmatch(cell)))
+    )
 
 
 def not_used(name: str, cells: Sequence[str]) -> int | None:
@@ -155,7 +157,7 @@ def off_the_law(
 
     The law is a parabola in the logarithms of numbers, with a factor for each label. Where runs scatter around it, only
     what is beyond three times their scatter counts. Few runs of one parameter tell a straight line; what a parabola
-    may add to it, up to four times, doesn't count then.
+    may add to it, up to four times, doesn't count then. Between two of them, a run has a time between theirs.
 
     Parameters
     ----------
@@ -179,12 +181,28 @@ def off_the_law(
     law = _law(_design(parameters), logs, known, freedom)
     if law is not None:
         return np.where(usable, np.maximum(np.abs(logs - law[0]) - 3 * law[1], 0.0), np.nan)
-    law = _law(_design(parameters, curved=False), logs, known, 1) if parameters.shape[1] == 1 else None
-    if law is None:
+    if parameters.shape[1] != 1:
         return np.full(len(seconds), np.nan)
-    apart = np.abs(logs - law[0]) - 3 * law[1]
-    # On such a line, nothing is sure to be on the law: what isn't far off it is unknown.
-    return np.where(usable & (apart > _BENT), apart, np.nan)
+    outside = _outside_neighbours(parameters.iloc[:, 0], logs, known)
+    law = _law(_design(parameters, curved=False), logs, known, 1)
+    apart = np.full(len(seconds), np.nan) if law is None else np.abs(logs - law[0]) - 3 * law[1]
+    # On such a line, nothing is sure to be on the law: what isn't far off it, or off its neighbours, is unknown.
+    return np.where(usable & (apart > _BENT), apart, np.where(usable & (outside > 0), outside, np.nan))
+
+
+def _outside_neighbours(column: pd.Series, logs: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return how far each run lies outside the times of the next known ones below and above, (n_rows,).
+
+    It is in logarithms; 0 between them, and where one of them is missing.
+    """
+    x = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
+    found = np.zeros(len(logs))
+    for row in np.flatnonzero(np.isfinite(x)):
+        below, above = x[known & (x < x[row])], x[known & (x > x[row])]
+        if len(below) and len(above):
+            ends = logs[known & ((x == below.max()) | (x == above.min()))]
+            found[row] = max(logs[row] - ends.max(), ends.min() - logs[row], 0.0)
+    return found
 
 
 def _law(

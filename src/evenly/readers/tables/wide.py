@@ -98,12 +98,12 @@ def narrowed(cells: pd.DataFrame, lines: NDArray[np.int64], kept: Collection[str
     units = {_unit_of(name) for name in times}
     if len(times) > 1 and len({name.removesuffix(_unit_of(name)) for name in times}) == 1 and "" not in units:
         times = {"time"}  # atm_min beside ocn_s
-    if len(solvers) < 2 or len(taken) != len(set(taken)) or len(times) > 1:
-        return None
     works = {match[0] if (match := _OF_DAYS.search(one.time)) else "" for one in solvers}
     if len(works) > 1:  # atm_s_per_day, ocn_s_per_month
         named = " and ".join(repr(one.time) for one in solvers)
         raise InputError(f"{named} are of different work: give the times of one, as atm_s_per_day and ocn_s_per_day")
+    if len(solvers) < 2 or len(taken) != len(set(taken)) or len(times) > 1:
+        return None
     if times == {"time"} and len(units) > 1 and {"unit", "time"} & {name.lower() for name in columns}:
         return None
     rest = [column for column in columns if column not in taken]
@@ -266,10 +266,10 @@ def _is_whole(cells: pd.DataFrame, column: str, solvers: Sequence[_Solver]) -> b
 
     No solver takes longer than a whole run. What else is measured differs in nearly all rows.
     """
-    unit = _tokens(column)[-1].strip("[]()").lower()
-    units = {_tokens(one.time)[-1].strip("[]()").lower() for one in solvers}
-    timed = units == {unit} and unit in _UNITS
-    if not timed and column.strip().lower() not in _TOTALS:
+    ends = [_tokens(_OF_DAYS.sub("", name)) for name in (column, *(one.time for one in solvers))]
+    unit, *units = (tokens[-1].strip("[]()").lower() for tokens in ends)
+    timed = set(units) == {unit} and unit in _UNITS
+    if not timed and _TOTALS.isdisjoint(map(str.lower, ends[0][:1])):
         return False
     grouping = "." if has_decimal_commas(cells) else ","
     read = cells[[column, *(one.time for one in solvers)]].map(lambda cell: number(cell, grouping))

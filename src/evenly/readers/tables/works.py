@@ -36,14 +36,13 @@ _IN_LINES = re.compile(
     re.IGNORECASE,
 )
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
-_LENGTH = (
-    rf"(?P<{{}}>\d+(?:\.\d+)?)[\s_-]?(?P<{{}}>s|secs?|seconds?|sekunden|min|minutes?|minuten|{_HOUR})"
-)
+_LENGTH = rf"(?P<{{}}>\d+(?:\.\d+)?)[\s_-]?(?P<{{}}>s|secs?|seconds?|sekunden|min|minutes?|minuten|{_HOUR})"
 #: ``dt = 10 min``, ``time step: 600 s``, ``a 10-min step``.
 _STEP_LENGTH = re.compile(
     r"(?<![^\W_])(?:dt|Δt|delta t|(?:time|coupling) ?steps?|step length|zeitschritte?|pas de temps|paso de tiempo)"
     rf"(?: of| von| de)?\s*[=:]?\s*{_LENGTH.format('after', 'unit')}(?![^\W_])"
-    rf"|(?<![\d.]){_LENGTH.format('before', 'its')}[\s_-](?:time[\s_-]?)?(?:steps?|(?:zeit)?schritte?|pas|paso)(?![^\W_])",
+    rf"|(?<![\d.]){_LENGTH.format('before', 'its')}[\s_-](?:time[\s_-]?)?"
+    r"(?:steps?|(?:zeit)?schritte?|pas|paso)(?![^\W_])",
     re.IGNORECASE,
 )
 #: Dimensions, as in ``ocean_3d`` and ``d3``.
