@@ -237,9 +237,7 @@ def _check_some_runs(runs: Mapping[str, Runs], about: Texts) -> None:
         counts = {f"{value:g}" for name in one.parameters if kind_of(name) for value in table[name].unique()}
         for text in about.all_of(solver):
             words = set(re.findall(r"[\w.-]*\w", text.text))
-            of_some = {name for name in names if re.search(r"\d", name)} & words or 0 < len(counts & words) < len(
-                counts
-            )
+            of_some = names & words or 0 < len(counts & words) < len(counts)
             if text.is_line and of_some and tells_another(text.text):
                 raise InputError(
                     f"{_short(text.text)!r} may tell that some runs of {solver} aren't as the others are: give those "

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import openpyxl
 import pytest
 
+from tests.cli.commands.test_allocate_coupled import LAW
 from tests.cli.conftest import Evenly
 
 
@@ -342,3 +344,76 @@ def test_times_that_rise_with_the_cores_are_told(evenly: Evenly) -> None:
     Path("runs/ocn.csv").write_text("cores,time_s\n" + "".join(f"{p},{100 + p}\n" for p in CORES))
     shown = evenly("allocate", "runs", "--cores", "1000")
     assert "the times of ocn rise from each count to the next" in " ".join(shown.err.split())
+
+
+@pytest.mark.parametrize("name", ["atm (incl. ocn)", "atm: of which ocn", "ocn bgc"])
+def test_a_name_with_that_of_another_solver_is_asked_about(evenly: Evenly, name: str) -> None:
+    _files(lambda solver, days: _table(solver))
+    Path("runs", f"{name}.csv").write_text(_table("ice").replace("7", "8"))
+    shown = evenly("allocate", "runs", "--cores", "1000")
+    assert (shown.code, f"'{name}' may contain " in " ".join(shown.err.split())) == (2, True)
+    assert evenly("allocate", "runs", "--cores", "1000", "--parameters", "cores").code == 0
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "step time [ms] dt={}min",
+        "time per step [ms] (dt = {} min)",
+        "ms/step (dt {}min)",
+        "time_ms_dt{}min",
+        "time [ms] of a {}-min step",
+        "ms per step (dt = {} min)",
+    ],
+)
+def test_steps_of_different_lengths_are_asked_about(evenly: Evenly, heading: str) -> None:
+    _files(lambda solver, days: _table(solver).replace("time_s", heading.format(10 if solver == "atm" else 60)))
+    shown = evenly("allocate", "runs", "--cores", "1000", "--without", "ice")
+    assert (shown.code, "--layout 'max(6 * atm, ocn)'" in " ".join(shown.err.split())) == (2, True)
+    named = ("--parameters", "cores", "--without", "ice")
+    found = evenly("allocate", "runs", "--cores", "1000", *named, "--layout", "max(6 * atm, ocn)")
+    assert "is the time in ms" in found.err
+    assert (found.code, " ms" in found.out) == (0, True)
+    _files(lambda solver, days: _table(solver).replace("time_s", heading.format(10)))
+    assert evenly("allocate", "runs", "--cores", "1000").code == 0
+
+
+def test_a_line_about_some_runs_is_asked_about(evenly: Evenly) -> None:
+    _files(lambda solver, days: _table(solver))
+    line = f"ocn on {CORES[-2]} and {CORES[-1]} cores was measured on the old machine, all others on the new one"
+    Path("runs/README.txt").write_text(f"{line}\n")
+    shown = evenly("allocate", "runs", "--cores", "1000")
+    assert (shown.code, "some runs of ocn aren't as the others are" in " ".join(shown.err.split())) == (2, True)
+    Path("runs/README.txt").write_text("All were measured on the old machine.\n")
+    assert evenly("allocate", "runs", "--cores", "1000").code == 0
+
+
+@pytest.mark.parametrize("remark", ["coarse mesh instead of the fine one", "measured on the old cluster"])
+def test_a_remark_on_some_runs_is_asked_about(evenly: Evenly, remark: str) -> None:
+    rows = [line.split(",") for line in _long().splitlines()]
+    told = [[*rows[0], "remark"], *([*row, remark if row[1] == str(CORES[-1]) else ""] for row in rows[1:])]
+    Path("runs.csv").write_text("\n".join(map(",".join, told)))
+    shown = evenly("allocate", "runs.csv", "--cores", "1000")
+    assert (shown.code, "--where" in shown.err, remark in " ".join(shown.err.split())) == (2, True, True)
+    Path("runs.csv").write_text("\n".join(map(",".join, told)).replace(remark, "ran again"))
+    shown = evenly("allocate", "runs.csv", "--cores", "1000")
+    assert (shown.code, "remarks that were not used: 'ran again'" in " ".join(shown.err.split())) == (0, True)
+
+
+def test_names_of_machines_in_remarks_are_asked_about(evenly: Evenly) -> None:
+    rows = [line.split(",") for line in _long().splitlines()]
+    told = [[*rows[0], "remark"], *([*row, "Mistral" if int(row[1]) > CORES[1] else "Levante"] for row in rows[1:])]
+    Path("runs.csv").write_text("\n".join(map(",".join, told)))
+    shown = evenly("allocate", "runs.csv", "--cores", "1000")
+    assert (shown.code, """--where 'remark != "Mistral"'""" in " ".join(shown.err.split())) == (2, True)
+
+
+def test_runs_in_folders_of_another_kind_are_asked_about(evenly: Evenly, samples: Path) -> None:
+    source = samples / "precice-v3" / "parallel-explicit"
+    folders = sorted(path for path in source.iterdir() if path.is_dir())[:3]
+    for number, folder in enumerate(folders):
+        shutil.copytree(folder, Path("case", folder.name + ("_fine" if number == 2 else "")))
+    shown = evenly("allocate", "case", "--cores", "8", *LAW)
+    assert (shown.code, "have 'fine' in their names" in " ".join(shown.err.split())) == (2, True)
+    shown = evenly("allocate", *sorted(Path("case").iterdir()), "--cores", "8", *LAW)
+    assert (shown.code, "all runs are taken as alike" in " ".join(shown.err.split())) == (0, True)
