@@ -112,7 +112,7 @@ def partition(
     done = _carry_out(sources, cut, counts, layouts.compare or [])
     note(done.found.note)
     if max(counts) > 1 and not done.plan.prediction.border_s.any():
-        note("what borders between ranks take wasn't measured: predictions leave communication out")
+        note("these times leave out the communication between ranks: it was not measured")
     if far := done.found.cost.extrapolation(float(done.plan.prediction.rank_s.max())):
         note(far)
     if json:

@@ -22,7 +22,7 @@ __all__ = [
 #: The names of the two cuts of a plan.
 EVEN, BALANCED = "equal volumes", "balanced"
 #: What the times of a cut leave out, and where it is counted.
-_ALONE = "as if no ranks shared a node's memory bandwidth: evenly predict --simulation counts it"
+_ALONE = "as if no ranks shared a node's memory bandwidth: evenly predict --simulation counts the sharing"
 
 
 def cuts_headline(plan: CutPlan) -> str:
