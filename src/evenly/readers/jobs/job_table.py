@@ -131,8 +131,9 @@ class JobTableReader(JobReader):
 
     def _jobs(self, path: Path, cells: Cells) -> Jobs:
         values = Values(
-            self._options, path, cells.frame, cells.lines, cells.units, semicolons=cells.semicolons, around=cells.around
-        )
+            self._options, path, cells.frame, cells.lines, cells.units, semicolons=cells.semicolons, typed=cells.typed,
+            around=cells.around,
+        )  # fmt: skip
         for name, value in self._options.constants.items():
             values.cells[name] = str(value)
         self._check_named(values)

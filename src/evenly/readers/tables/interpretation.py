@@ -84,6 +84,8 @@ class Interpretation:
         The units that stood in the cells of a column or in a row below its name, see `with_cell_units`.
     semicolons : bool
         Whether semicolons stand between the cells, as where commas are decimal marks.
+    typed : bool
+        Whether the file tells numbers from text, see `Cells`.
     around : sequence of str
         The lines above and below the table.
 
@@ -113,11 +115,14 @@ class Interpretation:
         units: Mapping[str, str] | None = None,
         *,
         semicolons: bool = False,
+        typed: bool = False,
         around: Sequence[str] = (),
     ) -> None:
         self.options = options
         self.path = path
-        self.values = Values(options, path, cells, lines, units or {}, semicolons=semicolons, around=around)
+        self.values = Values(
+            options, path, cells, lines, units or {}, semicolons=semicolons, typed=typed, around=around
+        )
         self.notes: list[str] = []
         self._roles: dict[str, Column] = {}
         self._settled: set[str] = set()  # columns that `where` left with one value
