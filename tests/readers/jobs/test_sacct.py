@@ -58,15 +58,34 @@ def test_runs_of_jobs(tmp_path: Path) -> None:
     frame = found.runs[""].to_frame()
     assert found.runs[""].parameters == ["cores", "name"]
     assert dict(zip(frame["run"], frame["status"], strict=True)) == {
-        "10": "ok", "11_4": "timed out", "12": "failed", "13": "failed",
+        "10": "ok", "11_4": "timed out", "13": "failed",
     }  # fmt: skip
-    np.testing.assert_array_equal(frame["seconds"], [90123, 7200, np.nan, np.nan])
+    np.testing.assert_array_equal(frame["seconds"], [90123, 7200, np.nan])
     assert found.runs[""].quantities == {
         "seconds": "s", "requested_seconds": "s", "requested_memory": "B", "peak_memory": "B",
     }  # fmt: skip
     told = "\n".join(found.notes)
     assert all(f"1 {word}" in told for word in ("PENDING", "CANCELLED", "FAILED", "RUNNING"))
     assert "1 jobs were stopped at their time limit" in told
+
+
+@pytest.mark.parametrize("word", ["NODE_FAIL", "PREEMPTED", "CANCELLED by 2041", "BOOT_FAIL", "RUNNING"])
+def test_jobs_that_ended_by_no_fault_of_their_program_are_left_out(tmp_path: Path, word: str) -> None:
+    rows = "1|48|02:00:00|COMPLETED\n2|96|01:00:00|COMPLETED\n3|768|00:05:11|"
+    head = "JobID|AllocCPUS|Elapsed|State\n"
+    found = scan(write(tmp_path, f"{head}{rows}{word}\n"))
+    assert found.runs[""].to_frame()["cores"].tolist() == [48, 96]
+    assert f"2 of 3 jobs are done; left out: 1 {word.split()[0]}" in "\n".join(found.notes)
+    failed = scan(write(tmp_path, f"{head}{rows}OUT_OF_MEMORY\n")).runs[""].to_frame()
+    assert failed["status"].tolist() == ["ok", "ok", "failed"]
+
+
+def test_a_job_without_state_and_end_still_runs(tmp_path: Path) -> None:
+    start = "2026-03-02T07:00:00"
+    rows = f"1|48|{start}|2026-03-02T09:00:00\n2|96|{start}|2026-03-02T08:00:00\n3|768|{start}|Unknown\n"
+    found = scan(write(tmp_path, f"JobID|NCPUS|Start|End\n{rows}"))
+    assert found.runs[""].to_frame()["cores"].tolist() == [48, 96]
+    assert "2 of 3 jobs are done; left out: 1 RUNNING" in "\n".join(found.notes)
 
 
 @pytest.mark.parametrize("delimiter", [",", "\t", ";"])

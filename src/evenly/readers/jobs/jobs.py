@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.readers.tables.states import state_of
 from evenly.runs.runs import Runs
 
 __all__ = ["COLUMNS", "NOT_ENDED", "NUMBERS", "TEXTS", "Jobs"]
@@ -102,8 +103,9 @@ class Jobs:
         """Return the jobs as runs: the time is what they took, the parameters what was asked for.
 
         Cores are a parameter where they are known. Nodes are one if they vary, the partition and the job's name if they
-        have few values. Jobs that were stopped at their limit have the status ``"timed out"``; jobs that have not ended
-        are left out, and all others have failed.
+        have few values. Jobs that were stopped at their limit have the status ``"timed out"``. Jobs that have not ended
+        are left out, and those that were lost by no fault of their program, as to a node that failed. All others have
+        failed.
 
         Parameters
         ----------
@@ -122,7 +124,10 @@ class Jobs:
         """
         names = list(parameters) or self.parameters()
         self._check(names)
-        ended = ~self._is_in(NOT_ENDED) & self._known(names).all(axis=1)  # a job that never began has no cores
+        lost = [word for word in self.table["state"].unique() if state_of(word) == "lost"]
+        ended = ~self._is_in((*NOT_ENDED, *lost)) & self._known(names).all(
+            axis=1
+        )  # a job that never began has no cores
         if not ended.any():
             raise InputError("no job has ended yet: there is nothing to learn from")
         table = self.table[ended]

@@ -263,7 +263,7 @@ class Interpretation:
             )
 
     def _states(self) -> NDArray[np.object_] | None:
-        """Return the status of each row, and leave out the rows of jobs that haven't ended."""
+        """Return the status of each row, and leave out the rows of jobs that haven't ended, or were lost."""
         given = self.options.status
         if given is not None:
             self.values.require([given], "status")
@@ -274,7 +274,7 @@ class Interpretation:
         for column in found.others:
             self._take(column, "state", f"its values, but {found.name!r} is taken")
         self.notes += found.notes
-        ended = found.status != "running"
+        ended = ~np.isin(found.status.astype(str), ("running", "lost"))
         if not ended.all():
             self.values.keep(ended)
         return np.asarray(found.status[ended])
