@@ -287,3 +287,35 @@ def test_texts_in_quotes_may_hold_commas(tmp_path: Path) -> None:
     path.write_text("\n".join(["JobIDRaw,State,ElapsedRaw,TimelimitRaw,AllocNodes,AllocTRES", *rows, ""]))
     (runs,) = scan(path).runs.values()
     assert runs.values.tolist() == [900, 450, 300]
+
+
+def named_jobs(folder: Path, *names: str, factor: float = 4) -> Path:
+    """Jobs on 48 … 768 cores, of which those of each next name take so many times as long."""
+    rows = [
+        f"{at}{p}|{name.format(p)}|{p}|{960_000 * factor**at / p:.0f}|COMPLETED"
+        for at, name in enumerate(names) for p in (48, 96, 192, 384, 768)
+    ]  # fmt: skip
+    return write(folder, "\n".join(["JobID|JobName|AllocCPUS|ElapsedRaw|State", *rows, ""]))
+
+
+def test_a_name_that_only_repeats_the_cores_is_no_parameter(tmp_path: Path) -> None:
+    path = named_jobs(tmp_path, "wing_p{}", "wing_p{}", "wing_p{}", factor=1)
+    assert scan(path).runs[""].parameters == ["cores"]
+
+
+def test_names_are_read_without_the_number_of_their_cores(tmp_path: Path) -> None:
+    found = scan(named_jobs(tmp_path, "wing_2M_p{}", "wing_8M_p{}"))
+    assert found.runs[""].parameters == ["cores", "name"]
+    assert set(found.runs[""].to_frame()["name"]) == {"wing_2M_p", "wing_8M_p"}
+    assert "without the number of their cores: 'wing_2M_p', 'wing_8M_p'" in "\n".join(found.notes)
+
+
+def test_many_names_that_tell_times_apart_are_asked_about(tmp_path: Path) -> None:
+    names = [f"case{letter}_p{{}}" for letter in "abcdefghijklmno"]
+    path = named_jobs(tmp_path, *names, factor=1.5)
+    with pytest.raises(ReadError, match=r"'name' is left out \(it has many values\), but jobs that only differ in it"):
+        scan(path)
+    assert scan(path, parameters=["cores"]).runs[""].parameters == ["cores"]
+    assert "name" in scan(path, parameters=["cores", "name"]).runs[""].parameters
+    assert scan(path, where="name == 'casea_p48' or name == 'casea_p96'").runs[""].parameters == ["cores"]
+    assert scan(named_jobs(tmp_path, *names, factor=1)).runs[""].parameters == ["cores"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evenly.errors import InputError, ReadError
+from evenly.errors import InputError, ReadError, option_text
 from evenly.readers.base import Reader
 from evenly.readers.jobs.agreement import agreeing
 from evenly.readers.jobs.jobs import NUMBERS, TEXTS, Jobs
@@ -90,8 +90,34 @@ class JobReader(Reader):
             self.notes.append(f"{int(jobs.done.sum())} of {len(jobs)} jobs are done; left out: {left_out}")
         if stopped := int(jobs.stopped.sum()):
             self.notes.append(f"{stopped} jobs were stopped at their time limit: they would have taken longer")
+        if not self._parameters:
+            _refuse_mixed(path, jobs, runs.parameters)
         self.notes.append(f"parameters: {', '.join(runs.parameters)} (others: --parameters)")
+        bare = jobs.bare_names()
+        if "name" in runs.parameters and (bare != jobs.table["name"]).any():
+            listed = ", ".join(map(repr, bare.unique()))
+            self.notes.append(f"the names of jobs are read without the number of their cores: {listed}")
         return {"": runs}
+
+
+def _refuse_mixed(path: Path, jobs: Jobs, parameters: Sequence[str]) -> None:
+    """Refuse to learn one law from jobs whose times differ with a label that is no parameter.
+
+    Raises
+    ------
+    ReadError
+        With what names it a parameter, or leaves it out.
+    """
+    label, ratio, differ, compared = jobs.mixed(parameters)
+    if label:
+        where = "in all" if differ == compared else f"in {differ} of {compared}"
+        raise ReadError(
+            path,
+            f"{label!r} is left out (it has many values), but jobs that only differ in it differ in time by "
+            f"{ratio:.3g} times, {where} configurations alike: choose jobs with --where, or name the parameters, as "
+            f"{option_text('--parameters', ','.join([*parameters, label]))}; if they are alike, "
+            f"{option_text('--parameters', ','.join(parameters))}",
+        )
 
 
 def holding(path: Path, jobs: Jobs, condition: Expression) -> Jobs:

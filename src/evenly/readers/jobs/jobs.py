@@ -11,6 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.readers.tables.identifiers import without_number
+from evenly.readers.tables.repetitions import chosen_by
 from evenly.readers.tables.states import state_of
 from evenly.runs.runs import Runs
 
@@ -31,6 +33,8 @@ _DONE, _STOPPED = ("COMPLETED",), ("TIMEOUT", "DEADLINE")
 NOT_ENDED = ("RUNNING", "PENDING", "SUSPENDED", "REQUEUED", "REQUEUE_HOLD", "RESIZING", "COMPLETING", "CONFIGURING")
 #: A column of text is a parameter if it has at most so many values, each with so many jobs on average.
 _MOST_LABELS, _FEWEST_PER_LABEL = 12, 3
+#: Columns of text that may tell programs, or machines, apart.
+_LABELS = ("partition", "name")
 _MAY_BE_PARAMETERS = ("cores", "nodes", "partition", "name", "user", "account", "cluster")
 
 
@@ -105,7 +109,8 @@ class Jobs:
         Cores are a parameter where they are known. Nodes are one if they vary, the partition and the job's name if they
         have few values. Jobs that were stopped at their limit have the status ``"timed out"``. Jobs that have not ended
         are left out, and those that were lost by no fault of their program, as to a node that failed. All others have
-        failed.
+        failed. Names are those without the number of their cores or nodes, which another parameter holds: ``wave_p`` of
+        ``wave_p48``.
 
         Parameters
         ----------
@@ -130,7 +135,7 @@ class Jobs:
         )  # a job that never began has no cores
         if not ended.any():
             raise InputError("no job has ended yet: there is nothing to learn from")
-        table = self.table[ended]
+        table = self.table[ended].assign(name=self.bare_names()[ended])
         done, stopped = self.done[ended], self.stopped[ended]
         frame = pd.DataFrame(
             {
@@ -155,14 +160,50 @@ class Jobs:
         """Return the columns that are parameters unless the user says which."""
         cores = ["cores"] if self.table["cores"].notna().any() else []
         nodes = ["nodes"] if self._varies("nodes") else []
-        return [*cores, *nodes, *(name for name in ("partition", "name") if self._has_few_values(name))]
+        return [*cores, *nodes, *(name for name in _LABELS if self._has_few_values(name))]
+
+    def bare_names(self) -> pd.Series[Any]:
+        """Return the jobs' names without the number of their cores or nodes, where all have it and it varies."""
+        names = self.table["name"].astype(object)
+        for counts in ("cores", "nodes"):
+            pairs = pd.DataFrame({"name": names, "count": self.table[counts]}).dropna().drop_duplicates()
+            if pairs["count"].nunique() > 1:
+                bare = without_number(pairs["name"].tolist(), pairs["count"].to_numpy())
+                names = names.replace(dict(zip(pairs["name"], bare, strict=True)))
+        return names
+
+    def mixed(self, parameters: Sequence[str]) -> tuple[str, float, int, int]:
+        """Return what else tells jobs of different times apart, by how much, in how many configurations, of how many.
+
+        Of many names, the most frequent are compared; names that all differ are compared without their numbers. The
+        text is empty if nothing tells them apart.
+
+        Examples
+        --------
+        >>> names = [f"wave_{mesh}_p{p}" for mesh in ("2M", "8M") for p in (4, 8, 16)]
+        >>> jobs = Jobs.of({"name": names, "state": "COMPLETED", "cores": [4, 8, 16] * 2,
+        ...                 "elapsed_s": [80.0, 40, 20, 320, 160, 80]})
+        >>> label, ratio, *counts = jobs.mixed(["cores"])
+        >>> label, round(ratio, 3), counts
+        ('name', 4.0, [3, 3])
+        """
+        table = self.table.assign(name=self.bare_names())[self.done].astype(dict.fromkeys(TEXTS, object))
+        for label in (label for label in _LABELS if label not in parameters):
+            texts = table[label]
+            texts = texts if 2 * texts.nunique() <= len(texts) else texts.str.replace(r"\d+", "", regex=True)
+            often = texts.isin(texts.value_counts().index[:_MOST_LABELS]).to_numpy(dtype=np.bool_)
+            seconds = table["elapsed_s"].to_numpy(dtype=np.float64)
+            ratio, differ, compared = chosen_by(table[often][list(parameters)], texts[often].tolist(), seconds[often])
+            if ratio > 1:
+                return label, ratio, differ, compared
+        return "", 1.0, 0, 0
 
     def _varies(self, name: str) -> bool:
         values = self.table[name][self.done | self.stopped]
         return values.nunique() > 1 and bool(values.notna().all())
 
     def _has_few_values(self, name: str) -> bool:
-        values = self.table[name].nunique()
+        values = (self.bare_names() if name == "name" else self.table[name]).nunique()
         return 2 <= values <= min(_MOST_LABELS, len(self) / _FEWEST_PER_LABEL)
 
     def _check(self, names: Sequence[str]) -> None:
