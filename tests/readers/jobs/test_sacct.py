@@ -319,3 +319,25 @@ def test_many_names_that_tell_times_apart_are_asked_about(tmp_path: Path) -> Non
     assert "name" in scan(path, parameters=["cores", "name"]).runs[""].parameters
     assert scan(path, where="name == 'casea_p48' or name == 'casea_p96'").runs[""].parameters == ["cores"]
     assert scan(named_jobs(tmp_path, *names, factor=1)).runs[""].parameters == ["cores"]
+
+
+def chains(folder: Path, name: str) -> Path:
+    """Runs on 48 cores in three parts, of which the program ended two at its limit of a day, and whole ones on 384."""
+    took = [(48, "23:55:47"), (48, "23:52:22"), (48, "05:46:09")] * 2 + [(384, "07:10:00"), (384, "07:12:00")]
+    rows = [f"{n}|{name.format(n)}|{p}|{its}|1-00:00:00|COMPLETED" for n, (p, its) in enumerate(took, 601)]
+    return write(folder, "\n".join(["JobID|JobName|AllocCPUS|Elapsed|Timelimit|State", *rows, ""]))
+
+
+@pytest.mark.parametrize("name", ["wing", "wing_r{}"])
+def test_parts_of_runs_that_stop_themselves_are_asked_about(tmp_path: Path, name: str) -> None:
+    path = chains(tmp_path, name)
+    told = rf"4 jobs, as 601 \({name.format(601)}\), ended by themselves just at their time limit"
+    with pytest.raises(ReadError, match=rf"{told}.*--where 'cores not in \[48\]' leaves.*--where 'elapsed_s > 0'"):
+        scan(path)
+    assert len(scan(path, where="cores not in [48]").runs[""]) == 2
+    assert len(scan(path, where="elapsed_s > 0").runs[""]) == 8
+    assert len(read_jobs(path)) == 8
+
+
+def test_parts_of_runs_of_unknown_programs_are_said(tmp_path: Path) -> None:
+    assert "4 jobs ended just at their limit" in "\n".join(scan(chains(tmp_path, "")).notes)

@@ -135,7 +135,8 @@ def test_a_run_beyond_its_limit_keeps_its_seconds(tmp_path: Path) -> None:
     runs, reader = read(
         tmp_path,
         "cores,State,Elapsed\n8,COMPLETED,01:00:00\n4,TIMEOUT,02:00:00\n2,DEADLINE,03:00:00\n"
-        "16,CANCELLED by 12345,00:10:00\n32,NODE_FAIL,00:10:00\n32,OUT_OF_MEMORY,00:10:00\n64,RUNNING,00:10:00\n64,PENDING,00:00:00\n",
+        "16,CANCELLED by 12345,00:10:00\n32,NODE_FAIL,00:10:00\n32,OUT_OF_MEMORY,00:10:00\n"
+        "64,RUNNING,00:10:00\n64,PENDING,00:00:00\n",
     )
     table = runs.to_frame()
     assert table["status"].tolist() == ["ok", "timed out", "timed out", "failed"]

@@ -255,7 +255,7 @@ class _Reading:
     def _ended(
         self, ends: StateColumn | None, column: str, took: Floats, dates: Dates
     ) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
-        """Return the word for each job's end, and ``"ok"``, ``"failed"``, ``"timed out"``, ``"running"`` or ``"lost"``."""
+        """Return the word for each job's end, and what `StateColumn` calls it."""
         failed, longer = said_in_time(self.values, column)
         n = len(took)
         status = np.full(n, "ok", dtype=object) if ends is None else ends.status.copy()

@@ -16,7 +16,7 @@ from evenly.readers.tables.repetitions import chosen_by
 from evenly.readers.tables.states import state_of
 from evenly.runs.runs import Runs
 
-__all__ = ["COLUMNS", "NOT_ENDED", "NUMBERS", "TEXTS", "Jobs"]
+__all__ = ["COLUMNS", "NOT_ENDED", "NUMBERS", "TEXTS", "Jobs", "ended_at_limit"]
 
 #: No job began later than in the year 5000: such a number is damaged.
 _LATEST_S = 9.5e10
@@ -31,6 +31,8 @@ COLUMNS = (*TEXTS, *NUMBERS)
 #: States of jobs that came to their end, and of jobs that were stopped at their limit.
 _DONE, _STOPPED = ("COMPLETED",), ("TIMEOUT", "DEADLINE")
 NOT_ENDED = ("RUNNING", "PENDING", "SUSPENDED", "REQUEUED", "REQUEUE_HOLD", "RESIZING", "COMPLETING", "CONFIGURING")
+#: So close to their limits, jobs of a program that stops itself in time end.
+_NEAR = 0.97
 #: A column of text is a parameter if it has at most so many values, each with so many jobs on average.
 _MOST_LABELS, _FEWEST_PER_LABEL = 12, 3
 #: Columns of text that may tell programs, or machines, apart.
@@ -92,6 +94,22 @@ class Jobs:
     def stopped(self) -> NDArray[np.bool_]:
         """Which jobs were stopped at their time limit, so that they would have taken longer, shape (n_jobs,)."""
         return self._is_in(_STOPPED) & (self.number("elapsed_s") > 0)
+
+    @property
+    def self_stopped(self) -> NDArray[np.bool_]:
+        """Which jobs seem to have stopped themselves at their limit: several of one user, name and size, (n_jobs,).
+
+        Numbers in names don't count, as they may number the parts of a run.
+        """
+        took = np.where(self.done, self.number("elapsed_s"), np.nan)
+        names = self.table["name"].astype(object).str.replace(r"\d+", "", regex=True)
+        groups = pd.DataFrame({"user": self.table["user"].astype(object), "name": names, "cores": self.table["cores"]})
+        found = np.zeros(len(self), dtype=np.bool_)
+        for rows in groups[self.done].groupby(list(groups)).indices.values():
+            rows = np.flatnonzero(self.done)[rows]
+            at_limit = ended_at_limit(took[rows], self.number("limit_s")[rows])
+            found[rows] = at_limit & (at_limit.sum() > 1)
+        return found
 
     def _is_in(self, states: Sequence[str]) -> NDArray[np.bool_]:
         return np.asarray(self.table["state"].isin(states), dtype=np.bool_)
@@ -224,6 +242,20 @@ class Jobs:
     def _known(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """Return whether each job has a value of each column, shape (n_jobs, n_names)."""
         return np.stack([self.table[name].notna().to_numpy(dtype=np.bool_) for name in names], axis=1)
+
+
+def ended_at_limit(seconds: NDArray[np.float64], limits: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which jobs that ended by themselves did so at their limits, (n_jobs,); shortly before them, if half did.
+
+    A run that stops itself there, and goes on in another job, has at least as many such parts as last ones.
+
+    Examples
+    --------
+    >>> ended_at_limit(np.array([3590.0, 3580.0, 600.0]), np.full(3, 3600.0))
+    array([ True,  True, False])
+    """
+    near = seconds >= _NEAR * limits
+    return near if 2 * near.sum() >= len(seconds) else seconds >= limits
 
 
 def _parameter(column: pd.Series[Any]) -> pd.Series[Any]:
