@@ -31,6 +31,7 @@ from evenly.readers.tables.org import org_as_bars
 from evenly.readers.tables.products import with_factors
 from evenly.readers.tables.several_tables import headings_of, which_table
 from evenly.readers.tables.unit_row import with_cell_units, with_counts, with_unit_column, with_units
+from evenly.readers.unread_texts import instead_of
 from evenly.runs.durations import is_duration
 from evenly.runs.files import check_parquet
 from evenly.runs.runs import Runs
@@ -163,6 +164,8 @@ def read_cells(path: Path, sheet: str | None = None, table: str | None = None) -
         return Cells(*read_rows(path), typed=True)
     if head(path).startswith(_RUNS_HEADER):
         return _load_runs(path)
+    if instead := instead_of(path):
+        raise ReadError(path, instead)
     content, first = lines(path), tuple[str, ...]()
     if suffix in TEXT_WITH_TABLES:
         rows, content, first = _only_table(path, content, table)
