@@ -80,8 +80,8 @@ READ = {
     "1-slurm/greenalgorithms/example_sacctOutput_raw.txt": [("", 2, "cores", 14425.0)],
     "1-slurm/seff-score-doc/efficiency_using_seff.md": [("", 1, "cores", 1066.0)],
     "1-slurm/swf-hpc2n/hpc2n.swf": [("", 3170, "cores", 31405.0)],
-    "1-slurm/xdmod-ccr/phillips.log": [("", 700, "cores nodes partition", 432026.0)],
-    "1-slurm/xdmod-ccr/pozidriv.log": [("", 500, "cores nodes partition", 679179.0)],
+    "1-slurm/xdmod-ccr/phillips.log": [("", 699, "cores partition", 432026.0)],
+    "1-slurm/xdmod-ccr/pozidriv.log": [("", 439, "cores nodes partition", 679179.0)],
     "2-coupled/bsc-auto-lb/comp1.csv": [("", 12, "nproc", 26422.0)],
     "2-coupled/bsc-auto-lb/comp2.csv": [("", 10, "nproc", 24475.9)],
     "3-profiles/extrap-tests/cubeset_single_parameter/mm.x1000y1z1.r1/profile.cubex": [

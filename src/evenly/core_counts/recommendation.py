@@ -234,7 +234,7 @@ def recommend(
     doubt = _doubt(model, what, dict(at or {}), measured) if only_cores_varied(model, what) else ""
     goal = goal or Goal()
     try:
-        choice = goal.choose(without(curve, failed), "cores", currency=machine.currency, level=level)
+        choice = _chosen(goal, curve, failed, machine, level)
     except InfeasibleError:
         # Between two counts of which each keeps to one goal, one may keep to both.
         thinned = isinstance(cores, range) and cores.step == 1 and what.is_one_parameter
@@ -245,7 +245,7 @@ def recommend(
         )
         curve = _curve(model, table, what, count, machine, level, limit, measured)
         failed = failed_counts(table, what, measured)
-        choice = goal.choose(without(curve, failed), "cores", currency=machine.currency, level=level)
+        choice = _chosen(goal, curve, failed, machine, level)
         rows = [*(n for n in curve["cores"] if n not in finer), choice.count]
         curve = curve[curve["cores"].isin(rows)].reset_index(drop=True)
     missed = model.training_.get("missed", "")
@@ -263,6 +263,17 @@ def recommend(
         return found
     why = f"{choice.why}; an extrapolation: {_outside(model, table, found.best)}"
     return dataclasses.replace(found, choice=dataclasses.replace(choice, why=why))
+
+
+def _chosen(goal: Goal, curve: pd.DataFrame, failed: Sequence[int], machine: Machine, level: float) -> Choice:
+    """Return the count that a goal chooses among those on which runs ended well; an error says which it left out."""
+    left = without(curve, failed)
+    try:
+        return goal.choose(left, "cores", currency=machine.currency, level=level)
+    except InfeasibleError as error:
+        if lost := told_failed(failed, int(left["cores"].iloc[0])):
+            raise InfeasibleError(f"{error} {lost[0].upper()}{lost[1:]}.", constraint=error.constraint) from None
+        raise
 
 
 def _on_many_steps(model: Model, limit: float | None, measured: Runs | None) -> list[str]:

@@ -27,6 +27,7 @@ from evenly.readers.precice.coupled_runs import coupled_runs
 from evenly.readers.precice.window_steps import holds_steps
 from evenly.readers.registry import Skipped, build_all, check_taken, listing
 from evenly.readers.tables.roles import Column, columns_of, settle
+from evenly.readers.unread_texts import instead_of
 from evenly.runs.runs import Runs
 
 __all__ = ["Measurements", "read", "scan"]
@@ -370,6 +371,7 @@ def _nothing_read(roots: Sequence[Path], skipped: Sequence[Skipped], unknown: Se
     if roots[0].suffix.lower() in (".html", ".htm"):
         remedy = "save its table as CSV, as a spreadsheet does that the page is copied into"
     if len(unknown) == 1 and roots[0] == unknown[0]:
+        remedy = instead_of(roots[0]) or remedy
         return ReadError(roots[0], f"the file is in none of {formats}: {remedy}")
     looked = f"{len(unknown)} file{'' if len(unknown) == 1 else 's'}" if unknown else "the folder is empty, 0 files"
     return ReadError(roots[0], f"no measurement found ({looked} looked at, none of them in one of {formats}): {remedy}")

@@ -13,7 +13,7 @@ from evenly.arguments import explained
 from evenly.errors import InputError, did_you_mean
 from evenly.models.array_types import Floats
 from evenly.models.uncertainty.single_runs import quantile
-from evenly.readers.jobs.jobs import Jobs
+from evenly.readers.jobs.jobs import Jobs, ended_at_limit
 from evenly.time_limits.few_jobs import Scatter, upper
 from evenly.time_limits.history import History, in_order
 from evenly.time_limits.kernels import MOST
@@ -24,8 +24,6 @@ __all__ = ["Advice", "next_limit"]
 _BEYOND = 5
 #: Fewer jobs don't tell whether their program scatters more widely than the others.
 _LEAST = 3
-#: So close to their limits, jobs of a program that stops itself in time end.
-_NEAR = 0.97
 #: Fewest jobs that show a trend, and how sure it must be.
 _TREND, _BY_CHANCE = 6, 0.999
 #: So many numbers of cores are named one by one.
@@ -162,17 +160,11 @@ def next_limit(
         stopped=int(stopped.sum()),
         longest=float(seconds.max()),
         others=others.freedom,
-        at_limit=_at_limit(seconds[~stopped], history.limits[same][~stopped]),
+        at_limit=int(ended_at_limit(seconds[~stopped], history.limits[same][~stopped]).sum()),
         named=named,
         capped=bool(not stopped.any() and found > asked),
         rising=_rises(np.log(seconds)),
     )
-
-
-def _at_limit(seconds: Floats, limits: Floats) -> int:
-    """Return how many jobs ended at their limits; shortly before them, if most did."""
-    near = int((seconds >= _NEAR * limits).sum())
-    return near if 2 * near > len(seconds) else int((seconds >= limits).sum())
 
 
 def _rises(logs: Floats) -> bool:

@@ -380,6 +380,9 @@ def test_a_count_on_which_every_run_failed_is_not_recommended(evenly: Evenly) ->
         False,
         True,
     ]
+    late = evenly(*asked, "block=64", "--cores", "4,8", "--deadline", "1s")
+    assert late.code == 1
+    assert "Give more time, fewer steps, or more cores. On 8 cores, every run that was measured there" in late.err
     alone = evenly(*asked, "block=64", "--cores", "8")
     assert "with these values failed: no other number was asked about" in alone.err
     fine = evenly(*asked, "block=16", "--cores", "4,8")

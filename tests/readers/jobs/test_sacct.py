@@ -58,15 +58,34 @@ def test_runs_of_jobs(tmp_path: Path) -> None:
     frame = found.runs[""].to_frame()
     assert found.runs[""].parameters == ["cores", "name"]
     assert dict(zip(frame["run"], frame["status"], strict=True)) == {
-        "10": "ok", "11_4": "timed out", "12": "failed", "13": "failed",
+        "10": "ok", "11_4": "timed out", "13": "failed",
     }  # fmt: skip
-    np.testing.assert_array_equal(frame["seconds"], [90123, 7200, np.nan, np.nan])
+    np.testing.assert_array_equal(frame["seconds"], [90123, 7200, np.nan])
     assert found.runs[""].quantities == {
         "seconds": "s", "requested_seconds": "s", "requested_memory": "B", "peak_memory": "B",
     }  # fmt: skip
     told = "\n".join(found.notes)
     assert all(f"1 {word}" in told for word in ("PENDING", "CANCELLED", "FAILED", "RUNNING"))
     assert "1 jobs were stopped at their time limit" in told
+
+
+@pytest.mark.parametrize("word", ["NODE_FAIL", "PREEMPTED", "CANCELLED by 2041", "BOOT_FAIL", "RUNNING"])
+def test_jobs_that_ended_by_no_fault_of_their_program_are_left_out(tmp_path: Path, word: str) -> None:
+    rows = "1|48|02:00:00|COMPLETED\n2|96|01:00:00|COMPLETED\n3|768|00:05:11|"
+    head = "JobID|AllocCPUS|Elapsed|State\n"
+    found = scan(write(tmp_path, f"{head}{rows}{word}\n"))
+    assert found.runs[""].to_frame()["cores"].tolist() == [48, 96]
+    assert f"2 of 3 jobs are done; left out: 1 {word.split()[0]}" in "\n".join(found.notes)
+    failed = scan(write(tmp_path, f"{head}{rows}OUT_OF_MEMORY\n")).runs[""].to_frame()
+    assert failed["status"].tolist() == ["ok", "ok", "failed"]
+
+
+def test_a_job_without_state_and_end_still_runs(tmp_path: Path) -> None:
+    start = "2026-03-02T07:00:00"
+    rows = f"1|48|{start}|2026-03-02T09:00:00\n2|96|{start}|2026-03-02T08:00:00\n3|768|{start}|Unknown\n"
+    found = scan(write(tmp_path, f"JobID|NCPUS|Start|End\n{rows}"))
+    assert found.runs[""].to_frame()["cores"].tolist() == [48, 96]
+    assert "2 of 3 jobs are done; left out: 1 RUNNING" in "\n".join(found.notes)
 
 
 @pytest.mark.parametrize("delimiter", [",", "\t", ";"])
@@ -268,3 +287,57 @@ def test_texts_in_quotes_may_hold_commas(tmp_path: Path) -> None:
     path.write_text("\n".join(["JobIDRaw,State,ElapsedRaw,TimelimitRaw,AllocNodes,AllocTRES", *rows, ""]))
     (runs,) = scan(path).runs.values()
     assert runs.values.tolist() == [900, 450, 300]
+
+
+def named_jobs(folder: Path, *names: str, factor: float = 4) -> Path:
+    """Jobs on 48 … 768 cores, of which those of each next name take so many times as long."""
+    rows = [
+        f"{at}{p}|{name.format(p)}|{p}|{960_000 * factor**at / p:.0f}|COMPLETED"
+        for at, name in enumerate(names) for p in (48, 96, 192, 384, 768)
+    ]  # fmt: skip
+    return write(folder, "\n".join(["JobID|JobName|AllocCPUS|ElapsedRaw|State", *rows, ""]))
+
+
+def test_a_name_that_only_repeats_the_cores_is_no_parameter(tmp_path: Path) -> None:
+    path = named_jobs(tmp_path, "wing_p{}", "wing_p{}", "wing_p{}", factor=1)
+    assert scan(path).runs[""].parameters == ["cores"]
+
+
+def test_names_are_read_without_the_number_of_their_cores(tmp_path: Path) -> None:
+    found = scan(named_jobs(tmp_path, "wing_2M_p{}", "wing_8M_p{}"))
+    assert found.runs[""].parameters == ["cores", "name"]
+    assert set(found.runs[""].to_frame()["name"]) == {"wing_2M_p", "wing_8M_p"}
+    assert "without the number of their cores: 'wing_2M_p', 'wing_8M_p'" in "\n".join(found.notes)
+
+
+def test_many_names_that_tell_times_apart_are_asked_about(tmp_path: Path) -> None:
+    names = [f"case{letter}_p{{}}" for letter in "abcdefghijklmno"]
+    path = named_jobs(tmp_path, *names, factor=1.5)
+    with pytest.raises(ReadError, match=r"'name' is left out \(it has many values\), but jobs that only differ in it"):
+        scan(path)
+    assert scan(path, parameters=["cores"]).runs[""].parameters == ["cores"]
+    assert "name" in scan(path, parameters=["cores", "name"]).runs[""].parameters
+    assert scan(path, where="name == 'casea_p48' or name == 'casea_p96'").runs[""].parameters == ["cores"]
+    assert scan(named_jobs(tmp_path, *names, factor=1)).runs[""].parameters == ["cores"]
+
+
+def chains(folder: Path, name: str) -> Path:
+    """Runs on 48 cores in three parts, of which the program ended two at its limit of a day, and whole ones on 384."""
+    took = [(48, "23:55:47"), (48, "23:52:22"), (48, "05:46:09")] * 2 + [(384, "07:10:00"), (384, "07:12:00")]
+    rows = [f"{n}|{name.format(n)}|{p}|{its}|1-00:00:00|COMPLETED" for n, (p, its) in enumerate(took, 601)]
+    return write(folder, "\n".join(["JobID|JobName|AllocCPUS|Elapsed|Timelimit|State", *rows, ""]))
+
+
+@pytest.mark.parametrize("name", ["wing", "wing_r{}"])
+def test_parts_of_runs_that_stop_themselves_are_asked_about(tmp_path: Path, name: str) -> None:
+    path = chains(tmp_path, name)
+    told = rf"4 jobs, as 601 \({name.format(601)}\), ended by themselves just at their time limit"
+    with pytest.raises(ReadError, match=rf"{told}.*--where 'cores not in \[48\]' leaves.*--where 'elapsed_s > 0'"):
+        scan(path)
+    assert len(scan(path, where="cores not in [48]").runs[""]) == 2
+    assert len(scan(path, where="elapsed_s > 0").runs[""]) == 8
+    assert len(read_jobs(path)) == 8
+
+
+def test_parts_of_runs_of_unknown_programs_are_said(tmp_path: Path) -> None:
+    assert "4 jobs ended just at their limit" in "\n".join(scan(chains(tmp_path, "")).notes)

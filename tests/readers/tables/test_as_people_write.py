@@ -87,7 +87,7 @@ def test_words_for_what_became_of_runs(tmp_path: Path) -> None:
         "cores,outcome,wall_h\n16,finished,2.7\n32,finished,1.4\n64,hit walltime,6\n128,node failure,0.1\n"
         "64,ran into limit,6\n"
     )
-    states = ["ok", "ok", "timed out", "failed", "timed out"]
+    states = ["ok", "ok", "timed out", "timed out"]
     assert list(_read(tmp_path, text).runs[""].to_frame()["status"]) == states
 
 

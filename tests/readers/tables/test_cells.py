@@ -135,15 +135,17 @@ def test_a_run_beyond_its_limit_keeps_its_seconds(tmp_path: Path) -> None:
     runs, reader = read(
         tmp_path,
         "cores,State,Elapsed\n8,COMPLETED,01:00:00\n4,TIMEOUT,02:00:00\n2,DEADLINE,03:00:00\n"
-        "16,CANCELLED by 12345,00:10:00\n32,NODE_FAIL,00:10:00\n64,RUNNING,00:10:00\n64,PENDING,00:00:00\n",
+        "16,CANCELLED by 12345,00:10:00\n32,NODE_FAIL,00:10:00\n32,OUT_OF_MEMORY,00:10:00\n"
+        "64,RUNNING,00:10:00\n64,PENDING,00:00:00\n",
     )
     table = runs.to_frame()
-    assert table["status"].tolist() == ["ok", "timed out", "timed out", "failed", "failed"]
-    np.testing.assert_array_equal(table["seconds"], [3600, 7200, 10_800, np.nan, np.nan])
-    assert reader.notes[:3] == [
-        "failed, so not learned from: 1 × CANCELLED, 1 × NODE_FAIL ('State')",
+    assert table["status"].tolist() == ["ok", "timed out", "timed out", "failed"]
+    np.testing.assert_array_equal(table["seconds"], [3600, 7200, 10_800, np.nan])
+    assert reader.notes[:4] == [
+        "failed, so not learned from: 1 × OUT_OF_MEMORY ('State')",
         "timed out, so longer than their time: 1 × TIMEOUT, 1 × DEADLINE ('State')",
         "left out, since these jobs had not ended: 1 × RUNNING, 1 × PENDING ('State')",
+        "left out, since nothing tells that the program failed: 1 × CANCELLED, 1 × NODE_FAIL ('State')",
     ]
 
 
@@ -156,7 +158,7 @@ def test_longer_than_in_the_cell_of_the_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "cells", "expected"),
     [
-        ("State", ["CD", "TO", "CA", "F", "R"], ["ok", "timed out", "failed", "failed", "running"]),
+        ("State", ["CD", "TO", "CA", "F", "R"], ["ok", "timed out", "lost", "failed", "running"]),
         ("ExitCode", ["0:0", "0:9", "1:0"], ["ok", "failed", "failed"]),
         ("rc", ["0", "137", "1"], ["ok", "failed", "failed"]),
         ("success", ["1", "0", "true"], ["ok", "failed", "ok"]),

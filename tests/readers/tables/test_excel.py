@@ -118,3 +118,29 @@ def test_titles_of_two_tables_are_no_header(tmp_path: Path) -> None:
     rows += [[16, 408, None, 16, 816], [32, 208, None, 32, 416]]
     with pytest.raises(ReadError, match="several columns have none: is this row a title"):
         scan(book(tmp_path / "x.xlsx", runs=rows))
+
+
+def hours(path: Path, *cells: Any, memory: Any = 12) -> Path:
+    rows = [[48 * 2**at, cell, memory] for at, cell in enumerate(cells)]
+    return book(path / "runs.xlsx", A=[["Kerne", "Laufzeit [h]", "Speicher [GB]"], *rows])
+
+
+@pytest.mark.parametrize(("decimal", "first"), [(",", 2.599), (".", 2599)])
+def test_a_comma_in_text_beside_numbers_is_asked_about(tmp_path: Path, decimal: str, first: float) -> None:
+    path = hours(tmp_path, "2,599", "1,285", 0.733, 10.463)
+    with pytest.raises(ReadError, match=r"line 2: '2,599' in column 'Laufzeit \[h\]' may be a thousand or a decimal c"):
+        scan(path)
+    found = scan(path, decimal=decimal).runs[""].values / 3600
+    assert list(found[[0, 2, 3]]) == pytest.approx([first, 0.733, 10.463])  # the option is for text only
+
+
+@pytest.mark.parametrize("sure", ["0,733", "12,5"])
+def test_a_comma_that_a_cell_proves_decimal_is_so_in_the_column(tmp_path: Path, sure: str) -> None:
+    path = hours(tmp_path, "2,599", sure, 10.559)
+    found = scan(path).runs[""].values / 3600
+    assert list(found) == pytest.approx([2.599, float(sure.replace(",", ".")), 10.559])
+
+
+def test_decimal_commas_of_another_column_leave_numbers_as_they_are(tmp_path: Path) -> None:
+    path = hours(tmp_path, 10.559, 4.786, "1,348", memory="12,5")
+    assert list(scan(path).runs[""].values / 3600) == pytest.approx([10.559, 4.786, 1.348])

@@ -102,7 +102,7 @@ def _jobs(
     if "state" not in whole:
         notes.append("there is no column State: every job that ended is taken as completed")
         ended = np.isfinite(end) | ("end" not in whole)
-        states: pd.Series[Any] = pd.Series(np.where(ended, "COMPLETED", ""), index=whole.index)
+        states: pd.Series[Any] = pd.Series(np.where(ended, "COMPLETED", "RUNNING"), index=whole.index)
     else:
         states = _mapped(whole["state"])
     limit = 60 * _count(whole, "timelimitraw") if "timelimitraw" in whole else durations(_text(whole, "timelimit"))

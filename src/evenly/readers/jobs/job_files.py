@@ -13,6 +13,7 @@ from evenly.readers.jobs.job_table import JobTableReader
 from evenly.readers.jobs.jobs import Jobs
 from evenly.readers.registry import build, check_options, listing, option_names, reader_class, refuse_unused
 from evenly.readers.registry import readers as registered
+from evenly.readers.unread_texts import instead_of
 
 __all__ = ["read_jobs"]
 
@@ -68,8 +69,9 @@ def _read_one(path: Path, readers: Sequence[JobReader], options: Mapping[str, ob
         names = ", ".join(reader.name for reader in readers) or "none"
         raise ReadError(
             path,
-            f"it is no table of jobs in a known format ({names}): give the output of {WANTED}; for a table of runs, "
-            "evenly predict --at … --limit 95% says which limit to ask for",
+            f"it is no table of jobs in a known format ({names}): "
+            f"{instead_of(path) or f'give the output of {WANTED}'}; for a table of runs, evenly predict --at … "
+            "--limit 95% says which limit to ask for",
         )
     refuse_unused(path, fitting[0].name, option_names(type(fitting[0])), options)
     jobs = fitting[0].chosen(path)

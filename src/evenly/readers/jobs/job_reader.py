@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evenly.errors import InputError, ReadError
+from evenly.errors import InputError, ReadError, option_text
 from evenly.readers.base import Reader
 from evenly.readers.jobs.agreement import agreeing
 from evenly.readers.jobs.jobs import NUMBERS, TEXTS, Jobs
@@ -82,6 +82,8 @@ class JobReader(Reader):
         self.skipped = []
         jobs = self.chosen(path)
         self.notes = list(jobs.notes)
+        if self._where is None or self._where.names.isdisjoint(("elapsed_s", "limit_s")):
+            self.notes += _told_parts(path, jobs)
         try:
             runs = jobs.runs(self._parameters)
         except InputError as error:
@@ -90,8 +92,66 @@ class JobReader(Reader):
             self.notes.append(f"{int(jobs.done.sum())} of {len(jobs)} jobs are done; left out: {left_out}")
         if stopped := int(jobs.stopped.sum()):
             self.notes.append(f"{stopped} jobs were stopped at their time limit: they would have taken longer")
+        if not self._parameters:
+            _refuse_mixed(path, jobs, runs.parameters)
         self.notes.append(f"parameters: {', '.join(runs.parameters)} (others: --parameters)")
+        bare = jobs.bare_names()
+        if "name" in runs.parameters and (bare != jobs.table["name"]).any():
+            listed = ", ".join(map(repr, bare.unique()))
+            self.notes.append(f"the names of jobs are read without the number of their cores: {listed}")
         return {"": runs}
+
+
+def _told_parts(path: Path, jobs: Jobs) -> list[str]:
+    """Refuse to learn from jobs that stopped themselves at their limit: parts of runs that went on in other jobs.
+
+    Where jobs have no names, they may be of many programs: then a note is returned.
+
+    Raises
+    ------
+    ReadError
+        With a condition that leaves them out, and one that says that they are whole runs.
+    """
+    parts = jobs.self_stopped
+    if not parts.any():
+        return []
+    named = parts & (jobs.table["name"] != "").to_numpy()
+    if not named.any():
+        return [
+            f"{int(parts.sum())} jobs ended just at their limit: if programs stop themselves, their work takes longer"
+        ]
+    cores = np.unique(jobs.number("cores")[named])
+    others = bool((jobs.done & ~np.isin(jobs.number("cores"), cores)).any())
+    listed = ", ".join(f"{n:g}" for n in cores)
+    rest = f"--where 'cores not in [{listed}]' leaves these cores out, with the last parts; "
+    first = jobs.table[named].iloc[0]
+    raise ReadError(
+        path,
+        f"{int(named.sum())} jobs, as {first['id']} ({first['name']}), ended by themselves just at their time limit: "
+        "if the program stops itself there and goes on in another job, no job took what a run takes. "
+        f"{rest if others else ''}a table with the sum of each run's parts tells all; if each job is a whole run, say "
+        f"so with {option_text('--where', 'elapsed_s > 0')}",
+    )
+
+
+def _refuse_mixed(path: Path, jobs: Jobs, parameters: Sequence[str]) -> None:
+    """Refuse to learn one law from jobs whose times differ with a label that is no parameter.
+
+    Raises
+    ------
+    ReadError
+        With what names it a parameter, or leaves it out.
+    """
+    label, ratio, differ, compared = jobs.mixed(parameters)
+    if label:
+        where = "in all" if differ == compared else f"in {differ} of {compared}"
+        raise ReadError(
+            path,
+            f"{label!r} is left out (it has many values), but jobs that only differ in it differ in time by "
+            f"{ratio:.3g} times, {where} configurations alike: choose jobs with --where, or name the parameters, as "
+            f"{option_text('--parameters', ','.join([*parameters, label]))}; if they are alike, "
+            f"{option_text('--parameters', ','.join(parameters))}",
+        )
 
 
 def holding(path: Path, jobs: Jobs, condition: Expression) -> Jobs:

@@ -131,8 +131,9 @@ class JobTableReader(JobReader):
 
     def _jobs(self, path: Path, cells: Cells) -> Jobs:
         values = Values(
-            self._options, path, cells.frame, cells.lines, cells.units, semicolons=cells.semicolons, around=cells.around
-        )
+            self._options, path, cells.frame, cells.lines, cells.units, semicolons=cells.semicolons, typed=cells.typed,
+            around=cells.around,
+        )  # fmt: skip
         for name, value in self._options.constants.items():
             values.cells[name] = str(value)
         self._check_named(values)
@@ -195,7 +196,7 @@ class _Reading:
         points, assumed = self._points(dates, took)
         words, status = self._ended(ends, column, took, dates)
         limits, told = self._limits(limit, took, status)
-        words, at_limit = _stopped(words, status, took, limits, whose=("failed",) if ends else ("failed", "ok"))
+        words, at_limit = _stopped(words, status, took, limits, whose=("failed", "lost") if ends else ("failed", "ok"))
         cores, counted = self._cores(status)
         told_by = texts | ({"state": ends.name} if ends else {})
         self._say(told_by, dates, [said, told, *assumed, *dates.notes, at_limit, counted], limit)
@@ -254,7 +255,7 @@ class _Reading:
     def _ended(
         self, ends: StateColumn | None, column: str, took: Floats, dates: Dates
     ) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
-        """Return the word for each job's end, and ``"ok"``, ``"failed"``, ``"timed out"`` or ``"running"``."""
+        """Return the word for each job's end, and what `StateColumn` calls it."""
         failed, longer = said_in_time(self.values, column)
         n = len(took)
         status = np.full(n, "ok", dtype=object) if ends is None else ends.status.copy()
@@ -358,7 +359,7 @@ def _stopped(
     Those that failed count, and all where no column says how jobs ended.
     """
     with np.errstate(invalid="ignore"):
-        failed = (status == "failed") & (took >= _AT_LIMIT * limits)
+        failed = np.isin(status.astype(str), ("failed", "lost")) & (took >= _AT_LIMIT * limits)
         reached = (failed | (np.isin(status.astype(str), whose) & (took >= limits))) & (took > 0)
     count = int(reached.sum())
     ended = "ended" if "ok" in whose else "failed"

@@ -11,9 +11,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.readers.tables.identifiers import without_number
+from evenly.readers.tables.repetitions import chosen_by
+from evenly.readers.tables.states import state_of
 from evenly.runs.runs import Runs
 
-__all__ = ["COLUMNS", "NOT_ENDED", "NUMBERS", "TEXTS", "Jobs"]
+__all__ = ["COLUMNS", "NOT_ENDED", "NUMBERS", "TEXTS", "Jobs", "ended_at_limit"]
 
 #: No job began later than in the year 5000: such a number is damaged.
 _LATEST_S = 9.5e10
@@ -28,8 +31,12 @@ COLUMNS = (*TEXTS, *NUMBERS)
 #: States of jobs that came to their end, and of jobs that were stopped at their limit.
 _DONE, _STOPPED = ("COMPLETED",), ("TIMEOUT", "DEADLINE")
 NOT_ENDED = ("RUNNING", "PENDING", "SUSPENDED", "REQUEUED", "REQUEUE_HOLD", "RESIZING", "COMPLETING", "CONFIGURING")
+#: So close to their limits, jobs of a program that stops itself in time end.
+_NEAR = 0.97
 #: A column of text is a parameter if it has at most so many values, each with so many jobs on average.
 _MOST_LABELS, _FEWEST_PER_LABEL = 12, 3
+#: Columns of text that may tell programs, or machines, apart.
+_LABELS = ("partition", "name")
 _MAY_BE_PARAMETERS = ("cores", "nodes", "partition", "name", "user", "account", "cluster")
 
 
@@ -88,6 +95,22 @@ class Jobs:
         """Which jobs were stopped at their time limit, so that they would have taken longer, shape (n_jobs,)."""
         return self._is_in(_STOPPED) & (self.number("elapsed_s") > 0)
 
+    @property
+    def self_stopped(self) -> NDArray[np.bool_]:
+        """Which jobs seem to have stopped themselves at their limit: several of one user, name and size, (n_jobs,).
+
+        Numbers in names don't count, as they may number the parts of a run.
+        """
+        took = np.where(self.done, self.number("elapsed_s"), np.nan)
+        names = self.table["name"].astype(object).str.replace(r"\d+", "", regex=True)
+        groups = pd.DataFrame({"user": self.table["user"].astype(object), "name": names, "cores": self.table["cores"]})
+        found = np.zeros(len(self), dtype=np.bool_)
+        for rows in groups[self.done].groupby(list(groups)).indices.values():
+            rows = np.flatnonzero(self.done)[rows]
+            at_limit = ended_at_limit(took[rows], self.number("limit_s")[rows])
+            found[rows] = at_limit & (at_limit.sum() > 1)
+        return found
+
     def _is_in(self, states: Sequence[str]) -> NDArray[np.bool_]:
         return np.asarray(self.table["state"].isin(states), dtype=np.bool_)
 
@@ -102,8 +125,10 @@ class Jobs:
         """Return the jobs as runs: the time is what they took, the parameters what was asked for.
 
         Cores are a parameter where they are known. Nodes are one if they vary, the partition and the job's name if they
-        have few values. Jobs that were stopped at their limit have the status ``"timed out"``; jobs that have not ended
-        are left out, and all others have failed.
+        have few values. Jobs that were stopped at their limit have the status ``"timed out"``. Jobs that have not ended
+        are left out, and those that were lost by no fault of their program, as to a node that failed. All others have
+        failed. Names are those without the number of their cores or nodes, which another parameter holds: ``wave_p`` of
+        ``wave_p48``.
 
         Parameters
         ----------
@@ -122,10 +147,13 @@ class Jobs:
         """
         names = list(parameters) or self.parameters()
         self._check(names)
-        ended = ~self._is_in(NOT_ENDED) & self._known(names).all(axis=1)  # a job that never began has no cores
+        lost = [word for word in self.table["state"].unique() if state_of(word) == "lost"]
+        ended = ~self._is_in((*NOT_ENDED, *lost)) & self._known(names).all(
+            axis=1
+        )  # a job that never began has no cores
         if not ended.any():
             raise InputError("no job has ended yet: there is nothing to learn from")
-        table = self.table[ended]
+        table = self.table[ended].assign(name=self.bare_names()[ended])
         done, stopped = self.done[ended], self.stopped[ended]
         frame = pd.DataFrame(
             {
@@ -150,14 +178,50 @@ class Jobs:
         """Return the columns that are parameters unless the user says which."""
         cores = ["cores"] if self.table["cores"].notna().any() else []
         nodes = ["nodes"] if self._varies("nodes") else []
-        return [*cores, *nodes, *(name for name in ("partition", "name") if self._has_few_values(name))]
+        return [*cores, *nodes, *(name for name in _LABELS if self._has_few_values(name))]
+
+    def bare_names(self) -> pd.Series[Any]:
+        """Return the jobs' names without the number of their cores or nodes, where all have it and it varies."""
+        names = self.table["name"].astype(object)
+        for counts in ("cores", "nodes"):
+            pairs = pd.DataFrame({"name": names, "count": self.table[counts]}).dropna().drop_duplicates()
+            if pairs["count"].nunique() > 1:
+                bare = without_number(pairs["name"].tolist(), pairs["count"].to_numpy())
+                names = names.replace(dict(zip(pairs["name"], bare, strict=True)))
+        return names
+
+    def mixed(self, parameters: Sequence[str]) -> tuple[str, float, int, int]:
+        """Return what else tells jobs of different times apart, by how much, in how many configurations, of how many.
+
+        Of many names, the most frequent are compared; names that all differ are compared without their numbers. The
+        text is empty if nothing tells them apart.
+
+        Examples
+        --------
+        >>> names = [f"wave_{mesh}_p{p}" for mesh in ("2M", "8M") for p in (4, 8, 16)]
+        >>> jobs = Jobs.of({"name": names, "state": "COMPLETED", "cores": [4, 8, 16] * 2,
+        ...                 "elapsed_s": [80.0, 40, 20, 320, 160, 80]})
+        >>> label, ratio, *counts = jobs.mixed(["cores"])
+        >>> label, round(ratio, 3), counts
+        ('name', 4.0, [3, 3])
+        """
+        table = self.table.assign(name=self.bare_names())[self.done].astype(dict.fromkeys(TEXTS, object))
+        for label in (label for label in _LABELS if label not in parameters):
+            texts = table[label]
+            texts = texts if 2 * texts.nunique() <= len(texts) else texts.str.replace(r"\d+", "", regex=True)
+            often = texts.isin(texts.value_counts().index[:_MOST_LABELS]).to_numpy(dtype=np.bool_)
+            seconds = table["elapsed_s"].to_numpy(dtype=np.float64)
+            ratio, differ, compared = chosen_by(table[often][list(parameters)], texts[often].tolist(), seconds[often])
+            if ratio > 1:
+                return label, ratio, differ, compared
+        return "", 1.0, 0, 0
 
     def _varies(self, name: str) -> bool:
         values = self.table[name][self.done | self.stopped]
         return values.nunique() > 1 and bool(values.notna().all())
 
     def _has_few_values(self, name: str) -> bool:
-        values = self.table[name].nunique()
+        values = (self.bare_names() if name == "name" else self.table[name]).nunique()
         return 2 <= values <= min(_MOST_LABELS, len(self) / _FEWEST_PER_LABEL)
 
     def _check(self, names: Sequence[str]) -> None:
@@ -178,6 +242,20 @@ class Jobs:
     def _known(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """Return whether each job has a value of each column, shape (n_jobs, n_names)."""
         return np.stack([self.table[name].notna().to_numpy(dtype=np.bool_) for name in names], axis=1)
+
+
+def ended_at_limit(seconds: NDArray[np.float64], limits: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which jobs that ended by themselves did so at their limits, (n_jobs,); shortly before them, if half did.
+
+    A run that stops itself there, and goes on in another job, has at least as many such parts as last ones.
+
+    Examples
+    --------
+    >>> ended_at_limit(np.array([3590.0, 3580.0, 600.0]), np.full(3, 3600.0))
+    array([ True,  True, False])
+    """
+    near = seconds >= _NEAR * limits
+    return near if 2 * near.sum() >= len(seconds) else seconds >= limits
 
 
 def _parameter(column: pd.Series[Any]) -> pd.Series[Any]:

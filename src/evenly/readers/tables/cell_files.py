@@ -25,12 +25,13 @@ from evenly.readers.tables.doubts import without_doubts
 from evenly.readers.tables.excel import read_sheet
 from evenly.readers.tables.json_rows import is_rows, read_rows
 from evenly.readers.tables.latex import latex_as_bars
-from evenly.readers.tables.number_texts import numbers
+from evenly.readers.tables.number_texts import exact, numbers
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.org import org_as_bars
 from evenly.readers.tables.products import with_factors
 from evenly.readers.tables.several_tables import headings_of, which_table
 from evenly.readers.tables.unit_row import with_cell_units, with_counts, with_unit_column, with_units
+from evenly.readers.unread_texts import instead_of
 from evenly.runs.durations import is_duration
 from evenly.runs.files import check_parquet
 from evenly.runs.runs import Runs
@@ -81,6 +82,8 @@ class Cells:
         What is said before all else.
     semicolons : bool
         Whether semicolons stand between the cells, as where commas are decimal marks.
+    typed : bool
+        Whether the file tells numbers from text, so that their points say nothing of the commas in text.
     around : sequence of str
         The lines above and below the table.
     places : sequence of int
@@ -94,6 +97,7 @@ class Cells:
     skipped: tuple[Skipped, ...] = ()
     first: tuple[str, ...] = ()
     semicolons: bool = False
+    typed: bool = False
     around: Sequence[str] = ()
     places: Sequence[int] = ()
 
@@ -155,11 +159,13 @@ def read_cells(path: Path, sheet: str | None = None, table: str | None = None) -
         return _of_parquet(path)
     if suffix in _EXCEL_SUFFIXES:
         found = read_sheet(path, sheet)
-        return Cells(found.cells, found.rows, first=found.notes, around=found.titles)
+        return Cells(found.cells, found.rows, first=found.notes, typed=True, around=found.titles)
     if suffix in _JSON_SUFFIXES:
-        return Cells(*read_rows(path))
+        return Cells(*read_rows(path), typed=True)
     if head(path).startswith(_RUNS_HEADER):
         return _load_runs(path)
+    if instead := instead_of(path):
+        raise ReadError(path, instead)
     content, first = lines(path), tuple[str, ...]()
     if suffix in TEXT_WITH_TABLES:
         rows, content, first = _only_table(path, content, table)
@@ -205,7 +211,9 @@ def plain_cells(cells: Cells, options: TableOptions) -> Cells:
     frame, in_cells = with_cell_units(frame)
     told = (f"the numbers in {name!r} are in {unit}" for name, unit in in_cells.items())
     notes = (*cells.first, *unit_told, *split, *counted, *doubts, *told)
-    return Cells(frame, rows, units | in_cells, notes, semicolons=cells.semicolons, around=cells.around)
+    return Cells(
+        frame, rows, units | in_cells, notes, semicolons=cells.semicolons, typed=cells.typed, around=cells.around
+    )
 
 
 def _around(content: Sequence[str], table: Delimited) -> dict[int, str]:
@@ -235,7 +243,7 @@ def _of_parquet(path: Path) -> Cells | Runs:
     if isinstance(frame.index, pd.MultiIndex) or frame.index.name is not None:
         frame = frame.reset_index()
     cells = pd.DataFrame({str(name): [_cell(v) for v in frame[name]] for name in frame.columns}, dtype=object)
-    return Cells(cells, np.arange(1, len(cells) + 1, dtype=np.int64))
+    return Cells(cells, np.arange(1, len(cells) + 1, dtype=np.int64), typed=True)
 
 
 def _names_a_time(path: Path) -> bool:
@@ -337,5 +345,5 @@ def _cell(value: Any) -> str:
     if value is None or (isinstance(value, float) and np.isnan(value)) or value is pd.NaT or value is pd.NA:
         return ""
     if isinstance(value, float | np.floating):
-        return repr(float(value))
+        return exact(float(value))
     return str(value)

@@ -17,6 +17,7 @@ from evenly.errors import MissingExtraError, ReadError, option_text
 from evenly.memory import check_room
 from evenly.readers.tables.columns import unit_of_time
 from evenly.readers.tables.header_rows import joined_header, refuse_side_by_side
+from evenly.readers.tables.number_texts import exact
 from evenly.runs.units import SECONDS_PER
 
 __all__ = ["Sheet", "read_sheet", "sheets_with_tables", "texts_without_tables"]
@@ -213,7 +214,7 @@ def _text(value: Any, shown_as: str = "") -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else exact(value)
     if isinstance(value, timedelta):
         seconds = value.total_seconds()
         return f"{int(seconds // 3600)}:{int(seconds % 3600 // 60):02}:{seconds % 60:09.6f}".rstrip("0").rstrip(".")

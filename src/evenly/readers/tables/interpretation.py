@@ -86,6 +86,8 @@ class Interpretation:
         The units that stood in the cells of a column or in a row below its name, see `with_cell_units`.
     semicolons : bool
         Whether semicolons stand between the cells, as where commas are decimal marks.
+    typed : bool
+        Whether the file tells numbers from text, see `Cells`.
     around : sequence of str
         The lines above and below the table.
 
@@ -115,11 +117,14 @@ class Interpretation:
         units: Mapping[str, str] | None = None,
         *,
         semicolons: bool = False,
+        typed: bool = False,
         around: Sequence[str] = (),
     ) -> None:
         self.options = options
         self.path = path
-        self.values = Values(options, path, cells, lines, units or {}, semicolons=semicolons, around=around)
+        self.values = Values(
+            options, path, cells, lines, units or {}, semicolons=semicolons, typed=typed, around=around
+        )
         self.notes: list[str] = []
         self._roles: dict[str, Column] = {}
         self._settled: set[str] = set()  # columns that `where` left with one value
@@ -260,7 +265,7 @@ class Interpretation:
             )
 
     def _states(self) -> NDArray[np.object_] | None:
-        """Return the status of each row, and leave out the rows of jobs that haven't ended."""
+        """Return the status of each row, and leave out the rows of jobs that haven't ended, or were lost."""
         given = self.options.status
         if given is not None:
             self.values.require([given], "status")
@@ -271,7 +276,7 @@ class Interpretation:
         for column in found.others:
             self._take(column, "state", f"its values, but {found.name!r} is taken")
         self.notes += found.notes
-        ended = found.status != "running"
+        ended = ~np.isin(found.status.astype(str), ("running", "lost"))
         if not ended.all():
             self.values.keep(ended)
         return np.asarray(found.status[ended])

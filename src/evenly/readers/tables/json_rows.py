@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from evenly.errors import EvenlyError, ReadError
 from evenly.readers.files import head, lines
 from evenly.readers.tables.columns import time_candidates
+from evenly.readers.tables.number_texts import exact
 
 __all__ = ["is_rows", "read_rows"]
 
@@ -176,5 +177,5 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
-        return repr(value)
+        return exact(value)
     return " ".join(str(value).split())

@@ -17,10 +17,12 @@ from evenly.errors import ReadError
 __all__ = [
     "Decimal",
     "are_speed_ups",
+    "exact",
     "has_decimal_commas",
     "has_decimal_points",
     "has_suffix",
     "is_share",
+    "may_be_grouped",
     "number",
     "numbers",
 ]
@@ -112,6 +114,29 @@ def numbers(
             line=int(lines[first]),
         )
     return np.array([number(cell, grouping) for cell in texts], dtype=np.float64)
+
+
+def exact(value: float) -> str:
+    """Return the text of a number that a file holds as such: no mark in it may be read as one between groups of digits.
+
+    Examples
+    --------
+    >>> exact(0.5), exact(10.559)
+    ('0.5', '10.5590')
+    """
+    text = repr(value)
+    return f"{text}0" if may_be_grouped(text) else text
+
+
+def may_be_grouped(cell: str) -> bool:
+    """Tell whether a mark in a cell may be a decimal one, or stand between groups of three digits.
+
+    Examples
+    --------
+    >>> may_be_grouped("10.559"), may_be_grouped("0.559"), may_be_grouped("10.5590")
+    (True, False, False)
+    """
+    return _ONE_GROUP.fullmatch(cell) is not None
 
 
 def has_suffix(cells: Sequence[str]) -> str:

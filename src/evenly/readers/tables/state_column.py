@@ -32,6 +32,7 @@ _SAID: dict[State, str] = {
     "failed": "failed, so not learned from",
     "timed out": "timed out, so longer than their time",
     "running": "left out, since these jobs had not ended",
+    "lost": "left out, since nothing tells that the program failed",
 }
 
 
@@ -44,7 +45,7 @@ class StateColumn:
     name : str
         Its name.
     status : array (n_rows,)
-        ``"ok"``, ``"failed"``, ``"timed out"`` or ``"running"``.
+        ``"ok"``, ``"failed"``, ``"timed out"``, ``"running"`` or ``"lost"``.
     notes : tuple of str
         How many rows are not ok, by the file's own words.
     others : tuple of str
@@ -81,7 +82,7 @@ def find_states(values: Values, given: str | None, skip: Collection[str | None])
     >>> from evenly.readers.tables.options import TableOptions
     >>> cells = pd.DataFrame({"cores": ["8", "16"], "State": ["COMPLETED", "NODE_FAIL"]})
     >>> find_states(Values(TableOptions(), Path("a.csv"), cells, np.array([2, 3])), None, ()).notes
-    ("failed, so not learned from: 1 × NODE_FAIL ('State')",)
+    ("left out, since nothing tells that the program failed: 1 × NODE_FAIL ('State')",)
     """
     found: list[tuple[str, Sequence[State]]] = []
     for column in [given] if given is not None else values.cells.columns:
@@ -97,8 +98,8 @@ def find_states(values: Values, given: str | None, skip: Collection[str | None])
         words = [cell for cell, its in zip(values.cells[name], status, strict=True) if its == state]
         if words:
             notes.append(f"{said}: {counted(words)} ({name!r})")
-    if set(status) == {"running"}:
-        raise ReadError(values.path, f"no job in this table has ended: {counted(values.cells[name])}")
+    if set(status) <= {"running", "lost"}:
+        raise ReadError(values.path, f"no job in this table came to its end: {counted(values.cells[name])}")
     others = tuple(column for column, _ in found if column != name)
     return StateColumn(name, np.array(status, dtype=object), tuple(notes), others)
 

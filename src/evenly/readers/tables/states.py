@@ -1,7 +1,7 @@
 """What a run came to, in the words of schedulers and people: Slurm's and PBS's states, exit codes, ok and failed.
 
 A run that a limit of time ended (``TIMEOUT``, ``DEADLINE``) is "timed out": its seconds are kept, it took longer. A job
-that hasn't ended tells nothing yet.
+that hasn't ended tells nothing yet, nor does one that was "lost": cancelled by a person, preempted, or its node failed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Literal
 
 __all__ = ["STATE_NAMES", "State", "counted", "is_state_word", "must_be_states", "name_key", "state_of", "states"]
 
-State = Literal["ok", "failed", "timed out", "running"]
+State = Literal["ok", "failed", "timed out", "running", "lost"]
 
 #: Words that can mean nothing else, in lower case.
 _WORDS: dict[str, State] = {
@@ -24,15 +24,19 @@ _WORDS: dict[str, State] = {
         "tamamlandı", "完了", "完成", "成功", "正常終了", "voltooid", "klaar",
     ), "ok"),
     **dict.fromkeys((
-        "failed", "fail", "failure", "error", "crashed", "crash", "oom", "killed", "aborted", "invalid", "cancelled",
-        "canceled", "node_fail", "out_of_memory", "out_of_me", "preempted", "boot_fail", "revoked", "special_exit",
-        "stopped", "launch_failed", "out of memory", "node fail", "node failure", "diverged", "segfault",
+        "failed", "fail", "failure", "error", "crashed", "crash", "oom", "killed", "aborted", "invalid",
+        "out_of_memory", "out_of_me", "special_exit",
+        "stopped", "out of memory", "diverged", "segfault",
         "segmentation fault", "dnf", "did not finish", "fehlgeschlagen", "abgebrochen", "abgestürzt", "fehler",
-        "échec", "échoué", "erreur", "annulé", "interrompu", "abbruch",
-        "falhou", "falha", "cancelada", "błąd", "anulowane", "ошибка", "отменено", "сбой", "hata", "iptal", "başarısız",
+        "échec", "échoué", "erreur", "interrompu", "abbruch",
+        "falhou", "falha", "błąd", "ошибка", "сбой", "hata", "başarısız",
         "失敗", "失败", "エラー", "错误", "異常終了", "mislukt",
-        "fallido", "falló", "cancelado", "abortado", "fallito", "errore", "annullato",
+        "fallido", "falló", "abortado", "fallito", "errore",
     ), "failed"),
+    **dict.fromkeys((
+        "cancelled", "canceled", "node_fail", "node fail", "node failure", "boot_fail", "launch_failed", "preempted",
+        "revoked", "annulé", "cancelada", "anulowane", "отменено", "iptal", "cancelado", "annullato",
+    ), "lost"),
     **dict.fromkeys((
         "timed out", "timeout", "timed_out", "time limit", "deadline", "walltime", "hit walltime", "walltime exceeded",
         "hit time limit", "time limit exceeded", "time limit reached", "ran into limit", "ran into time limit",
@@ -58,7 +62,8 @@ _OTHER_LIMITS = frozenset({
 #: Short words and those of LSF, which count in a column of states only. ``F`` is Slurm's FAILED, but PBS's finished.
 _SHORT: dict[str, State] = {
     "": "ok", "cd": "ok", "c": "ok",
-    **dict.fromkeys(("f", "ca", "nf", "pr", "bf", "rv", "se", "st", "exit"), "failed"),
+    **dict.fromkeys(("f", "se", "st", "exit"), "failed"),
+    **dict.fromkeys(("ca", "nf", "pr", "bf", "rv"), "lost"),
     **dict.fromkeys(("to", "dl"), "timed out"),
     **dict.fromkeys((
         "r", "pd", "s", "rq", "cf", "cg", "rs", "q", "e", "h", "w", "run", "pend", "psusp", "ususp", "ssusp", "unkwn",
@@ -114,7 +119,7 @@ def state_of(cell: str) -> State | None:
     Examples
     --------
     >>> [state_of(word) for word in ("COMPLETED", "CANCELLED by 12345", "TO", "CANCELLED+", "PENDING", "measured")]
-    ['ok', 'failed', 'timed out', 'failed', 'running', None]
+    ['ok', 'lost', 'timed out', 'lost', 'running', None]
     >>> state_of("killed at limit"), state_of("memory limit exceeded")
     ('timed out', None)
     """

@@ -225,7 +225,9 @@ class TableReader(Reader):
             told = (*told, *unit_told)
         cells, labels = with_labels_named(cells)
         told = (*told, *labels)
-        meaning = Interpretation(options, path, cells, rows, units, semicolons=table.semicolons, around=table.around)
+        meaning = Interpretation(
+            options, path, cells, rows, units, semicolons=table.semicolons, typed=table.typed, around=table.around
+        )
         runs = meaning.runs()
         self.notes, self.columns = (
             [*told, *meaning.notes],

@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError, did_you_mean, option_text
 from evenly.readers.tables import columns as words
-from evenly.readers.tables.number_texts import has_decimal_commas, has_decimal_points, has_suffix, numbers
+from evenly.readers.tables.number_texts import (
+    has_decimal_commas,
+    has_decimal_points,
+    has_suffix,
+    may_be_grouped,
+    numbers,
+)
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.repetitions import are_whole
 from evenly.readers.tables.roles import is_result, words_of
@@ -65,6 +71,8 @@ class Values:
         The units that stood in the cells of a column, or in a row below its name.
     semicolons : bool
         Whether semicolons stand between the cells, as where commas are decimal marks.
+    typed : bool
+        Whether the file tells numbers from text, see `Cells`.
     around : sequence of str
         The lines above and below the table.
 
@@ -85,6 +93,7 @@ class Values:
         units: Mapping[str, str] = MappingProxyType({}),
         *,
         semicolons: bool = False,
+        typed: bool = False,
         around: Sequence[str] = (),
     ) -> None:
         self.options: Final = options
@@ -100,7 +109,9 @@ class Values:
         self._may_have_commas: Final = self._commas or (auto and semicolons and not has_decimal_points(cells))
         others = cells[[name for name in cells.columns if not words_of(str(name)) & (_VERSION_WORDS | _PROGRAMS)]]
         # Beside decimal points, a comma between groups of three digits is no decimal one.
-        self._decimal: Final = "." if auto and not self._commas and has_decimal_points(others) else options.decimal
+        points = not typed and has_decimal_points(others)
+        self._decimal: Final = "." if auto and not self._commas and points else options.decimal
+        self._typed: Final = typed
         self._known: dict[str, NDArray[np.float64]] = {}
 
     def keep(self, mask: NDArray[np.bool_]) -> None:
@@ -158,15 +169,17 @@ class Values:
         """Return a column's numbers, (n_rows,); NaN where a cell is none."""
         if name not in self._known:
             # Beside decimal commas, the comma of what was measured is one, too: nobody needs to be asked about it.
-            is_measured = is_result(name) or (
-                words.measured(name) and not any("." in cell for cell in self.cells[name])
-            )
+            is_measured = is_result(name) or (words.measured(name) and not self._have_points(name))
             decimal = "," if self._commas and is_measured else self._decimal
             self._known[name] = numbers(
                 self.path, name, self.cells[name], self.lines, decimal=decimal,
                 whole=bool(kind_of(name)), commas=self._may_have_commas,
             )  # fmt: skip
         return self._known[name]
+
+    def _have_points(self, name: str) -> bool:
+        """Tell whether points in a column may stand between groups of digits: those of typed numbers don't."""
+        return any(may_be_grouped(cell) if self._typed else True for cell in self.cells[name] if "." in cell)
 
     def blank(self, name: str) -> NDArray[np.bool_]:
         """Tell which cells of a column hold no number but nothing, or a word for nothing: ``NA``, ``-``."""

@@ -1,0 +1,42 @@
+"""Texts that evenly doesn't read, known by their first lines, and what to give instead of them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from evenly.errors import EvenlyError
+from evenly.readers.files import head
+
+__all__ = ["instead_of"]
+
+_PBS = (
+    "what qstat and tracejob print is not read: give PBS's accounting log (server_priv/accounting/20260302, with lines "
+    "as 03/02/2026 08:00:00;E;4711.server;…), or a table with a row for each job"
+)
+_LSF = "what bacct prints is not read: give a table with a row for each job, with its slots and its run time"
+_PANDAS = "pandas left out rows or columns where it printed dots: write the whole table, as df.to_csv('runs.csv') does"
+_INSTEAD = {
+    re.compile(r"\s*(?:Job Id: \S+$|Job: \d+\S*\.\S+$|Job id +Name +User )", re.MULTILINE): _PBS,
+    re.compile(r"\s*Accounting information about jobs that are:"): _LSF,
+    # A row of dots, the first of two; or dots as a column in all of several lines.
+    re.compile(r"(?:.*\n)+?\.\. .* \.\.\.(?:\s|$)|(?:.*  \.\.\.  .*\n){3}"): _PANDAS,
+}
+
+
+def instead_of(path: Path) -> str:
+    r"""Return what to give instead of a text that is known but not read; "" for any other file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "jobs.txt"
+    >>> _ = path.write_text("Accounting information about jobs that are:\n  - submitted by users ada,\n")
+    >>> instead_of(path)[:30]
+    'what bacct prints is not read:'
+    """
+    try:
+        start = head(path)
+    except EvenlyError:
+        return ""
+    return next((told for pattern, told in _INSTEAD.items() if pattern.match(start)), "")
