@@ -311,6 +311,7 @@ _SAID = re.compile(
     r"(?<!simulated )(?<!simulation )(?<!physical )(?<!model )(?<!queue )(?<!waiting )(?<!cpu )"
     rf"\b{_TIME}\b"
     r"(?:\s+(?:are|is|sind|ist|sont|measured|given|given as|all|gemessen))*"
+    r"(?:\s+(?:of|for)\s+[\d,.]*\s*\w+,?(?=\s+in\s))?"
     r"\s*(?:[\[(]?(?:in|en|em)\s+|[\[(:,=]\s*|\s(?=(?:hours|minutes|seconds|milliseconds)\b))"
     r"(?P<unit>[^\W\d_]+)\b(?:[^()\[\]]{,20}[\])])?"
     rf"|\b(?P<first>hours|minutes|seconds|milliseconds)\s+of\s+(?:wall|elapsed|run)[\s-]?(?:clock|time)\b",
@@ -338,6 +339,8 @@ def unit_in_text(lines: Iterable[str]) -> tuple[str, str]:
     ('h', 'hours of wall clock')
     >>> unit_in_text(["Temps d'exécution en millisecondes"]), unit_in_text(["units: time=ms"])
     (('ms', "Temps d'exécution en millisecondes"), ('ms', 'time=ms'))
+    >>> unit_in_text(["Wall times of 3000 iterations, in minutes."])
+    ('min', 'times of 3000 iterations, in minutes')
     >>> unit_in_text(["Run times (ms per time step)"])
     ('ms', 'times (ms per time step)')
     """
