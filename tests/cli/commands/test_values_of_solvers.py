@@ -55,7 +55,7 @@ def test_a_label_that_never_changes_changes_nothing(evenly: Evenly, tmp_path: Pa
     assert _plan(evenly) == with_grids
 
 
-@pytest.mark.filterwarnings("ignore::evenly.ExtrapolationWarning")
+@pytest.mark.filterwarnings("ignore::evenly.errors.ExtrapolationWarning")
 @pytest.mark.parametrize("label", ["fine", 512])
 def test_a_constant_column_leaves_the_law_as_it_is(label: str | int) -> None:
     table = pd.DataFrame({"cores": CORES, "seconds": [400 / p + 1.5 for p in CORES]})
