@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from evenly.cli import parsing
-from evenly.errors import InputError
+from evenly.errors import InputError, option_text
+from evenly.runs.count_names import kind_of
 
 if TYPE_CHECKING:
     from evenly.runs.cores import Cores
@@ -114,12 +115,20 @@ def check_fixed(solver: str, spaces: Mapping[str, Space], cores: Cores, fixed: M
         raise InputError(
             f"the measurements {f'of {solver} ' if of else ''}vary {', '.join(space.names)}, but an assignment decides "
             f"only on cores ({cores.text}): give a value for {', '.join(left)}, as in {listed}"
+            + _maybe_told(cores, left)
             + (_maybe_solvers(space, left) if len(spaces) == 1 else "")
         )
 
 
 def _labels(space: Space, name: str) -> list[str]:
     return [str(label) for label in getattr(space.parameters.get(name), "options", ())]
+
+
+def _maybe_told(cores: Cores, left: list[str]) -> str:
+    """Propose to leave nodes out, which follow from the cores."""
+    nodes = [name for name in left if kind_of(name) == "nodes"]
+    named = option_text("--parameters", ",".join(cores.names))
+    return f"; or, if {nodes[0]} follows from the cores, leave it out with {named}" if nodes == left else ""
 
 
 def _maybe_solvers(space: Space, left: list[str]) -> str:

@@ -26,6 +26,8 @@ _TABLE = "table"
 _FEWEST_STEPS = 3
 #: So many counts in a file make a curve; curves that differ by more in the mean of logarithms are of two programs.
 _CURVE, _APART = 3, 0.2
+#: Files with several parameters are compared where so many configurations are in both.
+_SHARED = 2
 #: Curves of one solver in two files that differ by more are told.
 _DOUBTFUL = 0.12
 _NUMBERING = re.compile(r"[-_. ]*\d+$")
@@ -165,9 +167,11 @@ def _are_curves(parts: Sequence[Part]) -> bool:
 
 
 def _curves_differ(group: Sequence[Part], apart_by: float = _APART) -> bool:
-    """Tell whether files hold curves over one parameter that can't be those of one program, repeated."""
-    if not _are_curves(group) or len({part.runs.parameters[0] for part in group}) > 1:
+    """Tell whether files hold curves that can't be those of one program, repeated."""
+    if len({frozenset(part.runs.parameters) for part in group}) > 1:
         return False
+    if not _are_curves(group):
+        return _times_differ(group, apart_by)
     curves = []
     for part in group:
         table = part.runs.aggregate()
@@ -184,6 +188,18 @@ def _curves_differ(group: Sequence[Part], apart_by: float = _APART) -> bool:
             if apart.mean() > apart_by:
                 return True
     return False
+
+
+def _times_differ(group: Sequence[Part], apart_by: float) -> bool:
+    """Tell whether files hold several configurations that all have, at times that differ."""
+    if any(len(part.runs.configurations) < _CURVE for part in group):
+        return False
+    tables = [part.runs.aggregate().set_index(sorted(part.runs.parameters))[part.runs.response] for part in group]
+    return any(
+        len(shared := tables[0].index.intersection(table.index)) >= _SHARED
+        and float(np.abs(np.log(tables[0][shared].to_numpy() / table[shared].to_numpy())).mean()) > apart_by
+        for table in tables[1:]
+    )
 
 
 def _alike(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]]:
