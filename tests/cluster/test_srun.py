@@ -85,3 +85,38 @@ def test_what_does_not_fit_into_the_job_is_left_for_another(cluster: Cluster, tm
         assert campaign.store.left_running() == []
     told = " ".join((tmp_path / "out").read_text().split())
     assert f"about {left} runs of {left} configurations weren't started: the job would have ended before them" in told
+
+
+def test_a_step_that_waits_for_cores_does_not_take_longer(cluster: Cluster, tmp_path: Path) -> None:
+    """Another step holds all cores for a while, and slurmctld lets this one wait: only what the program took counts."""
+    (tmp_path / "s.toml").write_text(
+        "[program]\ncommand = 'sleep 0.{n}'\ntimeout_s = 20\n[launcher]\nname = 'srun'\nconcurrent = 1\nranks = 2\n"
+        "[parameters]\nn = [2, 5]\n[repetitions]\nleast = 1\nmost = 1\n[plan]\ndesign = 'all'\nanchor_every = 0\n"
+    )
+    (tmp_path / "job.sh").write_text(
+        f"#!/bin/sh\nsrun -n{CPUS} --exact --mem=0 sleep 8 &\nsleep 1\n"
+        f"{sys.executable} -m evenly measure s.toml\nwait\n"
+    )
+    cluster.ask("sbatch", "--wait", f"--ntasks={CPUS}", "--output=out", "job.sh")
+    with Campaign(Study.load(tmp_path / "s.toml")) as campaign:
+        n = {number: given["n"] for number, given in campaign.store.configurations().items()}
+        took = {n[record.configuration]: record.quantities["seconds"] for record in campaign.store.records()}
+    assert took[2] == pytest.approx(0.2, abs=0.3), (tmp_path / "out").read_text()
+    assert took[5] == pytest.approx(0.5, abs=0.3)
+
+
+def test_a_step_is_ended_at_its_limit_and_its_status_is_the_programs(cluster: Cluster, tmp_path: Path) -> None:
+    (tmp_path / "p.sh").write_text('if [ "$1" = 1 ]; then sleep 60; fi\n[ "$SLURM_PROCID" = 0 ] && exit 3\nsleep 60\n')
+    (tmp_path / "s.toml").write_text(
+        "[program]\ncommand = 'sh p.sh {n}'\ntimeout_s = 3\n[launcher]\nname = 'srun'\nconcurrent = 1\nranks = 2\n"
+        "[parameters]\nn = [1, 2]\n[repetitions]\nleast = 1\nmost = 1\n[plan]\ndesign = 'all'\nanchor_every = 0\n"
+    )
+    wrapped = f"{sys.executable} -m evenly measure s.toml --keep-going"
+    cluster.ask("sbatch", "--wait", f"--ntasks={CPUS}", "--output=out", f"--wrap={wrapped}")
+    with Campaign(Study.load(tmp_path / "s.toml")) as campaign:
+        n = {number: given["n"] for number, given in campaign.store.configurations().items()}
+        found = {n[record.configuration]: record for record in campaign.store.records()}
+    assert found[1].status == "timed out"
+    assert found[2].status == "failed"
+    assert "status 3" in found[2].message, found[2]
+    assert "evenly" not in found[2].output

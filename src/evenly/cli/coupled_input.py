@@ -45,6 +45,12 @@ _NOT = frozenset({
     "without", "no", "not", "excluding", "excl", "excluded", "minus", "less", "subtracted", "removed", "ohne", "kein",
     "keine", "abgezogen", "sans", "hors", "sin", "senza", "nicht",
 })  # fmt: skip
+#: Words of a part of a time.
+_INSIDE = re.compile(
+    r"\b(?:contain\w*|inclu\w*|incl|inside|part of|within|called by|enthalten|enthält|teil von|inbegriffen|compris|"
+    r"contien\w*|contenu\w*|dentro)\b",
+    re.IGNORECASE,
+)
 #: Words by which versions of one solver differ.
 _VERSIONS = frozenset({
     "old", "new", "copy", "backup", "bak", "alt", "neu", "orig", "original", "final", "before", "after", "vorher",
@@ -98,6 +104,8 @@ def check_coupled(
     if not from_tables(learned):
         check_folders(learned.runs, typed)
     about = texts_about(learned.runs, found)
+    if not chosen:
+        _check_nothing_inside(about)
     _check_no_sum(learned)
     _check_no_twins(learned, no_waiting=no_waiting)
     check_same_work(learned.runs, found, about, chosen=chosen, step_days=step_days)
@@ -132,6 +140,20 @@ def _check_no_part(solvers: Sequence[str]) -> None:
                 f"{longer!r} may contain {whole}, or be a part of it, so that one time would count twice: leave one "
                 f"out, as --without {shlex.quote(longer)}; if both are solvers of their own, name the parameters, with "
                 "--parameters"
+            )
+
+
+def _check_nothing_inside(about: Texts) -> None:
+    """Ask about a line that tells that a solver's time contains that of another."""
+    own = [(text.text, {solver}) for solver, its in about.of.items() for text in its if text.is_line]
+    lines = [*about.divided, *(text.text for text in about.shared)]
+    for text, of in [*own, *((line, set[str]()) for line in lines)]:
+        words = set(re.findall(r"[^\W_]+", text.lower()))
+        named = {name for name in about.of if set(re.findall(r"[^\W_]+", name.lower())) <= words} | of
+        if len(named) > 1 and _INSIDE.search(text) and not words & _NOT and not _WAITING.search(text.lower()):
+            raise InputError(
+                f"{text!r} may tell that the times of one of {', '.join(sorted(named))} contain those of another: "
+                "leave the part out with --without; if no time contains another, name the parameters, with --parameters"
             )
 
 

@@ -18,6 +18,7 @@ from evenly.cli.console import note
 from evenly.cli.layout_input import days_of_time
 from evenly.cli.texts_about import Text, Texts
 from evenly.errors import InputError
+from evenly.readers.tables.columns import unit_of_time
 from evenly.readers.tables.per_work import is_label_of_work, is_of_a_step, is_step_length, time_of_work
 from evenly.readers.tables.remarks import tells_another
 from evenly.readers.tables.works import Work, differ, works_in
@@ -45,6 +46,12 @@ _OWN_SETTINGS = frozenset({
     "level", "levels", "order", "threads", "version", "code", "model", "compiler", "machine", "system", "cluster",
     "program", "name",
 })  # fmt: skip
+_OF_NODES = re.compile(
+    r"\bnumber of nodes\b|\bnodes? (?:instead|each|x|\*)|\bnodes?\b.*\bcores each\b|\bcores = \w*nodes?|\bKnotenzahl\b",
+    re.IGNORECASE,
+)
+#: Words by which a line tells some runs from the rest.
+_OTHERS = re.compile(r"\b(?:others?|rest|except|übrigen|anderen|restlichen|sauf|autres|otros|resto)\b", re.IGNORECASE)
 #: So much of a line is quoted.
 _QUOTED = 60
 
@@ -85,6 +92,7 @@ def check_same_work(
         other += _settings_that_differ(runs, of_steps=any(is_of_a_step(column.name) for column in times))
     if not chosen:
         _check_some_runs(runs, about)
+        _check_units_and_counts(runs, found, about)
     if any(name != "table" for _, name in found.sources):
         return  # formats of programs tell what their times are of
     of_steps = any(is_of_a_step(column.name) for column in times)
@@ -100,7 +108,7 @@ def check_same_work(
         _check_lines_of_all(about, next(iter(runs.values())).parameters)
         other += _names_that_differ(about) + _lines_that_differ(about)
         shared = "" if any(is_of_a_step(name) for name in days) else _work_of_all(about, found, step_days)
-    although = f", although {'; '.join(other)}" if other else ""
+    although = f", on one machine, although {'; '.join(other)}" if other else ""
     note(f"all times are taken as those of the same step of the coupled run{shared}{although}")
 
 
@@ -238,11 +246,34 @@ def _check_some_runs(runs: Mapping[str, Runs], about: Texts) -> None:
         for text in about.all_of(solver):
             words = set(re.findall(r"[\w.-]*\w", text.text))
             of_some = names & words or 0 < len(counts & words) < len(counts)
-            if text.is_line and of_some and tells_another(text.text):
+            if text.is_line and of_some and (tells_another(text.text) or _OTHERS.search(text.text)):
                 raise InputError(
                     f"{_short(text.text)!r} may tell that some runs of {solver} aren't as the others are: give those "
                     "of one kind only; or, if all are alike, leave this line out"
                 )
+
+
+def _check_units_and_counts(runs: Mapping[str, Runs], found: Measurements, about: Texts) -> None:
+    """Ask about lines that tell of one solver that its times are in another unit, or that its counts are nodes."""
+    times = [column for column in found.columns if column.role == "time"]
+    units = {column.unit for column in times}
+    are_named = all(unit_of_time(column.name) for column in times)
+    parameters = next(iter(runs.values())).parameters
+    are_nodes = any(kind_of(name) == "nodes" for name in parameters)
+    told = {
+        solver: [(text, unit) for text in its if text.is_line for unit in text.units]
+        for solver, its in about.of.items()
+    }
+    few = not are_named and 0 < sum(map(bool, told.values())) < len(told)
+    for solver, its in about.of.items():
+        wrong = next((text for text, unit in told[solver] if few or unit not in units), None)
+        counts = next((text for text in its if text.is_line and _OF_NODES.search(text.text) and not are_nodes), None)
+        if text := wrong or counts:
+            what = "times of the solvers" if wrong else "counts of the solvers"
+            raise InputError(
+                f"{_short(text.text)!r} tells that the {what} may be in different units: give all in one; or, if they "
+                f"are, name the parameters, as --parameters {','.join(parameters)}"
+            )
 
 
 def _check_lines_of_all(about: Texts, parameters: Sequence[str]) -> None:

@@ -1,7 +1,8 @@
 """What stands about the solvers of coupled runs: names of files, folders and sheets, lines beside tables, notes.
 
 A line is about a solver if it stands in the solver's own file or sheet, names it and no other, stands above its rows
-alone, or is the footnote of its mark (``ocn*``, ``* for 30 days``). All other lines are about all solvers.
+alone, or is the footnote of its mark (``ocn*``, ``* for 30 days``). Of a line that says something of several solvers
+(``atm: one day, ocn: five days``), each gets its part. All lines but those in own files and sheets are about all, too.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenly.errors import EvenlyError
+from evenly.readers.tables.columns import canonical_unit
 from evenly.readers.tables.works import Work, step_length_in, works_in
+from evenly.runs.units import SECONDS_PER
 
 if TYPE_CHECKING:
     from evenly.readers import Measurements
@@ -25,6 +28,10 @@ __all__ = ["Text", "Texts", "texts_about"]
 
 #: Marks of footnotes.
 _MARKS = "*†‡§"
+#: A unit behind "in", or alone.
+_UNIT = re.compile(r"\b(?:in|en)\s+(?P<a>[^\W\d_]+)\b|^\W*(?P<b>[^\W\d_]+)\W*$")
+#: Words that only join names.
+_AND = frozenset({"and", "und", "et", "y", "e", "with", "mit", "avec", "con", "or"})
 #: Texts beside tables: their suffixes, the longest that is read, in bytes, and how many are.
 _NOTES, _LONGEST, _MOST_NOTES = frozenset({".txt", ".md", ".rst", ""}), 50_000, 20
 
@@ -57,6 +64,12 @@ class Text:
         return [] if self.is_heading else works_in(self.text, is_line=self.is_line)
 
     @property
+    def units(self) -> list[str]:
+        """The units of time that it tells: ``in ms``, ``milliseconds!``."""
+        found = [match["a"] or match["b"] for match in _UNIT.finditer(self.text)]
+        return [unit for unit in map(canonical_unit, found) if unit in SECONDS_PER]
+
+    @property
     def step_length(self) -> list[Work]:
         """The length of a step that it tells."""
         return step_length_in(self.text)
@@ -70,10 +83,24 @@ class Texts:
     ----------
     of : dict of str to list of Text
     shared : list of Text
+    divided : list of str
+        Lines of which each solver got its part.
     """
 
     of: dict[str, list[Text]]
     shared: list[Text] = field(default_factory=list)
+    divided: list[str] = field(default_factory=list)
+
+    def add(self, line: str, whose: str = "") -> None:
+        """Add a line about one solver, or about those that it names, or about all."""
+        if whose := whose or _named(line, self.of):
+            self.of[whose].append(Text(line, is_line=True))
+        elif parts := _parts(line, self.of):
+            self.divided.append(line)
+            for solver, part in parts.items():
+                self.of[solver].append(Text(part, is_line=True))
+        else:
+            self.shared.append(Text(line, is_line=True))
 
     def all_of(self, solver: str) -> list[Text]:
         """Return the texts about a solver, those about all included."""
@@ -107,12 +134,10 @@ def texts_about(runs: Mapping[str, Runs], found: Measurements) -> Texts:
             if of_whom:
                 texts.of[of_whom].append(Text(heading, is_heading=True))
         for line, whose in _lines_of(path, solvers, column, found) if path.resolve() in tables else ():
-            of_whom = whose or _named(line, runs)
-            (texts.of[of_whom] if of_whom else texts.shared).append(Text(line, is_line=True))
+            texts.add(line, whose)
     for path in found.unknown[:_MOST_NOTES]:
         for line in _lines_of_notes(path):
-            of_whom = _named(line, runs)
-            (texts.of[of_whom] if of_whom else texts.shared).append(Text(line, is_line=True))
+            texts.add(line)
     return texts
 
 
@@ -121,6 +146,29 @@ def _named(line: str, solvers: Mapping[str, object]) -> str:
     named = {name for name in solvers if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", line, re.IGNORECASE)}
     marked = {name for name in solvers if name[-1:] in _MARKS and line.startswith(name[-1:])}
     return named.pop() if len(named) == 1 else marked.pop() if len(marked) == 1 else ""
+
+
+def _parts(line: str, solvers: Mapping[str, object]) -> dict[str, str]:
+    """Return what a line says of each of several solvers behind its name; nothing if one of them has no part.
+
+    Examples
+    --------
+    >>> solvers = {"atm": 1, "ocn": 2}
+    >>> _parts("atm: one day, ocn: five days", solvers), _parts("Scaling of atm and ocn on Levante", solvers)
+    ({'atm': 'atm: one day', 'ocn': 'ocn: five days'}, {})
+    """
+    places = sorted(
+        (match.start(), match.end(), name)
+        for name in solvers
+        for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", line, re.IGNORECASE)
+    )
+    names = [name for *_, name in places]
+    if len(set(names)) < 2 or len(set(names)) < len(names):
+        return {}
+    stops = [start for start, *_ in places[1:]] + [len(line)]
+    parts = {name: line[start:stop].strip(" ,;.") for (start, _, name), stop in zip(places, stops, strict=True)}
+    said = [re.findall(r"\w+", line[end:stop]) for (_, end, _), stop in zip(places, stops, strict=True)]
+    return parts if all(set(map(str.lower, words)) - _AND for words in said) else {}
 
 
 def _lines_of(path: Path, solvers: Sequence[str], column: str, found: Measurements) -> Iterator[tuple[str, str]]:

@@ -417,3 +417,48 @@ def test_runs_in_folders_of_another_kind_are_asked_about(evenly: Evenly, samples
     assert (shown.code, "have 'fine' in their names" in " ".join(shown.err.split())) == (2, True)
     shown = evenly("allocate", *sorted(Path("case").iterdir()), "--cores", "8", *LAW)
     assert (shown.code, "all runs are taken as alike" in " ".join(shown.err.split())) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("ice runs inside ocn: its time is contained in that of ocn", "contain those of another"),
+        ("ice is called by ocn, its time is contained", "contain those of another"),
+        ("atm in s, ocn in ms, ice in s", "may be in different units"),
+        ("ocn times in ms", "may be in different units"),
+        ("ocn: number of nodes (16 cores each)", "counts of the solvers may be in different units"),
+        ("atm: one day, ocn: five days, ice: one day", "of different work"),
+        ("ocn on 96 and 192 cores: 1 degree grid, the others 0.5 degree", "some runs of ocn aren't as the others are"),
+    ],
+)
+def test_a_line_about_several_solvers_is_understood(evenly: Evenly, line: str, said: str) -> None:
+    Path("runs.csv").write_text(f"# {line}\n" + _long().replace("time_s", "time"))
+    shown = evenly("allocate", "runs.csv", "--cores", "1000", "--unit", "s")
+    assert (shown.code, said in " ".join(shown.err.split())) == (2, True)
+    named = ("--parameters", "cores", "--unit", "s")
+    assert evenly("allocate", "runs.csv", "--cores", "1000", *named).code == 0
+
+
+@pytest.mark.parametrize("line", ["Scaling of atm, ocn and ice on Levante", "atm, ocn and ice: alone"])
+def test_a_title_that_names_all_solvers_is_not_asked_about(evenly: Evenly, line: str) -> None:
+    Path("runs.csv").write_text(f"# {line}\n" + _long())
+    shown = evenly("allocate", "runs.csv", "--cores", "1000")
+    assert (shown.code, "although" in shown.err) == (0, False)
+
+
+def test_what_a_line_says_of_machines_is_told(evenly: Evenly) -> None:
+    Path("runs.csv").write_text("# atm was run on Levante, ocn on Mistral, ice on Levante\n" + _long())
+    shown = evenly("allocate", "runs.csv", "--cores", "1000")
+    assert (shown.code, "on one machine, although lines or cells differ" in " ".join(shown.err.split())) == (0, True)
+
+
+def test_files_of_one_name_in_folders_are_solvers(evenly: Evenly) -> None:
+    for solver in ("atm", "ocn"):
+        rows = zip(CORES, _times(solver), strict=True)
+        text = "ntasks,nodes,time_s\n" + "".join(f"{p},{p // 100 + 1},{seconds:.6g}\n" for p, seconds in rows)
+        Path("runs", solver).mkdir(parents=True)
+        Path("runs", solver, "times.csv").write_text(text)
+    shown = evenly("allocate", "runs", "--cores", "1000", "--cores-are", "ntasks")
+    assert (shown.code, "leave it out with --parameters ntasks" in " ".join(shown.err.split())) == (2, True)
+    found = evenly("allocate", "runs", "--cores", "1000", "--parameters", "ntasks", "--json")
+    assert sorted(json.loads(found.out)["cores"]) == ["atm", "ocn"]

@@ -68,7 +68,9 @@ _ANOTHER = re.compile(
     r"\b(?:instead of|rather than|in place of|(?:an)?statt|anstelle|au lieu d\w*|en (?:lugar|vez) de|invece di)\b"
     r"|\b(?:other|another|different|old(?:er)?|new(?:er)?|previous|former|second|finer?|coarser?|ander\w*|alte\w*|neue\w*|"
     r"fein\w*|grob\w*|autre|ancien\w*|nouve\w*|otr[oa]|viej[oa]|altr[oa]|vecchi[oa])"
-    rf"\W+(?:\w+\W+)?(?:{_WHAT})\b",
+    rf"\W+(?:\w+\W+)?(?:{_WHAT})\b"
+    r"|\b(?:still|also|only|measured|ran|run|done|noch|gemessen|encore|mesuré)\s+(?:on|at|auf|sur|en|su)\s+"
+    r"(?!(?:mon|tues?|wednes|thurs|fri|satur|sun)day)(?-i:[A-Z])\w{3,}",
     re.IGNORECASE,
 )
 #: How far off a straight line a run may be, in logarithms, since the law bends.
@@ -146,6 +148,8 @@ def tells_another(text: str) -> bool:
     --------
     >>> tells_another("T63 instead of T127"), tells_another("measured on the old machine"), tells_another("rerun")
     (True, True, False)
+    >>> tells_another("still on Mistral"), tells_another("done on Monday")
+    (True, False)
     """
     return _ANOTHER.search(text) is not None
 

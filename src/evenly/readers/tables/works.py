@@ -18,6 +18,11 @@ _STEPS = (
 )
 #: Days of what a name tells; of steps, nobody knows.
 _DAYS = {_HOUR: 1 / 24, _DAY: 1.0, _MONTH: 365 / 12, _YEAR: 365.0}
+_NUMBERS = {
+    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10, "twelve": 12,
+    "twenty": 20, "thirty": 30,
+    "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "sechs": 6, "sieben": 7, "zehn": 10, "zwölf": 12, "zwanzig": 20,
+}  # fmt: skip
 _OF_MODEL = r"(?:coupling|time|model|simulated|simulierten?)"
 #: ``10days``, ``5-day``, ``n_days30``, ``month``.
 _IN_NAMES = re.compile(
@@ -28,7 +33,7 @@ _IN_NAMES = re.compile(
 )
 #: ``5-day run``, ``20 coupling intervals``, ``days = 5``, ``a simulated month``.
 _IN_LINES = re.compile(
-    rf"(?<![a-z0-9.])(?:(?P<count>\d+)[\s_-]?(?:{_OF_MODEL}\s)?(?P<unit>{_DAY}|{_MONTH}|{_YEAR}|{_STEPS})"
+    rf"(?<![a-z0-9.])(?:(?P<count>\d+|{'|'.join(_NUMBERS)})[\s_-]?(?:{_OF_MODEL}\s)?(?P<unit>{_DAY}|{_MONTH}|{_YEAR}|{_STEPS})"
     r"|(?P<before>days|months|years|tage|monate|jahre|jours|mois|d[ií]as|meses|años|giorni|mesi|anni|n?steps|schritte|"
     r"iterations)[\s:=]+(?P<number>\d+)"
     rf"|(?:{_OF_MODEL}|one|per|ein(?:en?|em)?|un|une)\s(?P<one>day|month|year|tag|monat|jahr|jour|mois|mes|d[ií]a|año))"
@@ -80,15 +85,16 @@ def works_in(text: str, *, is_line: bool = False) -> list[Work]:
     ([Work(unit='days', count=10.0)], [Work(unit='days', count=365.0)], [], [Work(unit='steps', count=500.0)])
     >>> works_in("a 5-day run of 20 coupling intervals", is_line=True), works_in("ocn_month") == works_in("ocn_1mon")
     ([Work(unit='days', count=5.0), Work(unit='intervals', count=20.0)], True)
-    >>> works_in("days = 3, measured on an 8-core node", is_line=True)
-    [Work(unit='days', count=3.0)]
+    >>> works_in("days = 3, measured on an 8-core node", is_line=True), works_in("five days", is_line=True)
+    ([Work(unit='days', count=3.0)], [Work(unit='days', count=5.0)])
     """
     found = []
     for match in (_IN_LINES if is_line else _IN_NAMES).finditer(text):
         if _DIMENSIONS.fullmatch(match[0]):
             continue
         unit = (match["unit"] or match["before"] or match["one"]).lower()
-        count = float(match["count"] or match["number"] or 1)
+        told = match["count"] or match["number"] or "1"
+        count = float(_NUMBERS.get(told.lower(), told))
         days = next((days for words, days in _DAYS.items() if re.fullmatch(words, unit)), None)
         found.append(Work("days", count * days) if days else Work(unit.rstrip("s") + "s", count))
     return [work for work in found if work.count > 0]
