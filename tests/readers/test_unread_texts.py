@@ -39,3 +39,9 @@ def test_a_print_of_pandas_that_is_cut(tmp_path: Path, cut: dict[str, Any]) -> N
     path.write_text(f"{table.to_string(**cut)}\n")
     with pytest.raises(ReadError, match="pandas left out rows or columns where it printed dots"):
         scan(path)
+
+
+def test_of_a_store_its_table_is_proposed(tmp_path: Path) -> None:
+    (tmp_path / "s.db").write_bytes(b"SQLite format 3\0" + bytes(100))
+    with pytest.raises(ReadError, match=r"evenly runs list \S*s.db --save s.runs.csv"):
+        scan(tmp_path / "s.db")

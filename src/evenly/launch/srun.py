@@ -1,7 +1,7 @@
 """Programs as steps of the Slurm job that this process runs in: `evenly measure` is started by ``sbatch``.
 
 Slurm gives each step nodes and cores of its own. Steps end with the job. A step may have to wait, so a few lines of
-shell around the program tell when it began and ended on its node. They also end it at its limit, which counts from then.
+shell around the program tell when it began and ended on its node. They also end it at its limit, counted from then.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ file inside is offered to all readers. A file that can't be read is skipped and 
 from __future__ import annotations
 
 import glob
+import shlex
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -370,6 +371,9 @@ def _nothing_read(roots: Sequence[Path], skipped: Sequence[Skipped], unknown: Se
         remedy = "write YAML as JSON: a list of records, or an object of columns"
     if roots[0].suffix.lower() in (".html", ".htm"):
         remedy = "save its table as CSV, as a spreadsheet does that the page is copied into"
+    if roots[0].suffix.lower() == ".db":
+        table = shlex.quote(f"{roots[0].stem}.runs.csv")
+        remedy = f"if evenly measure keeps its runs in it: evenly runs list {shlex.quote(str(roots[0]))} --save {table}"
     if len(unknown) == 1 and roots[0] == unknown[0]:
         remedy = instead_of(roots[0]) or remedy
         return ReadError(roots[0], f"the file is in none of {formats}: {remedy}")

@@ -455,7 +455,7 @@ def test_what_a_line_says_of_machines_is_told(evenly: Evenly) -> None:
 def test_files_of_one_name_in_folders_are_solvers(evenly: Evenly) -> None:
     for solver in ("atm", "ocn"):
         rows = zip(CORES, _times(solver), strict=True)
-        text = "ntasks,nodes,time_s\n" + "".join(f"{p},{p // 100 + 1},{seconds:.6g}\n" for p, seconds in rows)
+        text = "ntasks,nodes,time_s\n" + "".join(f"{p},{p // 70 + 1},{seconds:.6g}\n" for p, seconds in rows)
         Path("runs", solver).mkdir(parents=True)
         Path("runs", solver, "times.csv").write_text(text)
     shown = evenly("allocate", "runs", "--cores", "1000", "--cores-are", "ntasks")

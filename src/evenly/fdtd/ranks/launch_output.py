@@ -166,7 +166,7 @@ class Death:
         found = self._found
         how = found.get("how") or found.get("signal") or found.get("what") or ""
         text = f"{self._who(found)} was killed: {how}."
-        if any(word in how for word in ("signal 9", "Killed", "Memory")):
+        if self._ranks and any(word in how for word in ("signal 9", "Killed", "Memory")):
             text += " If nobody did it, memory ran out: `sim.estimated_bytes()` tells what each rank needs."
         return self._with_next_step(text)
 
@@ -203,6 +203,8 @@ class Death:
         )
 
     def _with_next_step(self, text: str) -> str:
+        if not self._ranks:  # another program than evenly's
+            return text
         if self._saved is None:
             return (
                 f"{text} No checkpoint was saved: start the job again, with Checkpoints among the callbacks of "
