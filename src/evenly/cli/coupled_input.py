@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from evenly.cli.console import note
 from evenly.cli.input_paths import why_unread
-from evenly.cli.same_work import check_folders, check_same_work
+from evenly.cli.same_work import are_tables, check_folders, check_same_work
 from evenly.cli.texts_about import Texts, texts_about
 from evenly.errors import InputError, option_text
 from evenly.readers.tables.columns import is_part, measured, unit_of_time
@@ -183,7 +183,7 @@ def from_tables(learned: Learned) -> bool:
     """
     if len(learned.models) < 2:
         return False
-    return learned.found is None or all(name == "table" for _, name in learned.found.sources)
+    return learned.found is None or are_tables(learned.found)
 
 
 def check_inputs(found: Measurements, solvers: Sequence[str]) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evenly.readers import Measurements
     from evenly.runs.runs import Runs
 
-__all__ = ["WORK", "check_folders", "check_same_work"]
+__all__ = ["WORK", "are_tables", "check_folders", "check_same_work"]
 
 #: Words of counts of the work of a run: times of different amounts of work can't be compared.
 WORK = frozenset({
@@ -40,6 +40,7 @@ WORK = frozenset({
     "simulierter", "simulada", "simulado", "simulados", "simulées", "simulés", "simulée", "simulé", "hours", "tmax",
     "tend", "duration", "durée", "duración", "dauer", "runlength",
 })  # fmt: skip
+_TABLES = frozenset({"table", "sacct", "sacct-columns", "sacct-json", "seff", "pbs", "swf"})
 #: Words of settings that each solver has for itself.
 _OWN_SETTINGS = frozenset({
     "mesh", "grid", "gitter", "maillage", "malla", "resolution", "res", "points", "cells", "elements", "dofs", "size",
@@ -93,7 +94,7 @@ def check_same_work(
     if not chosen:
         _check_some_runs(runs, about)
         _check_units_and_counts(runs, found, about)
-    if any(name != "table" for _, name in found.sources):
+    if not are_tables(found):
         return  # formats of programs tell what their times are of
     of_steps = any(is_of_a_step(column.name) for column in times)
     if not chosen:
@@ -110,6 +111,11 @@ def check_same_work(
         shared = "" if any(is_of_a_step(name) for name in days) else _work_of_all(about, found, step_days)
     although = f", on one machine, although {'; '.join(other)}" if other else ""
     note(f"all times are taken as those of the same step of the coupled run{shared}{although}")
+
+
+def are_tables(found: Measurements) -> bool:
+    """Tell whether all runs are from tables, of jobs perhaps: they don't tell what a time is of."""
+    return all(name in _TABLES for _, name in found.sources)
 
 
 def _settings_that_differ(runs: Mapping[str, Runs], *, of_steps: bool) -> list[str]:

@@ -341,3 +341,17 @@ def test_parts_of_runs_that_stop_themselves_are_asked_about(tmp_path: Path, name
 
 def test_parts_of_runs_of_unknown_programs_are_said(tmp_path: Path) -> None:
     assert "4 jobs ended just at their limit" in "\n".join(scan(chains(tmp_path, "")).notes)
+
+
+def test_names_of_jobs_may_be_those_of_solvers(tmp_path: Path) -> None:
+    rows = [f"{n}|{name}|COMPLETED|{p}|00:{900 * k // p:02d}:00" for n, (name, k, p) in enumerate(
+        (name, k, p) for name, k in (("edge", 1), ("core", 2)) for p in (32, 64, 128)
+    )]  # fmt: skip
+    path = tmp_path / "jobs.txt"
+    path.write_text("\n".join(["JobID|JobName|State|AllocCPUS|Elapsed", *rows, ""]))
+    found = scan(path, solver="name")
+    assert {name: (runs.parameters, len(runs)) for name, runs in found.runs.items()} == {
+        "edge": (["cores"], 3), "core": (["cores"], 3),
+    }  # fmt: skip
+    with pytest.raises(ReadError, match="parameters of jobs must be some of cores"):
+        scan(path, solver="JobName")

@@ -17,6 +17,7 @@ from evenly.readers.registry import (
     name_list,
 )
 from evenly.runs.cores import Cores
+from evenly.runs.grouping import by_value
 from evenly.runs.runs import Runs
 from evenly.space.expressions import Expression
 
@@ -40,6 +41,8 @@ class JobReader(Reader):
         Which jobs, as an expression of the table's columns: ``"user == 'ada' and cores > 8"``.
     cores_are : str, optional
         The cores of a job, as an expression of the table's columns: ``"nodes * 48"``.
+    solver : str, optional
+        The column that names the coupled solvers: ``"name"``.
     """
 
     def __init__(
@@ -48,7 +51,9 @@ class JobReader(Reader):
         parameters: Sequence[str] | str | None = None,
         where: str | None = None,
         cores_are: str | None = None,
+        solver: str | None = None,
     ) -> None:
+        self._solver = solver
         self._parameters = name_list(parameters)
         self._cores_are = None if cores_are is None else Cores(cores_are)
         self._where = None if where is None else Expression(where)
@@ -84,8 +89,11 @@ class JobReader(Reader):
         self.notes = list(jobs.notes)
         if self._where is None or self._where.names.isdisjoint(("elapsed_s", "limit_s")):
             self.notes += _told_parts(path, jobs)
+        names = self._parameters
+        if self._solver is not None:
+            names = tuple(dict.fromkeys([*(names or jobs.parameters()), self._solver]))
         try:
-            runs = jobs.runs(self._parameters)
+            runs = jobs.runs(names)
         except InputError as error:
             raise ReadError(path, str(error)) from None
         if left_out := jobs.left_out():
@@ -99,7 +107,13 @@ class JobReader(Reader):
         if "name" in runs.parameters and (bare != jobs.table["name"]).any():
             listed = ", ".join(map(repr, bare.unique()))
             self.notes.append(f"the names of jobs are read without the number of their cores: {listed}")
-        return {"": runs}
+        if self._solver is None:
+            return {"": runs}
+        self.notes.append(f"{self._solver!r} names the solvers")
+        try:
+            return by_value(runs, self._solver)
+        except InputError as error:
+            raise ReadError(path, str(error)) from None
 
 
 def _told_parts(path: Path, jobs: Jobs) -> list[str]:

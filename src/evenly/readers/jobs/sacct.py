@@ -65,8 +65,9 @@ class SacctReader(JobReader):
         parameters: Sequence[str] | str | None = None,
         where: str | None = None,
         cores_are: str | None = None,
+        solver: str | None = None,
     ) -> None:
-        super().__init__(parameters=parameters, where=where, cores_are=cores_are)
+        super().__init__(parameters=parameters, where=where, cores_are=cores_are, solver=solver)
         self._columns = [name.lower() for name in name_list(columns)]
         for name in self._columns:
             if not are_columns([name, "jobid", "elapsed"]):
