@@ -14,6 +14,7 @@ from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed
 from evenly.readers.tables.chsy import TIME_NAME, is_chsy, seconds_by_chsy
 from evenly.readers.tables.clock_times import between, in_parts, start_and_end
+from evenly.readers.tables.dotted_clocks import read_as_clock, refuse_dotted_clock
 from evenly.readers.tables.per_work import several_works, time_of_work, work_in_text
 from evenly.readers.tables.ratios import ratio_of_times, refuse_ratio
 from evenly.readers.tables.roles import is_limit, is_result, is_summed, words_of
@@ -151,7 +152,9 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     unit = words.canonical_unit("" if column == TIME_NAME else options.unit or "") or told or "s"
     if unit not in TWO_FIELDS and base_unit(unit) != "s":
         raise ReadError(values.path, f"the time's unit must be a time or a rate, but got {unit!r}")
+    refuse_dotted_clock(values, column)
     _refuse_unclear_units(values, column, told)
+    clock = read_as_clock(values, column, unit) if unit in TWO_FIELDS else ""
     in_cells = values.are_durations(column)
     if not (options.unit or told or in_cells or options.time) and name_key(column) == "median":
         raise ReadError(values.path, f"{column!r} doesn't say in which unit it is: pass unit= (--unit), as s, ms or us")
@@ -168,6 +171,8 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
         hint = ", of a whole run on the wall (both assumed: unit=, --unit, and time=, --time, say otherwise)"
     if made is not None:
         note = made.said
+    elif clock:
+        note = f"{column!r} is the time in {unit}: {clock}"
     elif in_cells:
         note = f"{column!r} is the time, in hours, minutes and seconds or with its units{hint}"
     elif unit in SECONDS_PER or unit.startswith("ticks@") or unit in TWO_FIELDS:
