@@ -45,6 +45,7 @@ from evenly.readers.tables.roles import (
     is_statistic,
 )
 from evenly.readers.tables.rows import runs_of, status_and_seconds
+from evenly.readers.tables.several_units import refuse_several_units
 from evenly.readers.tables.state_column import find_states, stopped_at_limit
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.time_column import find_time
@@ -161,6 +162,7 @@ class Interpretation:
         failed = stopped if status is None else stopped | (status != "ok")
         refuse_marks(self.values, time, seconds, failed)
         refuse_totals(self.values)
+        measured = ~failed & np.isfinite(seconds) & (seconds > 0)
         quantities = self._quantities(unit)
         solver = self._solver()
         parameters = self._parameters(seconds, seconds / SECONDS_PER.get(unit, 1.0))
@@ -168,6 +170,7 @@ class Interpretation:
             refuse_remarks(self.values, self._roles, parameters, seconds, failed | ~(seconds > 0))
             refuse_choices(self.values, self._roles, parameters, seconds)
             refuse_other_timings(self.values, parameters, seconds)
+            refuse_several_units(self.values, time, parameters, solver, seconds, measured)
         refuse_second_table(self.values, [*parameters, *([solver] if solver else [])], seconds, failed)
         self.notes += self.values.said_of(parameters)
         for name in parameters:
