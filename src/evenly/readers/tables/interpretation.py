@@ -19,6 +19,7 @@ from evenly.readers.tables import columns as words
 from evenly.readers.tables.blocks import refuse_second_table
 from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
 from evenly.readers.tables.identifiers import identifies, is_of_remarks
+from evenly.readers.tables.lone_work import refuse_lone_work
 from evenly.readers.tables.number_texts import are_speed_ups
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.own_list import OWN, own_list
@@ -170,6 +171,7 @@ class Interpretation:
             refuse_remarks(self.values, self._roles, parameters, seconds, failed | ~(seconds > 0))
             refuse_choices(self.values, self._roles, parameters, seconds)
             refuse_other_timings(self.values, parameters, seconds)
+            refuse_lone_work(self.values, parameters, solver, measured)
             refuse_several_units(self.values, time, parameters, solver, seconds, measured)
         refuse_second_table(self.values, [*parameters, *([solver] if solver else [])], seconds, failed)
         self.notes += self.values.said_of(parameters)
