@@ -15,7 +15,7 @@ from evenly.readers.tables.bookkeeping import is_unnamed
 from evenly.readers.tables.chsy import TIME_NAME, is_chsy, seconds_by_chsy
 from evenly.readers.tables.clock_times import between, in_parts, start_and_end
 from evenly.readers.tables.dotted_clocks import read_as_clock, refuse_dotted_clock
-from evenly.readers.tables.per_work import several_works, time_of_work, work_in_text
+from evenly.readers.tables.per_work import exception_in_text, several_works, sum_in_text, time_of_work, work_in_text
 from evenly.readers.tables.ratios import ratio_of_times, refuse_ratio
 from evenly.readers.tables.roles import is_limit, is_result, is_summed, words_of
 from evenly.readers.tables.side_by_side import pattern_in, shared_pattern
@@ -226,12 +226,26 @@ def _refuse_another_unit(values: Values, column: str, unit: str) -> None:
 
 def _refuse_work_beside(values: Values, column: str) -> None:
     """Ask whether a text beside the table tells of which work a time is whose own name doesn't."""
+    settled = f"if not, {option_text('--time', column)} says so"
+    if values.options.time is None and (said := sum_in_text(values.around)):
+        raise ReadError(
+            values.path,
+            f"whether {said!r}, beside the table, tells that {column!r} is the time of several runs together is open: "
+            f"if so, divide it by their number, and leave the text out; {settled}",
+        )
+    both_open = values.options.time is None and values.options.where is None
+    if both_open and (said := exception_in_text(values.around)):
+        raise ReadError(
+            values.path,
+            f"{said!r}, beside the table, may tell that some runs did another amount of work: if so, leave them out "
+            f"with where= (--where), or give the amounts in a column, as 'steps', and leave the text out; {settled}",
+        )
     said = work_in_text(values.around)
     if said and values.options.time is None and time_of_work(column) is None:
         raise ReadError(
             values.path,
             f"whether {said!r}, beside the table, tells of which work {column!r} is, is open: if so, write it into the "
-            f"name, as 'time (s/day)' or 'time per 10 steps (s)'; if not, {option_text('--time', column)} says so",
+            f"name, as 'time (s/day)' or 'time per 10 steps (s)'; {settled}",
         )
 
 
