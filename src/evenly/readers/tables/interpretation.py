@@ -24,6 +24,7 @@ from evenly.readers.tables.number_texts import are_speed_ups
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.own_list import OWN, own_list
 from evenly.readers.tables.quantities import find_quantities, free_name, measured_in
+from evenly.readers.tables.ratios import refuse_contradiction
 from evenly.readers.tables.refusals import (
     refuse_choices,
     refuse_marks,
@@ -164,6 +165,7 @@ class Interpretation:
         refuse_marks(self.values, time, seconds, failed)
         refuse_totals(self.values)
         measured = ~failed & np.isfinite(seconds) & (seconds > 0)
+        refuse_contradiction(self.values, time, seconds, measured)
         quantities = self._quantities(unit)
         solver = self._solver()
         parameters = self._parameters(seconds, seconds / SECONDS_PER.get(unit, 1.0))
