@@ -273,7 +273,8 @@ def _find_delimiter(sample: Sequence[str]) -> str:
 
 def _split(lines: Sequence[str]) -> list[list[str]]:
     """Return the cells of lines, at the delimiter that they tell."""
-    return [_cells(line, _find_delimiter(lines)) for line in lines]
+    delimiter = _find_delimiter(lines)
+    return [_cells(line, delimiter) for line in lines]
 
 
 def _find_space(sample: Sequence[str]) -> str:
