@@ -18,6 +18,7 @@ from evenly.readers.tables.dotted_clocks import read_as_clock, refuse_dotted_clo
 from evenly.readers.tables.per_work import exception_in_text, several_works, sum_in_text, time_of_work, work_in_text
 from evenly.readers.tables.ratios import ratio_of_times, refuse_ratio
 from evenly.readers.tables.roles import is_limit, is_result, is_summed, words_of
+from evenly.readers.tables.running_clocks import refuse_running_clock
 from evenly.readers.tables.side_by_side import pattern_in, shared_pattern
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.unit_row import units_in_text
@@ -139,6 +140,7 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     else:
         column, why, made = _guess(values, free)
     refuse_ratio(values, column)
+    refuse_running_clock(values, column, [column, *values.around])
     if made is None and is_chsy(column, options.unit):
         column, why, made = _by_cores(values, column)
     _refuse_other_times(values, column)
@@ -382,6 +384,8 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
     named = [name for name in map(str, values.cells.columns) if not is_unnamed(name)]
     others = [name for name in named if not kind_of(name) and not values.is_label(name)]
     may_be = [name for name in others if not (ratio_of_times(name) or is_summed(name))]
+    for name in () if found else may_be:
+        refuse_running_clock(values, name, [name])
     if not found and not any(map(values.is_numeric, may_be)):
         for name in others:
             refuse_ratio(values, name)
