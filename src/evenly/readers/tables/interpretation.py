@@ -471,7 +471,7 @@ class Interpretation:
 
         for column in filter(is_of_remarks, columns):
             texts = list(dict.fromkeys(filter(None, self.values.texts(column))))
-            if len(texts) > 1 or "" in self.values.texts(column):
+            if len(texts) > 1 or (texts and "" in self.values.texts(column)):
                 shown = ", ".join(repr(text if len(text) <= _QUOTED else f"{text[:_QUOTED]} …") for text in texts[:3])
                 more = f" and {len(texts) - 3} more" if len(texts) > 3 else ""
                 self.notes.append(f"remarks that were not used: {shown}{more}")
