@@ -101,3 +101,9 @@ def test_a_title_of_several_words_above_repeated_runs_parts_no_cells(tmp_path: P
     path = tmp_path / "runs.csv"
     path.write_text(f"{title}\n{rows.replace(',', mark)}")
     assert len(scan(path, unit="s").runs[""]) == 9
+
+
+@pytest.mark.parametrize("command", ["> print(d)", "> d", "> d[order(d$cores), ]"])
+def test_commands_around_what_r_printed_are_left_out(tmp_path: Path, command: str) -> None:
+    rows = "  cores    time_s\n1    10  1806.595\n2    20   945.582\n3    40   485.790\n"
+    assert _read(tmp_path, f"{command}\n{rows}> \n", "d.txt").values.tolist() == [1806.595, 945.582, 485.79]
