@@ -23,6 +23,8 @@ __all__ = ["check_one_size", "check_varied", "doubt_one_size", "measured_range",
 
 #: A time that falls by less, over so many times the cores, may be that of runs in which each core has the same work.
 _FALLS, _SPAN = 0.8, 8
+#: Times of weak scaling rise by less, those that count on from the start of a job by more.
+_RISES = 1.5
 
 
 def check_varied(model: Model, what: Cores) -> None:
@@ -124,8 +126,10 @@ def doubt_one_size(model: Model, cores: NDArray[np.int64], seconds: NDArray[np.f
     )
     if not model.training_.get("work_is_open"):
         return said
+    clock = " If the times count on from the start of a job, give their differences."
     raise InputError(
-        f"{said}: then these runs don't tell how long one size takes on other numbers of cores. If all runs did the "
+        f"{said}: then these runs don't tell how long one size takes on other numbers of cores."
+        f"{clock if seconds[-1] > _RISES * seconds[0] else ''} If all runs did the "
         f"same work together, say so: {option_text('--parameters', ','.join(model.space_.names))}"
     )
 

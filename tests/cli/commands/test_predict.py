@@ -298,6 +298,14 @@ def test_a_time_that_more_cores_dont_shorten_may_be_weak_scaling(evenly: Evenly,
         assert (told.code, "recommended: 1 core" in told.out) == (0, True)
 
 
+def test_a_time_that_grows_by_far_may_count_on_from_the_start_of_a_job(evenly: Evenly) -> None:
+    for grows, said in ((100, True), (3, False)):
+        rows = [(2**i, 293 + grows * i) for i in range(7)]
+        pd.DataFrame(rows, columns=["ranks", "seconds"]).to_csv("w.csv", index=False)
+        shown = evenly("predict", "w.csv", *LAW, "--cores", "1..64")
+        assert (shown.code, "count on from the start of a job" in " ".join(shown.err.split())) == (2, said)
+
+
 def test_times_that_fall_or_sizes_that_vary_need_no_question(evenly: Evenly) -> None:
     falls = [(p, 100 / p + 50) for p in (1, 2, 4, 8, 16)]
     pd.DataFrame(falls, columns=["ranks", "seconds"]).to_csv("falls.csv", index=False)

@@ -130,14 +130,14 @@ def test_a_comma_in_text_beside_numbers_is_asked_about(tmp_path: Path, decimal: 
     path = hours(tmp_path, "2,599", "1,285", 0.733, 10.463)
     with pytest.raises(ReadError, match=r"line 2: '2,599' in column 'Laufzeit \[h\]' may be a thousand or a decimal c"):
         scan(path)
-    found = scan(path, decimal=decimal).runs[""].values / 3600
+    found = scan(path, decimal=decimal, time="Laufzeit [h]").runs[""].values / 3600
     assert list(found[[0, 2, 3]]) == pytest.approx([first, 0.733, 10.463])  # the option is for text only
 
 
 @pytest.mark.parametrize("sure", ["0,733", "12,5"])
 def test_a_comma_that_a_cell_proves_decimal_is_so_in_the_column(tmp_path: Path, sure: str) -> None:
     path = hours(tmp_path, "2,599", sure, 10.559)
-    found = scan(path).runs[""].values / 3600
+    found = scan(path, time="Laufzeit [h]").runs[""].values / 3600
     assert list(found) == pytest.approx([2.599, float(sure.replace(",", ".")), 10.559])
 
 

@@ -384,3 +384,9 @@ def test_a_ratio_of_times_is_no_rate(tmp_path: Path, column: str, said: str, typ
         said = "pass time= .* with one of the columns 'cells'"
     with pytest.raises(ReadError, match=said):
         TableReader(**options, parameters="nodes" if options else None).read(path)
+
+
+def test_an_empty_column_of_remarks_has_none_to_tell(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("cores,time_s,remarks\n8,100,\n16,52,\n32,30,\n")
+    assert not any("remarks that were not used" in note for note in scan(path).notes)

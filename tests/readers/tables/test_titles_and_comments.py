@@ -92,3 +92,18 @@ def test_names_in_a_comment_may_hold_blanks(tmp_path: Path, above: str) -> None:
     runs = _read(tmp_path, f"{above}# ranks       wall clock (ms)\n{rows}", "runs.txt")
     assert runs.parameters == ["ranks"]
     assert runs.values.tolist() == [10.0, 5.0, 2.5, 1.25]
+
+
+@pytest.mark.parametrize("title", ["times in s", "Messung vom 3. März alle Zeiten in s", "all times in s"])
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_a_title_of_several_words_above_repeated_runs_parts_no_cells(tmp_path: Path, title: str, mark: str) -> None:
+    rows = "cores,run 1,run 2,run 3\n8,1552.5,1583.5,1537.0\n16,795.8,811.7,787.9\n32,395.2,403.1,391.2\n"
+    path = tmp_path / "runs.csv"
+    path.write_text(f"{title}\n{rows.replace(',', mark)}")
+    assert len(scan(path, unit="s").runs[""]) == 9
+
+
+@pytest.mark.parametrize("command", ["> print(d)", "> d", "> d[order(d$cores), ]"])
+def test_commands_around_what_r_printed_are_left_out(tmp_path: Path, command: str) -> None:
+    rows = "  cores    time_s\n1    10  1806.595\n2    20   945.582\n3    40   485.790\n"
+    assert _read(tmp_path, f"{command}\n{rows}> \n", "d.txt").values.tolist() == [1806.595, 945.582, 485.79]

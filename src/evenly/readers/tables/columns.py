@@ -167,7 +167,10 @@ _IN_WORDS = re.compile(r"^(?P<base>.+?)\s+in\s+(?P<unit>[^\W\d_]+\.?)$")
 #: As in ISO 80000: ``t / s``, ``t_ges / s``. Without blanks, t may be tokens.
 _OVER_UNIT = re.compile(r"^(?P<base>t(?:\s+/\s+|_\w+\s*/\s*))\w+$")
 _SUFFIX = re.compile(r"^(?P<base>.+?)(?:\s*/\s*|_in_|\s+in\s+|_|\.|\s+)(?P<unit>[^\s_./]+)$")
-_CLOCK = re.compile(r"(?P<base>.*?\S)\s*[\[(](?:d-|d:)?h{1,2}:mm(?::ss)?[\])]", re.IGNORECASE)
+_CLOCK = re.compile(
+    r"(?P<base>.*?\S)\s*[\[(](?:(?:d-|d:)?h{1,2}:mm(?::ss)?|m{1,2}[.:]ss?|min[.:]se[ck]|(?:h|std)[.:]min)[\])]",
+    re.IGNORECASE,
+)
 _RATE = re.compile(
     r"(?P<base>.*\S)(?:\s*/\s*|[\s_]+per[\s_]+)(?:(?:cpu|core|node|rank|gpu|wall(?:[\s_-]?clock)?)[\s_-]?)?"
     r"(?P<per>s|sec|second|min|minute|h|hour|d|day)(?:(?:\s*/\s*|[\s_]+per[\s_]+)(?:gpu|cpu|core|node|rank))?(?:\s*[\])])?",

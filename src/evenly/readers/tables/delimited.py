@@ -33,6 +33,8 @@ __all__ = ["COMMENTS", "Delimited", "parse"]
 _QUOTE = re.compile(r'(?:^|[\t;|,])\s*"')
 #: What databases write below a table.
 _FOOTER = re.compile(r"\(\d+ rows?\)|\d+ rows? in set(?: \(.*\))?", re.IGNORECASE)
+#: Where R waits for a command, or was told to print: ``> print(d)``.
+_PROMPT = re.compile(r">(?:\s*[A-Za-z][\w.]*(?:[(\[$].*)?)?")
 _SEPARATOR_LINE = re.compile(r"sep=(?P<mark>[,;|\t])", re.IGNORECASE)
 _DELIMITERS = ("\t", ";", "|", ",")
 #: What begins a comment.
@@ -142,7 +144,7 @@ def _content(text_lines: Sequence[str]) -> list[tuple[int, str]]:
     comments: list[tuple[int, str]] = []
     for number, line in enumerate(text_lines, start=1):
         stripped = line.strip()
-        if _FOOTER.fullmatch(stripped):
+        if _FOOTER.fullmatch(stripped) or _PROMPT.fullmatch(stripped):
             continue
         if not _EMPTY.sub("", stripped) or ("|" in stripped and _RULE.fullmatch(stripped)):
             continue
@@ -273,7 +275,8 @@ def _find_delimiter(sample: Sequence[str]) -> str:
 
 def _split(lines: Sequence[str]) -> list[list[str]]:
     """Return the cells of lines, at the delimiter that they tell."""
-    return [_cells(line, _find_delimiter(lines)) for line in lines]
+    delimiter = _find_delimiter(lines)
+    return [_cells(line, delimiter) for line in lines]
 
 
 def _find_space(sample: Sequence[str]) -> str:

@@ -19,10 +19,12 @@ from evenly.readers.tables import columns as words
 from evenly.readers.tables.blocks import refuse_second_table
 from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
 from evenly.readers.tables.identifiers import identifies, is_of_remarks
+from evenly.readers.tables.lone_work import refuse_lone_work
 from evenly.readers.tables.number_texts import are_speed_ups
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.own_list import OWN, own_list
 from evenly.readers.tables.quantities import find_quantities, free_name, measured_in
+from evenly.readers.tables.ratios import refuse_contradiction
 from evenly.readers.tables.refusals import (
     refuse_choices,
     refuse_marks,
@@ -45,6 +47,7 @@ from evenly.readers.tables.roles import (
     is_statistic,
 )
 from evenly.readers.tables.rows import runs_of, status_and_seconds
+from evenly.readers.tables.several_units import refuse_several_units
 from evenly.readers.tables.state_column import find_states, stopped_at_limit
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.time_column import find_time
@@ -161,6 +164,8 @@ class Interpretation:
         failed = stopped if status is None else stopped | (status != "ok")
         refuse_marks(self.values, time, seconds, failed)
         refuse_totals(self.values)
+        measured = ~failed & np.isfinite(seconds) & (seconds > 0)
+        refuse_contradiction(self.values, time, seconds, measured)
         quantities = self._quantities(unit)
         solver = self._solver()
         parameters = self._parameters(seconds, seconds / SECONDS_PER.get(unit, 1.0))
@@ -168,6 +173,8 @@ class Interpretation:
             refuse_remarks(self.values, self._roles, parameters, seconds, failed | ~(seconds > 0))
             refuse_choices(self.values, self._roles, parameters, seconds)
             refuse_other_timings(self.values, parameters, seconds)
+            refuse_lone_work(self.values, parameters, solver, measured)
+            refuse_several_units(self.values, time, parameters, solver, seconds, measured)
         refuse_second_table(self.values, [*parameters, *([solver] if solver else [])], seconds, failed)
         self.notes += self.values.said_of(parameters)
         for name in parameters:
@@ -464,7 +471,7 @@ class Interpretation:
 
         for column in filter(is_of_remarks, columns):
             texts = list(dict.fromkeys(filter(None, self.values.texts(column))))
-            if len(texts) > 1 or "" in self.values.texts(column):
+            if len(texts) > 1 or (texts and "" in self.values.texts(column)):
                 shown = ", ".join(repr(text if len(text) <= _QUOTED else f"{text[:_QUOTED]} …") for text in texts[:3])
                 more = f" and {len(texts) - 3} more" if len(texts) > 3 else ""
                 self.notes.append(f"remarks that were not used: {shown}{more}")

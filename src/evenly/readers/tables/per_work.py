@@ -6,14 +6,17 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from evenly.readers.tables.works import works_in
 from evenly.runs.units import MONTH_DAYS, YEAR_DAYS
 
 __all__ = [
     "TimeOfWork",
+    "exception_in_text",
     "is_label_of_work",
     "is_of_a_step",
     "is_step_length",
     "several_works",
+    "sum_in_text",
     "time_of_work",
     "without_step_length",
     "work_in_text",
@@ -56,6 +59,19 @@ _IN_TEXT = re.compile(
     + _COUNT + r")?" + _WORDS,
     re.IGNORECASE,
 )  # fmt: skip
+_RUNS = re.compile(
+    r"\b(?:sums?|totals?|summen?|gesamtzeit(?:en)?|sommes?|sumas?|somm[ae])\s+(?:(?:time|times|zeit|temps)\s+)?"
+    r"(?:of|over|for|von|über|aus|de|des|di|der)\s+(?:(?:all|the|alle[rn]?|den)\s+)?"
+    r"(?P<count>\d+|two|three|four|five|ten|zwei|drei|vier|fünf|zehn|deux|trois|dos|tres|due|tre)\s+(?:[^\W\d_]+\s+)?"
+    r"(?:runs|repetitions|repeats|executions|measurements|solves|calls|läufen?|wiederholungen|messungen|exécutions|"
+    r"répétitions|ejecuciones|repeticiones|esecuzioni|ripetizioni)\b",
+    re.IGNORECASE,
+)
+#: Words of an exception.
+_EXCEPT = re.compile(
+    r"\b(?:except|but|only|others?|rest|außer|ausser|nur|sonst|übrigen?|sauf|seulement|salvo|excepto|solo|sólo|tranne)\b",
+    re.IGNORECASE,
+)
 _STEP_LENGTH = re.compile(
     r"(?:dt|Δt|steps[\s_]per[\s_]day|delta[\s_]?t|Δt|(?:model|coupling)?[\s_]?time[\s_-]?step(?:[\s_]length)?|step[\s_]length|zeitschritt|"
     r"pas de temps|paso de tiempo)(?:$|[\s_\[(])",
@@ -188,6 +204,34 @@ def work_in_text(lines: Iterable[str]) -> str:
             found = _one_of(match["work"])
             if found is not None and (match["count"] or found not in _OTHERS):
                 return line[match.start() : match.end()].rstrip()
+    return ""
+
+
+def sum_in_text(lines: Iterable[str]) -> str:
+    """Return the words around a table that tell that a time is that of several runs together; "" if none do.
+
+    Examples
+    --------
+    >>> sum_in_text(["Each time below is the sum of 10 identical runs."]), sum_in_text(["# mean of 10 runs"])
+    ('sum of 10 identical runs', '')
+    """
+    return next((match[0] for line in lines if (match := _RUNS.search(line))), "")
+
+
+def exception_in_text(lines: Iterable[str]) -> str:
+    """Return the line beside a table that tells that some runs did another amount of work; "" if none does.
+
+    Examples
+    --------
+    >>> exception_in_text(["# 1000 steps each, except 256 cores: 2000 steps"])
+    '1000 steps each, except 256 cores: 2000 steps'
+    >>> exception_in_text(["1000 steps each, but 5 days", "only 100 steps"])
+    ''
+    """
+    for line in lines:
+        works = works_in(line, is_line=True)
+        if _EXCEPT.search(line) and any(a.unit == b.unit and not a.is_like(b) for a in works for b in works):
+            return line.strip().lstrip("#%/!").strip()
     return ""
 
 

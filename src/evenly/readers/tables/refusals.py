@@ -26,6 +26,7 @@ from evenly.readers.tables.repetitions import chosen_by
 from evenly.readers.tables.roles import Column, is_count, look_measured
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.values import Values
+from evenly.readers.tables.warm_up import warmed_up
 from evenly.readers.tables.works import works_in
 from evenly.runs.count_names import kind_of
 from evenly.space.expressions import quoted, unlike
@@ -357,12 +358,23 @@ def refuse_choices(
             chosen = "give it another name" if own else named
             if half_blank:
                 chosen = f"fill in its empty cells, as 'none', and {named}"
+            warm = None
+            if values.is_numeric(column):
+                warm = warmed_up(values.cells[[*parameters, *solvers]], values.numbers(column), seconds)
+            way = (
+                ""
+                if warm is None
+                else (
+                    "; if the first run of each warmed up, leave these out with where= "
+                    f"({values.options.with_where(f'{quoted(column)} > {warm:g}')})"
+                )
+            )
             where = "in all" if differ == compared else f"in {differ} of {compared}"
             raise ReadError(
                 values.path,
                 f"{column!r} is left out ({told.why}), but runs that only differ in it differ in time by "
                 f"{ratio:.3g} times, {where} configurations alike: if it was chosen, {chosen}; if not, "
-                f"{option_text('--parameters', ','.join(parameters))}",
+                f"{option_text('--parameters', ','.join(parameters))}{way}",
             )
 
 

@@ -14,9 +14,11 @@ from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed
 from evenly.readers.tables.chsy import TIME_NAME, is_chsy, seconds_by_chsy
 from evenly.readers.tables.clock_times import between, in_parts, start_and_end
-from evenly.readers.tables.per_work import several_works, time_of_work, work_in_text
+from evenly.readers.tables.dotted_clocks import read_as_clock, refuse_dotted_clock
+from evenly.readers.tables.per_work import exception_in_text, several_works, sum_in_text, time_of_work, work_in_text
 from evenly.readers.tables.ratios import ratio_of_times, refuse_ratio
 from evenly.readers.tables.roles import is_limit, is_result, is_summed, words_of
+from evenly.readers.tables.running_clocks import refuse_running_clock
 from evenly.readers.tables.side_by_side import pattern_in, shared_pattern
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.unit_row import units_in_text
@@ -138,6 +140,7 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     else:
         column, why, made = _guess(values, free)
     refuse_ratio(values, column)
+    refuse_running_clock(values, column, [column, *values.around])
     if made is None and is_chsy(column, options.unit):
         column, why, made = _by_cores(values, column)
     _refuse_other_times(values, column)
@@ -151,7 +154,9 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     unit = words.canonical_unit("" if column == TIME_NAME else options.unit or "") or told or "s"
     if unit not in TWO_FIELDS and base_unit(unit) != "s":
         raise ReadError(values.path, f"the time's unit must be a time or a rate, but got {unit!r}")
+    refuse_dotted_clock(values, column)
     _refuse_unclear_units(values, column, told)
+    clock = read_as_clock(values, column, unit) if unit in TWO_FIELDS else ""
     in_cells = values.are_durations(column)
     if not (options.unit or told or in_cells or options.time) and name_key(column) == "median":
         raise ReadError(values.path, f"{column!r} doesn't say in which unit it is: pass unit= (--unit), as s, ms or us")
@@ -168,6 +173,8 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
         hint = ", of a whole run on the wall (both assumed: unit=, --unit, and time=, --time, say otherwise)"
     if made is not None:
         note = made.said
+    elif clock:
+        note = f"{column!r} is the time in {unit}: {clock}"
     elif in_cells:
         note = f"{column!r} is the time, in hours, minutes and seconds or with its units{hint}"
     elif unit in SECONDS_PER or unit.startswith("ticks@") or unit in TWO_FIELDS:
@@ -221,12 +228,26 @@ def _refuse_another_unit(values: Values, column: str, unit: str) -> None:
 
 def _refuse_work_beside(values: Values, column: str) -> None:
     """Ask whether a text beside the table tells of which work a time is whose own name doesn't."""
+    settled = f"if not, {option_text('--time', column)} says so"
+    if values.options.time is None and (said := sum_in_text(values.around)):
+        raise ReadError(
+            values.path,
+            f"whether {said!r}, beside the table, tells that {column!r} is the time of several runs together is open: "
+            f"if so, divide it by their number, and leave the text out; {settled}",
+        )
+    both_open = values.options.time is None and values.options.where is None
+    if both_open and (said := exception_in_text(values.around)):
+        raise ReadError(
+            values.path,
+            f"{said!r}, beside the table, may tell that some runs did another amount of work: if so, leave them out "
+            f"with where= (--where), or give the amounts in a column, as 'steps', and leave the text out; {settled}",
+        )
     said = work_in_text(values.around)
     if said and values.options.time is None and time_of_work(column) is None:
         raise ReadError(
             values.path,
             f"whether {said!r}, beside the table, tells of which work {column!r} is, is open: if so, write it into the "
-            f"name, as 'time (s/day)' or 'time per 10 steps (s)'; if not, {option_text('--time', column)} says so",
+            f"name, as 'time (s/day)' or 'time per 10 steps (s)'; {settled}",
         )
 
 
@@ -363,6 +384,8 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
     named = [name for name in map(str, values.cells.columns) if not is_unnamed(name)]
     others = [name for name in named if not kind_of(name) and not values.is_label(name)]
     may_be = [name for name in others if not (ratio_of_times(name) or is_summed(name))]
+    for name in () if found else may_be:
+        refuse_running_clock(values, name, [name])
     if not found and not any(map(values.is_numeric, may_be)):
         for name in others:
             refuse_ratio(values, name)

@@ -42,7 +42,7 @@ def titles_above(lines: Sequence[str], cells: Callable[[Sequence[str]], list[lis
         header, first, *_ = cells(lines[count:])
         if len(header) != len(first) or not any(map(_NUMBER.match, first)):
             continue
-        above = cells([lines[count], *lines[:count]])[1:]
+        above = cells([*lines[count:], *lines[:count]])[-count:]  # at the delimiter that most lines tell
         are_titles = all(_is_title(one, header) for one in above)
         return count if are_titles and knows_columns(header, alone=max(map(len, above)) == 1) else 0
     return 0

@@ -120,6 +120,11 @@ class Values:
         self.lines, self.blocks = self.lines[mask], self.blocks[mask]
         self._known = {}
 
+    def replace(self, name: str, texts: Sequence[str]) -> None:
+        """Replace the cells of a column, (n_rows,)."""
+        self.cells = self.cells.assign(**{name: pd.Series(texts, index=self.cells.index, dtype=object)})
+        self._known.pop(name, None)
+
     def require(self, names: Sequence[str], option: str) -> None:
         """Refuse names of columns that the table doesn't have; `option` is the one that names them."""
         missing = [name for name in names if name not in self.cells.columns]

@@ -1,0 +1,78 @@
+"""A column of work, as ``steps``, that is another in one configuration only: nothing can be learned about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import option_text
+from evenly.readers.tables.per_work import is_label_of_work
+from evenly.readers.tables.roles import words_of
+from evenly.readers.tables.values import Values
+from evenly.space.expressions import quoted
+
+__all__ = ["counts_work", "refuse_lone_work"]
+
+#: Beside the works that a time may be of.
+_WORKS = frozenset({"iterations", "iters", "its", "cycles", "epochs", "timesteps", "zyklen", "schritte"})
+#: What may stand beside it.
+_BESIDE = frozenset({
+    "n", "nr", "no", "num", "number", "of", "anzahl", "sim", "simulated", "model", "time", "total", "coupling", "",
+})  # fmt: skip
+#: So many configurations with the usual value tell that it is one.
+_FEWEST = 3
+
+
+def counts_work(name: str) -> bool:
+    """Tell whether a name is that of a number of steps, days or other works.
+
+    Examples
+    --------
+    >>> [counts_work(name) for name in ("steps", "n_steps", "nsteps", "simulated days", "iterations", "time steps")]
+    [True, True, True, True, True, True]
+    >>> [counts_work(name) for name in ("cells", "time", "step size", "cores")]
+    [False, False, False, False]
+    """
+    left = words_of(name) - _BESIDE
+    word = next(iter(left)) if len(left) == 1 else ""
+    return any(one in _WORKS or (one.endswith("s") and is_label_of_work(one)) for one in (word, word.removeprefix("n")))
+
+
+def refuse_lone_work(
+    values: Values, parameters: Sequence[str], solver: str | None, measured: NDArray[np.bool_]
+) -> None:
+    """Refuse a number of steps that is one in all configurations of a solver but one.
+
+    Parameters
+    ----------
+    values : Values
+    parameters : sequence of str
+        Their columns.
+    solver : str or None
+        The column of the solvers.
+    measured : bool array (n_rows,)
+        The runs that ended well.
+
+    Raises
+    ------
+    ReadError
+        With the line, and the condition that leaves the run out.
+    """
+    if len(parameters) < 2:
+        return
+    for work in filter(counts_work, parameters):
+        told = values.cells[measured].assign(**{work: values.numbers(work)[measured]})
+        for _, own in told.groupby(solver or (lambda _: 0), sort=False):
+            usual, *others = own.drop_duplicates(list(parameters))[work].value_counts().items()
+            if len(others) != 1 or others[0][1] != 1 or usual[1] < _FEWEST:
+                continue
+            row = int(own.index[own[work] == others[0][0]][0])
+            raise values.at(
+                row,
+                f"{work!r} is {others[0][0]:g} here and {usual[0]:g} in all other configurations, so nothing can be "
+                "learned about it: leave the run out with where= "
+                f"({values.options.with_where(f'{quoted(work)} == {usual[0]:g}')}), or learn from all with parameters= "
+                f"({option_text('--parameters', ','.join(parameters))})",
+            )

@@ -1,0 +1,83 @@
+"""Times that leap from one number of cores to the next, as those do that were written down in several units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly.errors import option_text
+from evenly.readers.tables.values import Values
+from evenly.runs.count_names import kind_of
+
+__all__ = ["refuse_several_units"]
+
+#: More than so many times faster than by the number of cores, or slower, is no scaling: minutes are 60 seconds.
+_LEAP = 10.0
+
+
+def refuse_several_units(
+    values: Values,
+    time: str,
+    parameters: Sequence[str],
+    solver: str | None,
+    seconds: NDArray[np.float64],
+    measured: NDArray[np.bool_],
+) -> None:
+    """Refuse times that leap where nothing but one count varies: they may be in several units.
+
+    Parameters
+    ----------
+    values : Values
+    time : str
+        Its column.
+    parameters : sequence of str
+        The columns of the parameters.
+    solver : str or None
+        The column of the solvers: each is looked at by itself.
+    seconds : array (n_rows,)
+    measured : bool array (n_rows,)
+        The runs that ended well.
+
+    Raises
+    ------
+    ReadError
+        With the line, and the option that says that the times are right.
+    """
+    if values.options.time is not None or values.are_durations(time):  # these tell their units
+        return
+    texts = values.texts(time)
+    for _, own in values.cells[measured].groupby(solver or (lambda _: 0), sort=False):
+        varied = [name for name in parameters if own[name].nunique() > 1]
+        if len(varied) != 1 or not kind_of(varied[0]) or not values.is_numeric(name := varied[0]):
+            continue
+        rows = own.index.to_numpy()
+        pair = _leap(values.numbers(name)[rows], seconds[rows])
+        if pair is None:
+            continue
+        (before, at), cells = (rows[place] for place in pair), values.cells[name]
+        raise values.at(
+            int(at),
+            f"the time is {texts[at]!r} at {name} = {cells[at]} and {texts[before]!r} at {name} = {cells[before]}, "
+            "which is no scaling: the times may be in several units. Write all in one, or say that they are right with "
+            f"time={time!r} ({option_text('--time', time)})",
+        )
+
+
+def _leap(numbers: NDArray[np.float64], seconds: NDArray[np.float64]) -> tuple[int, int] | None:
+    """Return the first rows before and after a leap of the times from one count to the next; None without.
+
+    Examples
+    --------
+    >>> _leap(np.array([8.0, 16, 32]), np.array([1545.0, 782, 7.1])), _leap(np.array([8.0, 16]), np.array([9.0, 5]))
+    ((1, 2), None)
+    """
+    counts = np.unique(numbers[numbers > 0])
+    medians = np.array([np.median(seconds[numbers == count]) for count in counts])
+    falls = medians[:-1] / medians[1:]
+    leaps = np.flatnonzero((falls > _LEAP * counts[1:] / counts[:-1]) | (falls < 1 / _LEAP))
+    if not len(leaps):
+        return None
+    before, at = (int(np.flatnonzero(numbers == counts[place])[0]) for place in (leaps[0], leaps[0] + 1))
+    return before, at

@@ -1,0 +1,51 @@
+"""Times that leap from one number of cores to the next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evenly.errors import ReadError
+from evenly.readers.scanning import Measurements, scan
+
+
+def _read(folder: Path, text: str, **options: str) -> Measurements:
+    path = folder / "runs.csv"
+    path.write_text(text)
+    return scan(path, **options)
+
+
+@pytest.mark.parametrize(
+    ("rows", "line"),
+    [
+        ("8,1545\n16,782\n32,420\n64,222\n128,2.19\n256,1.54\n", 6),  # seconds, then minutes
+        ("4,49.9\n8,25.7\n16,787\n32,416\n64,226\n", 4),  # minutes, then seconds
+        ("8,1545\n8,1540\n16,12.8\n16,12.9\n32,7.1\n", 4),  # repeated
+    ],
+)
+def test_times_in_several_units_are_asked_about(tmp_path: Path, rows: str, line: int) -> None:
+    with pytest.raises(ReadError, match=rf"line {line}: .* may be in several units.*--time time"):
+        _read(tmp_path, f"cores,time\n{rows}")
+    assert len(_read(tmp_path, f"cores,time\n{rows}", time="time").runs[""]) == rows.count("\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cores,time\n1,1000\n64,16\n128,9\n",  # as many times faster as there are cores
+        "cores,time\n8,100\n16,9.5\n32,5\n",  # the cache holds all
+        "cores,mesh,time\n8,1,1545\n16,1,782\n32,2,4\n64,2,2.2\n",  # another mesh
+        "cores,time,state\n8,1545,ok\n16,2.1,failed\n32,420,ok\n",
+        "cells,time\n8,1\n16,100\n32,20000\n",
+    ],
+)
+def test_other_times_are_read(tmp_path: Path, text: str) -> None:
+    assert _read(tmp_path, text).runs[""].parameters
+
+
+def test_each_solver_is_looked_at_by_itself(tmp_path: Path) -> None:
+    text = "solver,cores,time\natm,8,1000\natm,16,510\nocn,32,4.1\nocn,64,2.2\n"
+    assert len(_read(tmp_path, text).runs) == 2
+    with pytest.raises(ReadError, match=r"line 3: .* several units"):
+        _read(tmp_path, text.replace("510", "8.5"))
