@@ -21,6 +21,8 @@ def test_a_row_on_one_line_or_several(tmp_path: Path, name: str) -> None:
         runs = scan(tmp_path / name).runs[""]
         assert runs.parameters == ["cores"]
         assert runs.values.tolist() == [seconds for _, seconds in ROWS]
+        (tmp_path / "runs.txt").write_text((tmp_path / name).read_text())
+        assert len(scan(tmp_path / "runs.txt", format="table").runs[""]) == len(ROWS)
 
 
 def test_a_unit_in_its_caption_counts(tmp_path: Path) -> None:

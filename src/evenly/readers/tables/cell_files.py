@@ -31,7 +31,7 @@ from evenly.readers.tables.org import org_as_bars
 from evenly.readers.tables.products import with_factors
 from evenly.readers.tables.several_tables import headings_of, which_table
 from evenly.readers.tables.unit_row import with_cell_units, with_counts, with_unit_column, with_units
-from evenly.readers.tables.wiki import wiki_as_bars
+from evenly.readers.tables.wiki import holds_wiki_table, wiki_as_bars
 from evenly.readers.unread_texts import instead_of
 from evenly.runs.durations import is_duration
 from evenly.runs.files import check_parquet
@@ -168,7 +168,7 @@ def read_cells(path: Path, sheet: str | None = None, table: str | None = None) -
     if instead := instead_of(path):
         raise ReadError(path, instead)
     content, first = lines(path), tuple[str, ...]()
-    if suffix in TEXT_WITH_TABLES:
+    if suffix in TEXT_WITH_TABLES or holds_wiki_table(content):
         rows, content, first = _only_table(path, content, table)
         parsed = parse(path, rows)
     else:
@@ -268,7 +268,7 @@ def _as_bars(path: Path, content: list[str]) -> list[str]:
         content = latex_as_bars(content)
     if plain_suffix(path) == ".org":
         content = org_as_bars(content)
-    if any(line.lstrip().startswith("{|") for line in content):
+    if holds_wiki_table(content):
         content = wiki_as_bars(content)
     return boxes_as_bars(content)
 

@@ -5,10 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["wiki_as_bars"]
+__all__ = ["holds_wiki_table", "wiki_as_bars"]
 
 _RULE = "|---|---|"
 _BETWEEN = re.compile(r"\|\||!!")
+
+
+def holds_wiki_table(lines: Sequence[str]) -> bool:
+    """Tell whether a table of MediaWiki begins in one of the lines.
+
+    Examples
+    --------
+    >>> holds_wiki_table(["On Levante:", "{| class=wikitable"]), holds_wiki_table(["| cores | time |"])
+    (True, False)
+    """
+    return any(line.lstrip().startswith("{|") for line in lines)
 
 
 def wiki_as_bars(lines: Sequence[str]) -> list[str]:
