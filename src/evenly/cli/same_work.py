@@ -20,7 +20,6 @@ from evenly.cli.texts_about import Text, Texts
 from evenly.errors import InputError
 from evenly.readers.tables.columns import unit_of_time
 from evenly.readers.tables.per_work import is_label_of_work, is_of_a_step, is_step_length, time_of_work
-from evenly.readers.tables.remarks import tells_another
 from evenly.readers.tables.works import Work, differ, works_in
 from evenly.runs.count_names import kind_of
 from evenly.space.expressions import quoted
@@ -244,6 +243,8 @@ def _words_of_folders(path: Path) -> set[str]:
 
 def _check_some_runs(runs: Mapping[str, Runs], about: Texts) -> None:
     """Ask about lines that tell that some runs are of another machine, mesh or version: by their folders or counts."""
+    from evenly.readers.tables.remarks import tells_another
+
     for solver, one in runs.items():
         table = one.to_frame()
         folders = {part for path in map(Path, map(str, table["source"].unique())) for part in path.parent.parts}

@@ -273,7 +273,7 @@ def test_jobs_are_chosen_by_a_condition(tmp_path: Path) -> None:
             read_jobs(tmp_path / "t.txt", where=condition)
 
 
-@pytest.mark.parametrize("option", [{"time": "Submit"}, {"unit": "h"}, {"solver": "user"}, {"constants": {"grid": 5}}])
+@pytest.mark.parametrize("option", [{"time": "Submit"}, {"unit": "h"}, {"sheet": "a"}, {"constants": {"grid": 5}}])
 def test_options_without_effect_are_refused(tmp_path: Path, option: dict[str, Any]) -> None:
     (tmp_path / "t.txt").write_text(TINY)
     for reads in (evenly.read, read_jobs):
