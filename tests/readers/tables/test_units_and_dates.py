@@ -413,3 +413,13 @@ def test_costs_with_a_currency_are_outcomes(tmp_path: Path, cell: str) -> None:
     rows = "".join(f"{n},{90 / n + 1},{cell.format(0.1 + n / 1000)}\n" for n in (4, 8, 16, 32, 64))
     found = _read(tmp_path, f"cores,time_s,Cost (USD)\n{rows}")
     assert found.runs[""].parameters == ["cores"]
+
+
+@pytest.mark.parametrize(
+    "name", ["s per 5 simulated days", "time per 5 simulated days (s)", "time per simulated day (s)"]
+)
+def test_the_time_of_simulated_days_needs_no_option(tmp_path: Path, name: str) -> None:
+    found = _read(tmp_path, f"cores,{name}\n8,24\n16,13\n32,7\n")
+    assert found.runs[""].values.tolist() == [seconds / (5 if "5" in name else 1) for seconds in (24, 13, 7)]
+    assert "time (s/day)" in [column.name for column in found.columns] or "of a simulated day" in found.notes[0]
+    assert "assumed" not in found.notes[0]

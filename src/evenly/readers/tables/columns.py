@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evenly.errors import InputError
-from evenly.readers.tables.per_work import time_of_work, without_step_length
+from evenly.readers.tables.per_work import several_works, time_of_work, without_step_length
 from evenly.runs.units import SECONDS_PER, base_unit
 
 __all__ = [
@@ -236,7 +236,13 @@ def measured(column: str) -> Measured | None:
     )  # mpi_times, but not n_times
     if timed and not words & _NOT_MEASURED and plain not in _NOT_MEASURED_NAMES:
         return Measured(column, base, unit, 1)
-    return Measured(column, base, unit, 0) if plain in _PHASES else None
+    if plain in _PHASES:
+        return Measured(column, base, unit, 0)
+    if (several := several_works(name)) is None:
+        return None
+    bare = measured(several[0])  # time per 5 simulated days (s), or s per 5 simulated days
+    unit = bare.unit if bare is not None and bare.certainty else _unit_in_brackets(several[0])
+    return Measured(column, column, unit, 1) if unit in SECONDS_PER else None
 
 
 def time_candidates(columns: Iterable[str]) -> list[Measured]:

@@ -27,6 +27,12 @@ _PER = re.compile(
     r"(?:\s*/\s*|[\s_]+(?:per|pro|par|por|je|al?|all)[\s_]+)(?P<work>[^\W\d][^\])]*?)\s*[\])]?\s*$",
     re.IGNORECASE,
 )
+#: ``time per simulated day (s)``
+_UNIT_LAST = re.compile(
+    r"^(?P<base>[^\[(]*\S)\s+(?:per|pro|par|por|je|for|für|pour)\s+(?P<work>[^\W\d_][^\[\](]*?)\s*"
+    r"[\[(](?P<unit>[^\W\d_]+)\.?[\])]$",
+    re.IGNORECASE,
+)
 _SIMULATED = re.compile(
     r"^(?:sim(?:ulated|ulation)?|mod(?:el|ell)?|m|s|simulierte[mnrs]?)[\s_.]*"
     r"(?=(?:day|year|yr|y|d|tag|jahr|month|monat|week|woche|hour)$)"
@@ -271,8 +277,10 @@ def time_of_work(column: str) -> TimeOfWork | None:
     (True, False)
     >>> time_of_work("hours/day").is_certain, time_of_work("time [s]") is None
     (False, True)
+    >>> time_of_work("time per simulated day (s)")
+    TimeOfWork(base='time', unit='s', work='day', days=1.0, is_certain=True)
     """
-    match = _PER.match(without_step_length(column.strip()))
+    match = _PER.match(_UNIT_LAST.sub(r"\g<base> (\g<unit>/\g<work>)", without_step_length(column.strip())))
     if match is None:
         return None
     work = _KIND_OF_STEP.sub("", _SIMULATED.sub("", match["work"].strip()).lower())

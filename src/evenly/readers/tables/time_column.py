@@ -453,13 +453,19 @@ def _of_one(values: Values, column: str, bare: str, count: float, work: str) -> 
     """Return the time of one step, or other work, of a column with the time of several."""
     known = words.measured(bare)
     told = words.canonical_unit(values.options.unit or "") or (known.unit if known else "") or words.unit_of_time(bare)
-    unit = told or (found if (found := words.canonical_unit(bare)) in SECONDS_PER else "s")
-    assumed = "" if told or unit != "s" else " (assumed: pass unit=, --unit, otherwise)"
+    told = told or (found if (found := words.canonical_unit(bare)) in SECONDS_PER else "")
+    unit = told or "s"
+    assumed = "" if told else " (assumed: pass unit=, --unit, otherwise)"
     if unit not in SECONDS_PER:
         raise ReadError(values.path, f"the unit of {column!r} must be that of a time, but got {unit!r}")
     seconds = values.numbers(column) * SECONDS_PER[unit] / count
     said = f"{column!r} is the time in {unit}{assumed} of {count:g} × {work}: it is divided by {count:g}"
-    return _add(values, f"time of one {work} (s)", seconds), f"{column!r} / {count:g}", _Made((column,), said)
+    name = (
+        f"time (s/{work})"
+        if (its := time_of_work(f"time (s/{work})")) and its.is_certain
+        else f"time of one {work} (s)"
+    )
+    return _add(values, name, seconds), f"{column!r} / {count:g}", _Made((column,), said)
 
 
 def _by_cores(values: Values, cost: str) -> tuple[str, str, _Made]:
