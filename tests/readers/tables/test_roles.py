@@ -390,3 +390,11 @@ def test_an_empty_column_of_remarks_has_none_to_tell(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     path.write_text("cores,time_s,remarks\n8,100,\n16,52,\n32,30,\n")
     assert not any("remarks that were not used" in note for note in scan(path).notes)
+
+
+@pytest.mark.parametrize("name", ["Model", "code", "what"])
+def test_a_column_of_components_names_the_solvers(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path, f"{name},cores,time_s\natm,16,40\natm,32,21\nSea-Ice,16,9\nSea-Ice,32,5\n")
+    assert sorted(scan(path).runs) == ["Sea-Ice", "atm"]
+    path.write_text(path.read_text().replace("Sea-Ice", "variant b"))
+    assert list(scan(path).runs) == [""]

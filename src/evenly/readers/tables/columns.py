@@ -16,6 +16,7 @@ from evenly.runs.units import SECONDS_PER, base_unit
 
 __all__ = [
     "ALIASES",
+    "COMPONENTS",
     "NO_TIME",
     "OF_METHODS",
     "SOLVER_NAMES",
@@ -51,6 +52,12 @@ SOLVER_NAMES = (
 )  # fmt: skip
 #: Those of them that may be such a choice.
 OF_METHODS = frozenset({"solver", "solveur", "löser"})
+#: Names of solvers that are nothing else: a column that holds only such names them, whatever it is called.
+COMPONENTS = frozenset({
+    "atm", "atmos", "atmosphere", "ocn", "oce", "ocean", "ice", "seaice", "lnd", "land", "rof", "river", "rivers",
+    "wav", "wave", "waves", "glc", "cpl", "coupler", "fluid", "solid", "structure", "atmosphäre", "ozean", "meereis", "océan",
+    "atmosphère", "océano", "atmósfera", "oceano", "atmosfera",
+})  # fmt: skip
 #: Statistics that other tools write beside a time; evenly computes its own.
 STATISTICS = frozenset({
     "count", "spread", "std", "stddev", "std_dev", "stdev", "stderr", "sem", "n_samples", "variance",

@@ -384,7 +384,8 @@ class Interpretation:
                     f"{', '.join(repr(c) for c in labels if c != column)}: pass solver={column!r} "
                     f"({option_text('--solver', column)}) if it names the parts of a coupled run"
                 )
-        return None
+        own = [c for c in labels if {re.sub(r"[\W_]", "", text.lower()) for text in self.cells[c]} <= words.COMPONENTS]
+        return own[0] if len(own) == 1 else None
 
     def _identifies(self, column: str) -> str:
         varied = any(
