@@ -55,8 +55,8 @@ OF_METHODS = frozenset({"solver", "solveur", "löser"})
 #: Names of solvers that are nothing else: a column that holds only such names them, whatever it is called.
 COMPONENTS = frozenset({
     "atm", "atmos", "atmosphere", "ocn", "oce", "ocean", "ice", "seaice", "lnd", "land", "rof", "river", "rivers",
-    "wav", "wave", "waves", "glc", "cpl", "coupler", "fluid", "solid", "structure", "atmosphäre", "ozean", "meereis", "océan",
-    "atmosphère", "océano", "atmósfera", "oceano", "atmosfera",
+    "wav", "wave", "waves", "glc", "cpl", "coupler", "fluid", "solid", "structure", "atmosphäre", "ozean", "meereis",
+    "océan", "atmosphère", "océano", "atmósfera", "oceano", "atmosfera",
 })  # fmt: skip
 #: Statistics that other tools write beside a time; evenly computes its own.
 STATISTICS = frozenset({
