@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING
 
 from evenly.cli.console import note
 from evenly.errors import InputError
-from evenly.readers.tables.per_work import time_of_work
-from evenly.runs.units import YEAR_DAYS
+from evenly.readers.tables.per_work import days_of
 
 if TYPE_CHECKING:
     from evenly.cli.run_input import Learned
     from evenly.readers import Measurements
-    from evenly.readers.tables.roles import Column
 
-__all__ = ["check_layout", "days_of_time", "kept_beside_own", "layout_of", "step_days_of", "threads_of"]
+__all__ = ["check_layout", "kept_beside_own", "layout_of", "step_days_of", "threads_of"]
 
 
 def layout_of(layout: str | None, learned: Learned) -> str:
@@ -113,15 +111,8 @@ def step_days_of(learned: Learned) -> float | None:
         return None
     if found.placed:
         return 1.0
-    days = {days_of_time(column) for column in found.columns if column.role == "time"}
+    days = {days_of(column.name, column.unit) for column in found.columns if column.role == "time"}
     return days.pop() if len(days) == 1 else None
-
-
-def days_of_time(column: Column) -> float | None:
-    """Return the days that a step of a measured time simulates by its unit or name; None if these don't say."""
-    work = time_of_work(column.name)
-    by_name = work.days if work is not None and work.is_certain else None
-    return {"SYPD": YEAR_DAYS, "SDPD": 1.0}.get(column.unit, by_name)
 
 
 def _ask_precice(found: Measurements, solvers: list[str]) -> None:

@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenly.cli.console import note
-from evenly.cli.layout_input import days_of_time
 from evenly.cli.texts_about import Text, Texts
 from evenly.errors import InputError
 from evenly.readers.tables.columns import unit_of_time
-from evenly.readers.tables.per_work import is_label_of_work, is_of_a_step, is_step_length, time_of_work
+from evenly.readers.tables.per_work import days_of, is_label_of_work, is_of_a_step, is_step_length, time_of_work
 from evenly.readers.tables.works import Work, differ, works_in
 from evenly.runs.count_names import kind_of
 from evenly.space.expressions import quoted
@@ -80,7 +79,7 @@ def check_same_work(
         If the work differs, or contradicts what the user says.
     """
     times = [column for column in found.columns if column.role == "time"]
-    days = {column.name: days_of_time(column) for column in times}
+    days = {column.name: days_of(column.name, column.unit) for column in times}
     if len(set(days.values())) > 1:
         told = ", ".join(f"{name!r}" for name in days)
         raise InputError(

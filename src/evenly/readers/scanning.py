@@ -27,6 +27,7 @@ from evenly.readers.needless import without_needless
 from evenly.readers.precice.coupled_runs import coupled_runs
 from evenly.readers.precice.window_steps import holds_steps
 from evenly.readers.registry import Skipped, build_all, check_taken, listing
+from evenly.readers.simulated_days import of_one_day
 from evenly.readers.tables.roles import Column, columns_of, settle
 from evenly.readers.unread_texts import instead_of
 from evenly.runs.runs import Runs
@@ -189,8 +190,9 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     roots = _roots([path] if isinstance(path, str | Path) else path)
     for root in roots:
         collector.add(root)
-    runs, notes, merged = merge(collector.parts)
-    runs, columns = settle(runs, collector.columns or columns_of(runs))
+    parts, columns, in_days = of_one_day(collector.parts, collector.columns)
+    runs, notes, merged = merge(parts)
+    runs, columns = settle(runs, columns or columns_of(runs))
     runs, columns, needless = without_needless(runs, columns)
     counted = {part.solver for part in collector.parts if holds_steps(part.format, part.runs)}
     steps = {name: one for name, one in runs.items() if name in counted}
@@ -221,6 +223,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         unread=_unread(roots, needed),
         notes=(
             *collector.notes,
+            *in_days,
             *notes,
             *needless,
             *weak,
@@ -272,7 +275,8 @@ class _Collector:
     parts: list[Part] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    columns: list[Column] = field(default_factory=list)
+    #: The columns of each file, where its reader tells them.
+    columns: dict[Path, list[Column]] = field(default_factory=dict)
     placed: list[Placed] = field(default_factory=list)
     #: What was read of runs that didn't come to their end.
     cut: list[Path] = field(default_factory=list)
@@ -332,7 +336,8 @@ class _Collector:
                 self.skipped.extend(getattr(reader, "skipped", ()))
                 if getattr(reader, "is_cut", False):
                     self.cut.append(path)
-                self.columns.extend(getattr(reader, "columns", ()))
+                if told := list(getattr(reader, "columns", ())):
+                    self.columns[path] = told
                 self.placed.extend(getattr(reader, "placed", ()))
                 return
         if failure is not None:

@@ -39,3 +39,9 @@ def test_a_lone_number_of_steps_is_asked_about(tmp_path: Path, name: str) -> Non
 )
 def test_other_columns_are_read(tmp_path: Path, works: tuple[int, ...], name: str) -> None:
     assert _read(tmp_path, works, name).runs[""].parameters == ["cores", name]
+
+
+def test_a_work_that_a_solver_does_not_tell_is_none(tmp_path: Path) -> None:
+    rows = [f"atm,{p},5,{900 / p}" for p in (16, 32, 64)] + [f"ocn,{p},,{700 / p + 1}" for p in (16, 32, 64)]
+    (tmp_path / "a.csv").write_text("\n".join(["component,cores,days,wall_s", *rows, ""]))
+    assert sorted(scan(tmp_path / "a.csv").runs) == ["atm", "ocn"]

@@ -62,10 +62,13 @@ def refuse_lone_work(
     """
     if len(parameters) < 2:
         return
-    for work in filter(counts_work, parameters):
+    for work in (name for name in parameters if counts_work(name) and values.is_numeric(name)):
         told = values.cells[measured].assign(**{work: values.numbers(work)[measured]})
         for _, own in told.groupby(solver or (lambda _: 0), sort=False):
-            usual, *others = own.drop_duplicates(list(parameters))[work].value_counts().items()
+            counted = list(own.drop_duplicates(list(parameters))[work].value_counts().items())
+            if not counted:  # blank for this solver
+                continue
+            usual, *others = counted
             if len(others) != 1 or others[0][1] != 1 or usual[1] < _FEWEST:
                 continue
             row = int(own.index[own[work] == others[0][0]][0])

@@ -11,6 +11,7 @@ from evenly.runs.units import MONTH_DAYS, YEAR_DAYS
 
 __all__ = [
     "TimeOfWork",
+    "days_of",
     "exception_in_text",
     "is_label_of_work",
     "is_of_a_step",
@@ -293,3 +294,16 @@ def time_of_work(column: str) -> TimeOfWork | None:
         days is not None or work in _OTHERS
     )
     return TimeOfWork((match["base"] or "").strip(), match["unit"], work, days, is_certain)
+
+
+def days_of(name: str, unit: str) -> float | None:
+    """Return the days that a measured time is of, by its name or its unit; None if these don't say.
+
+    Examples
+    --------
+    >>> days_of("SYPD", "SYPD"), days_of("ocean (s/day)", "s"), days_of("time", "s")
+    (365.0, 1.0, None)
+    """
+    work = time_of_work(name)
+    by_name = work.days if work is not None and work.is_certain else None
+    return {"SYPD": YEAR_DAYS, "SDPD": 1.0}.get(unit, by_name)
