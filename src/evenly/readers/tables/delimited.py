@@ -57,6 +57,8 @@ _NUMBERED = re.compile(r"\[?(?P<number>\d+)\]?[:=](?P<name>.+)")
 #: As in cells of Markdown.
 _BREAK = re.compile(r"\s*<br ?/?>\s*", re.IGNORECASE)
 _EMPTY = re.compile(r"[\s,;|]")
+#: What stands for an empty cell at the end of a line.
+_BLANK = "\0"
 _WIDE_SPACE = re.compile(r"\s{2,}|\t")
 
 
@@ -110,9 +112,11 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     told = _SEPARATOR_LINE.fullmatch(content[0][1].strip())
     if told is not None:  # spreadsheets write it
         content = content[1:] or content
-    content = content[titles_above([line for _, line in content[:_SAMPLE]], _split) :]
+    content = _filled(content[titles_above([line for _, line in content[:_SAMPLE]], _split) :])
     delimiter = told["mark"] if told is not None else _find_delimiter([line for _, line in content[:_SAMPLE]])
-    rows = without_title([(number, [_unmarked(cell) for cell in _cells(line, delimiter)]) for number, line in content])
+    rows = without_title(
+        [(n, [_unmarked(cell).strip(_BLANK) for cell in _cells(line, delimiter)]) for n, line in content]
+    )
     is_shorter = all(len(row) == len(rows[0][1]) + 1 for _, row in rows[1:])
     if delimiter == "  " and content[0][1][:1].isspace() and is_shorter:
         rows[0] = (rows[0][0], ["", *rows[0][1]])  # no name above the first column
@@ -277,6 +281,24 @@ def _split(lines: Sequence[str]) -> list[list[str]]:
     """Return the cells of lines, at the delimiter that they tell."""
     delimiter = _find_delimiter(lines)
     return [_cells(line, delimiter) for line in lines]
+
+
+def _filled(content: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
+    r"""Return lines of columns that blanks part, with a mark where the last cell is empty: the line ends before it.
+
+    Examples
+    --------
+    >>> _filled([(1, "cores   time   remark"), (2, "8       9.1"), (3, "16      4.9    again")])[1]
+    (2, '8       9.1  \x00')
+    """
+    names = _cells(content[0][1], "  ")
+    last = content[0][1].rfind(names[-1]) if len(names) > 1 else 0
+    return [
+        (n, f"{line.rstrip()}  {_BLANK}")
+        if len(line.rstrip()) <= last and len(_cells(line, "  ")) == len(names) - 1
+        else (n, line)
+        for n, line in content
+    ]
 
 
 def _find_space(sample: Sequence[str]) -> str:
