@@ -90,7 +90,11 @@ def check_same_work(
     if not chosen:
         other += _settings_that_differ(runs, of_steps=any(is_of_a_step(column.name) for column in times))
     if not chosen:
+        from evenly.readers.tables.remarks import unused_lines
+
         _check_some_runs(runs, about)
+        if about.notes and (unused := unused_lines(about.notes)):
+            note(unused.replace("the table", "the files", 1))
         _check_units_and_counts(runs, found, about)
     if not are_tables(found):
         return  # formats of programs tell what their times are of

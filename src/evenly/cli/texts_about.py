@@ -85,11 +85,14 @@ class Texts:
     shared : list of Text
     divided : list of str
         Lines of which each solver got its part.
+    notes : list of str
+        Lines of texts beside the files, such as a README.
     """
 
     of: dict[str, list[Text]]
     shared: list[Text] = field(default_factory=list)
     divided: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def add(self, line: str, whose: str = "") -> None:
         """Add a line about one solver, or about those that it names, or about all."""
@@ -138,6 +141,7 @@ def texts_about(runs: Mapping[str, Runs], found: Measurements) -> Texts:
     for path in found.unknown[:_MOST_NOTES]:
         for line in _lines_of_notes(path):
             texts.add(line)
+            texts.notes.append(line)
     return texts
 
 

@@ -52,6 +52,7 @@ def test_a_shared_node_that_is_too_small_is_told(evenly: Evenly) -> None:
 
 def test_a_column_of_labels_is_proposed_as_that_of_the_solvers(evenly: Evenly) -> None:
     _table("model,ranks,seconds")
+    Path("runs.csv").write_text(Path("runs.csv").read_text().replace("fluid", "edge").replace("solid", "core"))
     asked = evenly("allocate", "runs.csv", "--cores", "8", *LAW)
     assert asked.code == 2
     assert "if model names the coupled solvers: --solver model" in asked.err

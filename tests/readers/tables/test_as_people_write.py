@@ -961,3 +961,22 @@ def test_columns_of_several_counts_are_proposed_as_times(tmp_path: Path) -> None
     with pytest.raises(ReadError, match=r"say so with --time '\* cores'"):
         _read(tmp_path, text)
     assert _read(tmp_path, text, time="* cores").runs[""].parameters == ["mesh", "cores"]
+
+
+def test_text_beside_a_table_is_quoted_where_it_was_not_used(tmp_path: Path) -> None:
+    title, telling = "# Strong scaling of wing", "# 64: ran on 32 physical cores with hyperthreading"
+    found = _read(tmp_path, f"{title}\n{telling}\ncores,time_s\n16,412\n32,212\n64,131\n")
+    quoted = "'64: ran on 32 physical cores with hyperthreading', 'Strong scaling of wing'"
+    assert f"text beside the table, which was not used: {quoted}" in " ".join(found.notes)
+
+
+def test_an_empty_last_cell_between_blanks(tmp_path: Path) -> None:
+    rows = "4       634,0          \n8       339,5          ok so\n16      198,2\n"
+    (tmp_path / "a.txt").write_text(f"Kerne   Laufzeit [s]   Bemerkung\n{rows}")
+    assert scan(tmp_path / "a.txt", format="table").runs[""].values.tolist() == [634.0, 339.5, 198.2]
+
+
+def test_a_total_that_is_the_sum_is_told(tmp_path: Path) -> None:
+    rows = "".join(f"{p},{p},{60 / p},{90 / p},{150 / p}\n" for p in (8, 16, 32))
+    found = _read(tmp_path, f"gas_cores,dust_cores,gas_s,dust_s,total_s\n{rows}")
+    assert any("--layout 'sum(gas, dust)'" in note for note in found.notes)

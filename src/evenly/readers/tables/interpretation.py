@@ -33,6 +33,7 @@ from evenly.readers.tables.refusals import (
     refuse_summaries,
     refuse_totals,
 )
+from evenly.readers.tables.remarks import quoted_texts, unused_lines
 from evenly.readers.tables.repetitions import NUMBERS, are_whole, is_running_clock
 from evenly.readers.tables.roles import (
     NAMED,
@@ -62,8 +63,6 @@ __all__ = ["Interpretation"]
 
 #: What begins with a number, also with one that is about so much.
 _NUMBER = re.compile(r"\W*\d")
-#: So much of a remark is quoted.
-_QUOTED = 40
 
 
 def _is_sibling(column: str, time: str) -> bool:
@@ -203,6 +202,8 @@ class Interpretation:
                 f"{time!r} grows from step to step in all runs, as a clock does that runs from the start: choose the "
                 f"last step of each run with where= ({self.options.with_where(last)}), or give the time of each step",
             )
+        if note := unused_lines(self.values.around):
+            self.notes.append(note)
         units = {name: base_unit(its_unit) for name, its_unit in quantities.values()}
         return self._split(frame, solver, inputs, units)
 
@@ -473,9 +474,7 @@ class Interpretation:
         for column in filter(is_of_remarks, columns):
             texts = list(dict.fromkeys(filter(None, self.values.texts(column))))
             if len(texts) > 1 or (texts and "" in self.values.texts(column)):
-                shown = ", ".join(repr(text if len(text) <= _QUOTED else f"{text[:_QUOTED]} …") for text in texts[:3])
-                more = f" and {len(texts) - 3} more" if len(texts) > 3 else ""
-                self.notes.append(f"remarks that were not used: {shown}{more}")
+                self.notes.append(f"remarks that were not used: {quoted_texts(texts)}")
 
     def _no_parameter(self) -> str:
         taken = ", ".join(f"{c.name!r} ({c.role})" for c in self.columns if c.name)

@@ -15,7 +15,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-__all__ = ["first_to_say", "is_mark", "is_wrong", "not_measured", "not_used", "off_the_law", "tells_another"]
+__all__ = [
+    "first_to_say",
+    "is_mark",
+    "is_wrong",
+    "not_measured",
+    "not_used",
+    "off_the_law",
+    "quoted_texts",
+    "tells_another",
+    "unused_lines",
+]
 
 #: What was never run: the whole remark, or its beginning.
 _NOT_MEASURED = re.compile(
@@ -73,6 +83,15 @@ _ANOTHER = re.compile(
     r"(?!(?:mon|tues?|wednes|thurs|fri|satur|sun)day)(?-i:[A-Z])\w{3,}",
     re.IGNORECASE,
 )
+#: So many texts are quoted, each up to so many characters.
+_MOST, _LONGEST = 4, 110
+#: What may tell more than a title does.
+_TELLING = re.compile(
+    r"\d|\b(?:per|each|every|not|only|except|instead|same|without|after|before|half|je|pro|nur|nicht|ohne|nach|par|sans|"
+    r"chaque|por|sin|cada)\b",
+    re.IGNORECASE,
+)
+_LETTERS = re.compile(r"[^\W\d_]{2,}")
 #: How far off a straight line a run may be, in logarithms, since the law bends.
 _BENT = np.log(4.0)
 #: Columns whose every mark leaves its row out.
@@ -152,6 +171,32 @@ def tells_another(text: str) -> bool:
     (True, False)
     """
     return _ANOTHER.search(text) is not None
+
+
+def quoted_texts(texts: Sequence[str]) -> str:
+    """Return the first texts in quotes, cut where they are long, and how many more there are.
+
+    Examples
+    --------
+    >>> quoted_texts(["rerun", "on a Monday", "a", "b", "c"])
+    "'rerun', 'on a Monday', 'a', 'b' and 1 more"
+    """
+    shown = ", ".join(repr(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …") for text in texts[:_MOST])
+    return f"{shown} and {len(texts) - _MOST} more" if len(texts) > _MOST else shown
+
+
+def unused_lines(lines: Sequence[str]) -> str:
+    """Return a note that quotes the text beside a table, what may tell most first; "" if there is none.
+
+    Examples
+    --------
+    >>> unused_lines(["# Wing, run by Ada", "# 256: on 128 physical cores", "# ---"])
+    "text beside the table, which was not used: '256: on 128 physical cores', 'Wing, run by Ada'"
+    """
+    plain = [line.strip().strip("#%/!*-=|> ") for line in lines]
+    texts = list(dict.fromkeys(line for line in plain if len(_LETTERS.findall(line)) > 1))
+    texts.sort(key=lambda line: _TELLING.search(line) is None)
+    return f"text beside the table, which was not used: {quoted_texts(texts)}" if texts else ""
 
 
 def off_the_law(

@@ -36,6 +36,8 @@ _WAITS = frozenset({"wait", "waits", "waiting", "waited", "idle"})
 _UNITS = frozenset({"s", "sec", "secs", "ms", "us", "min", "mins", "h", "hours"})
 #: ``atm_s_per_day``, beside others alike.
 _OF_DAYS = re.compile(r"(?:_per_|/)(?:day|month|year)$")
+#: Sums agree within this share.
+_SUM = 0.03
 _SEPARATOR = re.compile(r"[\s_\-./]+(?![^\[(]*[\])])")
 _TOTAL = (
     "left out: {}, which may be the time of the whole run (evenly allocate learns from it with --coupled), or of a "
@@ -125,6 +127,7 @@ def narrowed(cells: pd.DataFrame, lines: NDArray[np.int64], kept: Collection[str
         _told(solvers, shared),
         *by_cost,
         *([_TOTAL.format(", ".join(map(repr, totals)))] if totals else []),
+        *(_in_turn(total, solvers) for total in totals if _is_sum(cells, total, solvers)),
         *([f"left out: {', '.join(map(repr, names))}, whose labels name the cores of all solvers"] if names else []),
     )
     return Narrowed(whole.reset_index(drop=True), lines[order], key, times.pop(), notes)
@@ -278,6 +281,22 @@ def _is_whole(cells: pd.DataFrame, column: str, solvers: Sequence[_Solver]) -> b
         return False
     measured_too = timed and whole.nunique() > max(2, 0.7 * len(whole)) and bool((whole != whole.round()).any())
     return measured_too or bool(((whole >= 0.95 * times.max(axis=1)) & (whole <= 2 * times.sum(axis=1))).all())
+
+
+def _is_sum(cells: pd.DataFrame, total: str, solvers: Sequence[_Solver]) -> bool:
+    """Tell whether a total is the sum of the solvers' times in all rows, as where they take turns."""
+    grouping = "." if has_decimal_commas(cells) else ","
+    read = cells[[total, *(one.time for one in solvers)]].map(lambda cell: number(cell, grouping))
+    sums = read.drop(columns=total).sum(axis=1)
+    return bool((abs(read[total] / sums - 1) < _SUM).all())
+
+
+def _in_turn(total: str, solvers: Sequence[_Solver]) -> str:
+    listed = ", ".join(one.name for one in solvers)
+    return (
+        f"{total!r} is the sum of the times in all rows, as where solvers take turns: --layout 'sum({listed})' says "
+        "that they do"
+    )
 
 
 def _told(solvers: Sequence[_Solver], shared: Sequence[str]) -> str:
