@@ -26,7 +26,7 @@ from evenly.fdtd.ranks.launch_output import tell_supervisor
 __all__ = ["abort", "describe", "exit_status", "install", "record_exit"]
 
 # Seconds that a failing rank waits for the same message from another rank, which then reports for both.
-GRACE_S = 0.5
+GRACE_S = 1.5
 # Seconds that a rank waits to be ended by the rank that reports the same error.
 PATIENCE_S = 3.0
 # Seconds that a rank which exits with a failure waits for the others to end by themselves.
