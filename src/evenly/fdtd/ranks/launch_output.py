@@ -166,8 +166,9 @@ class Death:
         found = self._found
         how = found.get("how") or found.get("signal") or found.get("what") or ""
         text = f"{self._who(found)} was killed: {how}."
-        if self._ranks and any(word in how for word in ("signal 9", "Killed", "Memory")):
-            text += " If nobody did it, memory ran out: `sim.estimated_bytes()` tells what each rank needs."
+        if any(word in how for word in ("signal 9", "Killed", "Memory")):
+            told = ": `sim.estimated_bytes()` tells what each rank needs" if self._ranks else ""
+            text += f" If nobody did it, memory ran out{told}."
         return self._with_next_step(text)
 
     def unended(self) -> set[int]:
