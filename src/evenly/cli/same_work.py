@@ -93,11 +93,12 @@ def check_same_work(
         from evenly.readers.tables.remarks import unused_lines
 
         _check_some_runs(runs, about)
-        if about.notes and (unused := unused_lines(about.notes)):
-            note(unused.replace("the table", "the files", 1))
-        _check_units_and_counts(runs, found, about)
+        if unused := unused_lines(about.notes, beside="the files"):
+            note(unused)
     if not are_tables(found):
         return  # formats of programs tell what their times are of
+    if times and not chosen:
+        _check_units_and_counts(runs, found, about)
     of_steps = any(is_of_a_step(column.name) for column in times)
     if not chosen:
         _check_step_lengths(about, next(iter(runs.values())).parameters, of_steps=of_steps)

@@ -120,7 +120,7 @@ def of_step(outcome: Outcome, mark: str, limit_s: float | None) -> Outcome:
     >>> of_step(Outcome("failed", 1, "", "srun: error: Unable to create step", 2.0, 0.1), "m", 60.0).reason
     'Slurm did not start its step'
     """
-    lines = re.compile(rf"(?m)^evenly {re.escape(mark)} (began|ended|status) (.*)\n?")
+    lines = re.compile(rf"(?m)^evenly {re.escape(mark)} (began|ended|status) ([\d. ]+)\n?")
     told = lines.findall(outcome.errors)
     errors = lines.sub("", outcome.errors)
     times = {word: [float(one) for one in numbers.split()] for word, numbers in told if word != "status"}
@@ -133,7 +133,7 @@ def of_step(outcome: Outcome, mark: str, limit_s: float | None) -> Outcome:
         return replace(outcome, status="failed", errors=errors, reason=reason)
     began = min(map(min, times.values()))
     ended = outcome.began + outcome.seconds
-    if "ended" in times and 0 <= ended - times["ended"][1] < _TEARDOWN_S:
+    if "ended" in times and ended - times["ended"][1] < _TEARDOWN_S:
         ended = times["ended"][1]
     seconds = max(ended - began, 0.0)
     code = next((code for code in codes if code != _TERMINATED), outcome.exit_code)

@@ -462,3 +462,10 @@ def test_files_of_one_name_in_folders_are_solvers(evenly: Evenly) -> None:
     assert (shown.code, "leave it out with --parameters ntasks" in " ".join(shown.err.split())) == (2, True)
     found = evenly("allocate", "runs", "--cores", "1000", "--parameters", "ntasks", "--json")
     assert sorted(json.loads(found.out)["cores"]) == ["atm", "ocn"]
+
+
+def test_a_unit_beside_runs_of_a_program_is_no_question(evenly: Evenly, samples: Path) -> None:
+    shutil.copytree(samples / "precice-v3" / "parallel-explicit", "case")
+    Path("case", "README.txt").write_text("Inner: all times in ms\n")
+    shown = evenly("allocate", "case", "--cores", "8", *LAW)
+    assert (shown.code, "text beside the files, which was not used: 'Inner: all times in ms'" in shown.err) == (0, True)

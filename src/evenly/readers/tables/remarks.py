@@ -185,7 +185,7 @@ def quoted_texts(texts: Sequence[str]) -> str:
     return f"{shown} and {len(texts) - _MOST} more" if len(texts) > _MOST else shown
 
 
-def unused_lines(lines: Sequence[str]) -> str:
+def unused_lines(lines: Sequence[str], *, beside: str = "the table") -> str:
     """Return a note that quotes the text beside a table, what may tell most first; "" if there is none.
 
     Examples
@@ -196,7 +196,7 @@ def unused_lines(lines: Sequence[str]) -> str:
     plain = [line.strip().strip("#%/!*-=|> ") for line in lines]
     texts = list(dict.fromkeys(line for line in plain if len(_LETTERS.findall(line)) > 1))
     texts.sort(key=lambda line: _TELLING.search(line) is None)
-    return f"text beside the table, which was not used: {quoted_texts(texts)}" if texts else ""
+    return f"text beside {beside}, which was not used: {quoted_texts(texts)}" if texts else ""
 
 
 def off_the_law(

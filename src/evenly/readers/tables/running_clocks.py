@@ -59,7 +59,7 @@ def refuse_running_clock(values: Values, column: str, told_by: Iterable[str]) ->
         return
     raise ReadError(
         values.path,
-        f"{said!r} tells that {column!r} may count on from the start of the job, for it grows from row to row: give "
-        f"the time of each run, which is the difference to the row above, or pass time={column!r} "
-        f"({option_text('--time', column)}) if each is that of its run",
+        f"{said!r} tells that {column!r} may count on from the start of the job, for it grows from row to row. Give "
+        f"the time of each run: the difference to the row above. If each is that of its run already, pass "
+        f"time={column!r} ({option_text('--time', column)})",
     )

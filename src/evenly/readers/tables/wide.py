@@ -274,8 +274,7 @@ def _is_whole(cells: pd.DataFrame, column: str, solvers: Sequence[_Solver]) -> b
     timed = set(units) == {unit} and unit in _UNITS
     if not timed and _TOTALS.isdisjoint(map(str.lower, ends[0][:1])):
         return False
-    grouping = "." if has_decimal_commas(cells) else ","
-    read = cells[[column, *(one.time for one in solvers)]].map(lambda cell: number(cell, grouping))
+    read = _times(cells, column, solvers)
     whole, times = read[column], read.drop(columns=column)
     if not whole.notna().all():
         return False
@@ -283,10 +282,15 @@ def _is_whole(cells: pd.DataFrame, column: str, solvers: Sequence[_Solver]) -> b
     return measured_too or bool(((whole >= 0.95 * times.max(axis=1)) & (whole <= 2 * times.sum(axis=1))).all())
 
 
+def _times(cells: pd.DataFrame, total: str, solvers: Sequence[_Solver]) -> pd.DataFrame:
+    """Return the numbers of a total, and of the time of each solver, (n_rows, 1 + n_solvers)."""
+    grouping = "." if has_decimal_commas(cells) else ","
+    return cells[[total, *(one.time for one in solvers)]].map(lambda cell: number(cell, grouping))
+
+
 def _is_sum(cells: pd.DataFrame, total: str, solvers: Sequence[_Solver]) -> bool:
     """Tell whether a total is the sum of the solvers' times in all rows, as where they take turns."""
-    grouping = "." if has_decimal_commas(cells) else ","
-    read = cells[[total, *(one.time for one in solvers)]].map(lambda cell: number(cell, grouping))
+    read = _times(cells, total, solvers)
     sums = read.drop(columns=total).sum(axis=1)
     return bool((abs(read[total] / sums - 1) < _SUM).all())
 
