@@ -56,9 +56,24 @@ def test_a_second_table_below_its_title_is_refused(tmp_path: Path) -> None:
         _read(tmp_path, f"Small\ncores,time_s\n{ROWS}\nLarge\ncores,time_s\n{ROWS}")
 
 
-def test_what_is_no_row_may_be_deleted(tmp_path: Path) -> None:
-    with pytest.raises(ReadError, match="delete the line if it is no row"):
-        _read(tmp_path, f"cores,time_s\n{ROWS}\nSource: own measurements\n")
+@pytest.mark.parametrize("remark", ["Source: own measurements", "Measured by Ada, in June"])
+def test_words_below_a_table_are_no_row(tmp_path: Path, remark: str) -> None:
+    assert len(_read(tmp_path, f"cores,time_s\n{ROWS}\n{remark}\n")) == len(ROWS.strip().splitlines())
+
+
+def test_words_between_blanks_below_a_table_may_hold_numbers(tmp_path: Path) -> None:
+    rows = ROWS.replace(",", " ")
+    assert len(_read(tmp_path, f"cores time_s\n{rows}\nwith 2 threads per rank\n")) == len(ROWS.strip().splitlines())
+
+
+def test_units_below_a_table_are_asked_about(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="times in minutes"):
+        _read(tmp_path, f"cores,time_s\n{ROWS}\nAll times in minutes.\n")
+
+
+def test_what_is_no_row_may_become_a_remark(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="begin the line with # if it is a remark"):
+        _read(tmp_path, f"cores,time_s\nSource: own measurements\n{ROWS}\n")
 
 
 @pytest.mark.parametrize(

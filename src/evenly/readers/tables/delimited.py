@@ -42,6 +42,8 @@ COMMENTS = ("#", "%", "//", "!")
 _SAMPLE = 40
 #: A quoted cell has at most so many lines.
 _MOST_LINES = 20
+#: A remark has at least so many words.
+_FEWEST_WORDS = 3
 #: Of a table of runs.
 _MOST_COLUMNS = 5000
 _SPACED = re.compile(r"[+-]?[1-9]\d{0,2}(\s\d{3})+([.,]\d+)?")
@@ -123,6 +125,7 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     header_line, header = (rows := without_row_numbers(joined_header(rows)))[0]
     rows[0] = (header_line, header := _unnumbered(header))
     refuse_side_by_side(path, rows)
+    rows = _without_remarks_below(rows, delimiter)
     empty = [
         at for at, name in enumerate(header) if not name and not any(row[at : at + 1] != [""] for _, row in rows[1:])
     ]
@@ -243,6 +246,36 @@ def _names_in(comment: str, first: str) -> list[str]:
     wide = _cells(comment, "  ")
     is_wide = delimiter == " " and len(wide) == len(_cells(first, delimiter)) > 1
     return wide if is_wide else _cells(comment, delimiter)
+
+
+def _without_remarks_below(rows: list[tuple[int, list[str]]], delimiter: str) -> list[tuple[int, list[str]]]:
+    """Leave out the lines of words below the last row; they are read as text beside the table.
+
+    Examples
+    --------
+    >>> rows = [(1, ["cores", "time"]), (2, ["8", "9.1"]), (3, ["16", "4.9"])]
+    >>> _without_remarks_below([*rows, (5, ["All times in minutes", "by Ada"])], ",") == rows
+    True
+    >>> _without_remarks_below([*rows, (5, "with 2 threads per rank".split())], " ") == rows
+    True
+    >>> len(_without_remarks_below([*rows, (4, ["32", "did not end in time"])], ","))
+    4
+    """
+    (_, header), *body = rows
+    end = len(body)
+    is_blank = delimiter in (" ", "  ")
+    while end > 1 and _is_remark(body[end - 1][1], body[0][1], width=len(header) if is_blank else 0):
+        end -= 1
+    return rows[: end + 1]
+
+
+def _is_remark(cells: Sequence[str], first: Sequence[str], width: int) -> bool:
+    """Tell whether a line is no row as the first one: words without values, or, between blanks, of another `width`."""
+    if len(" ".join(cells).split()) < _FEWEST_WORDS or not cells[0]:
+        return False
+    if width:
+        return len(cells) != width and first[0][:1].isdigit() and not cells[0][:1].isdigit()
+    return any(map(_is_number, first)) and not any(map(_is_number, cells))
 
 
 def _without_headers(path: Path, rows: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
@@ -393,8 +426,8 @@ def _fit(path: Path, cells: list[str], width: int, line: int) -> list[str]:
     if len(cells) != width:
         raise ReadError(
             path,
-            f"the header has {width} columns, but this row has {len(cells)}: correct it, or delete the line if it is "
-            "no row of the table",
+            f"the header has {width} columns, but this row has {len(cells)}: correct it, or begin the line with # if "
+            "it is a remark",
             line=line,
         )
     return cells
