@@ -38,7 +38,6 @@ WORK = frozenset({
     "simulierter", "simulada", "simulado", "simulados", "simulées", "simulés", "simulée", "simulé", "hours", "tmax",
     "tend", "duration", "durée", "duración", "dauer", "runlength",
 })  # fmt: skip
-_TABLES = frozenset({"table", "sacct", "sacct-columns", "sacct-json", "seff", "pbs", "swf"})
 #: Words of settings that each solver has for itself.
 _OWN_SETTINGS = frozenset({
     "mesh", "grid", "gitter", "maillage", "malla", "resolution", "res", "points", "cells", "elements", "dofs", "size",
@@ -118,7 +117,12 @@ def check_same_work(
 
 def are_tables(found: Measurements) -> bool:
     """Tell whether all runs are from tables, of jobs perhaps: they don't tell what a time is of."""
-    return all(name in _TABLES for _, name in found.sources)
+    from evenly.readers.jobs.job_reader import JobReader
+    from evenly.readers.registry import reader_class
+
+    return all(
+        name == "table" or issubclass(reader_class(name), JobReader) for name in {name for _, name in found.sources}
+    )
 
 
 def _settings_that_differ(runs: Mapping[str, Runs], *, of_steps: bool) -> list[str]:
