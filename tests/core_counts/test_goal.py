@@ -96,7 +96,7 @@ def test_money_needs_a_price(curve: pd.DataFrame) -> None:
 def test_a_budget_that_only_the_prediction_keeps_is_said(curve: pd.DataFrame) -> None:
     wide = curve.assign(run_upper_s=1.2 * curve["run_s"])
     found = Goal(core_hours=5.4).choose(wide)
-    assert ", if the prediction holds: its upper bound is above the budget: " in found.why
+    assert " if the prediction holds, since its upper bound is above the budget: " in found.why
     narrow = curve.assign(run_upper_s=1.001 * curve["run_s"])
     assert "if the prediction holds" not in Goal(core_hours=5.4).choose(narrow).why
 
@@ -104,7 +104,9 @@ def test_a_budget_that_only_the_prediction_keeps_is_said(curve: pd.DataFrame) ->
 def test_an_efficiency_that_only_the_prediction_reaches_is_said(curve: pd.DataFrame) -> None:
     for factor, said in ((1.5, True), (1.001, False)):
         found = Goal(efficiency=0.8).choose(curve.assign(run_upper_s=factor * curve["run_s"]))
-        assert (", if the prediction holds: its upper bound is too long for this efficiency: " in found.why) is said
+        assert (
+            " if the prediction holds, since its upper bound is too long for this efficiency: " in found.why
+        ) is said
 
 
 def test_what_cannot_be_met_says_what_comes_nearest(curve: pd.DataFrame) -> None:

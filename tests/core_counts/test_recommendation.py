@@ -363,3 +363,20 @@ def test_efficiency_is_against_the_fewest_measured_cores_of_an_expression() -> N
     found = evenly.recommend(model, [64, 128], cores_are="ranks * tpr", measured=runs)
     one = float(model.predict(pd.DataFrame({"ranks": [1], "tpr": [8]}))[0]) * 8
     assert found.curve["efficiency"].iloc[0] == pytest.approx(one / (found.curve["run_s"].iloc[0] * 64))
+
+
+# A saved model knows the range of each label's runs only.
+@pytest.mark.parametrize(
+    ("small", "large", "with_runs"), [("coarse", "fine", True), ("coarse", "fine", False), (1, 2, True)]
+)
+def test_efficiency_is_against_the_fewest_cores_of_this_mesh(small: object, large: object, with_runs: bool) -> None:
+    table = pd.DataFrame({
+        "mesh": [small] * 7 + [large] * 4,
+        "cores": [1, 2, 4, 8, 16, 32, 64, 64, 128, 256, 512],
+        "seconds": [202, 102, 52.3, 27.9, 15.1, 9.1, 6.0, 202, 102.3, 52.5, 28.0],
+    })  # fmt: skip
+    runs = evenly.Runs.from_frame(table, ["mesh", "cores"])
+    model = evenly.fit(runs, effort="quick")
+    found = evenly.recommend(model, [128, 256, 512], at={"mesh": large}, measured=runs if with_runs else None).curve
+    fewest = 64 * float(model.predict(pd.DataFrame({"mesh": [large], "cores": [64]}))[0])
+    assert found["efficiency"].tolist() == pytest.approx((fewest / (found["run_s"] * found["cores"])).tolist())

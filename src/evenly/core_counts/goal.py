@@ -210,12 +210,12 @@ class Goal:
             best, why = _least(left, "run_s"), f"the fastest of those used to {self.efficiency:.0%} at least"
         else:
             best, why = _row(left[left[count] == knee.count], 0), _reason(knee)
-        hoped = [] if sure else ["later than the deadline"]
-        hoped += ["above the budget"] if any(_upper(best, column) > most for column, most in hopes) else []
+        hoped = [] if sure else ["misses the deadline"]
+        hoped += ["is above the budget"] if any(_upper(best, column) > most for column, most in hopes) else []
         least = 0.0 if self.efficiency is None else self.efficiency
         if "run_upper_s" in curve and best["efficiency"] * best["run_s"] < least * best["run_upper_s"]:
-            hoped.append("too long for this efficiency")
-        why += f", if the prediction holds: its upper bound is {' and '.join(hoped)}" if hoped else ""
+            hoped.append("is too long for this efficiency")
+        why += f" if the prediction holds, since its upper bound {' and '.join(hoped)}" if hoped else ""
         # An efficiency is a wish: what it hides is told. A deadline and a budget are kept.
         other = _runner_up(curve if self.efficiency is not None else left, best, count)
         which = "was looked at" if len(left) == len(curve) else "keeps to this"

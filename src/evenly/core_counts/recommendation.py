@@ -488,12 +488,13 @@ def _curve(
 
 
 def _least_work(model: Model, table: pd.DataFrame, what: Cores, curve: pd.DataFrame, measured: Runs | None) -> float:
-    """Return the core-seconds of a step on the fewest measured cores, whether they are asked for or not."""
+    """Return the core-seconds of a step on the fewest cores measured like this, whether they are asked for or not."""
     names = list(what.names)
-    if len(names) == 1:
-        made = pd.DataFrame({names[0]: [math.ceil(ends(model.space_.parameters[names[0]])[0])]})
-    elif measured is not None and set(names) <= set(measured.parameters):
-        made = measured.configurations[names].drop_duplicates(ignore_index=True)
+    if measured is not None and set(model.space_.names) <= set(measured.parameters):
+        made = _like(measured.configurations, table.iloc[0].drop([*names, "cores"], errors="ignore"))[names]
+        made = made.drop_duplicates(ignore_index=True)
+    elif len(names) == 1:
+        made = pd.DataFrame({names[0]: [_fewest(model, names[0], table.iloc[0])]})
     else:
         made = table[names].iloc[:0]
     cores = what.of(made, len(made))
@@ -505,6 +506,19 @@ def _least_work(model: Model, table: pd.DataFrame, what: Cores, curve: pd.DataFr
     rows = table[model.space_.names].iloc[[0] * int((cores == least).sum())].reset_index(drop=True)
     rows[names] = made[cores == least].to_numpy()
     return float(model.predict(rows).min()) * least
+
+
+def _like(configurations: pd.DataFrame, others: pd.Series) -> pd.DataFrame:
+    """Return the configurations with the same other values, such as this mesh; all, if none has them."""
+    same = (configurations[list(others.index)] == others).all(axis=1)
+    return configurations[same] if same.any() else configurations
+
+
+def _fewest(model: Model, name: str, asked: pd.Series) -> int:
+    """Return the smallest value of a parameter that was measured with the labels that are asked for."""
+    ranges = model.training_.get("label_ranges", {})
+    lows = [its[str(asked[label])][name][0] for label, its in ranges.items() if name in its.get(str(asked[label]), {})]
+    return math.ceil(max([*lows, ends(model.space_.parameters[name])[0]]))
 
 
 def _outside(model: Model, table: pd.DataFrame, row: Mapping[str, Any]) -> str:

@@ -152,13 +152,13 @@ def percent(share: float, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> percent(0.0312), percent(0.97), percent(1.0)
-    ('3.1 %', '97 %', '100 %')
+    >>> percent(0.0312), percent(0.97), percent(1.0), percent(0.9746, 2)
+    ('3.1 %', '97 %', '100 %', '97 %')
     """
     if not math.isfinite(share):
         return compact(share)
-    rounded = round(100 * share, 1)
-    return f"{compact(rounded, digits)} %"
+    places = min(1, digits - len(str(int(100 * abs(share)))))  # rounded once: 97.46 is 97, not 97.5 and then 98
+    return f"{compact(round(100 * share, places), digits)} %"
 
 
 def ranks_text(count: int) -> str:
