@@ -202,3 +202,13 @@ def test_nodes_that_gpus_need_go(tmp_path: Path) -> None:
     found = scan(path)
     assert found.runs[""].parameters == ["GPUs"]
     assert any("nodes is GPUs / 4, rounded up in all runs" in note for note in found.notes)
+
+
+def test_nodes_of_partitions_with_nodes_of_their_own_are_told_by_the_cores() -> None:
+    table: dict[str, list[Any]] = {
+        "cores": [36, 72, 144, 128, 256], "nodes": [1, 2, 4, 1, 2], "partition": ["sky", "sky", "sky", "rome", "rome"],
+    }  # fmt: skip
+    names, notes = kept(table)
+    assert names == ["cores", "partition"]
+    assert "nodes is cores / 128 (rome) and cores / 36 (sky) in all runs" in notes
+    assert kept(table | {"nodes": [1, 2, 2, 1, 2]})[0] == ["cores", "nodes", "partition"]

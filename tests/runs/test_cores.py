@@ -62,6 +62,15 @@ def test_cores_beside_nodes_are_of_all_nodes_if_each_node_has_as_many() -> None:
         find_cores(both, measured=pd.DataFrame({"nodes": nodes, "cores": [48, 48, 192]}))
 
 
+def test_cores_beside_nodes_of_several_sizes_are_of_all_nodes_if_each_size_stands_on_several() -> None:
+    both = space(nodes=(1, 4), cores=(36, 512))
+    told = pd.DataFrame({"nodes": [1, 2, 4, 1, 2, 4], "cores": [36, 72, 144, 128, 256, 512]})
+    assert find_cores(both, measured=told).text == "cores"
+    grid = pd.DataFrame({"nodes": [1, 1, 1, 2, 2, 2], "cores": [16, 32, 64, 16, 32, 64]})
+    with pytest.raises(InputError, match="nodes \\* cores"):
+        find_cores(both, measured=grid)
+
+
 def test_an_expression_says_it_and_must_name_parameters() -> None:
     found = find_cores(space(nodes=(1, 8), ppn=(1, 48)), "nodes * ppn")
     assert found.of({"nodes": [1, 2], "ppn": [24, 48]}, 2).tolist() == [24, 96]

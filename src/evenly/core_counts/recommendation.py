@@ -518,7 +518,7 @@ def _fewest(model: Model, name: str, asked: pd.Series) -> int:
     """Return the smallest value of a parameter that was measured with the labels that are asked for."""
     ranges = model.training_.get("label_ranges", {})
     lows = [its[str(asked[label])][name][0] for label, its in ranges.items() if name in its.get(str(asked[label]), {})]
-    return math.ceil(max([*lows, ends(model.space_.parameters[name])[0]]))
+    return math.ceil(max([*map(float, lows), ends(model.space_.parameters[name])[0]]))
 
 
 def _outside(model: Model, table: pd.DataFrame, row: Mapping[str, Any]) -> str:

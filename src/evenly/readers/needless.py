@@ -125,6 +125,9 @@ def _counts_of_counts(table: pd.DataFrame) -> dict[str, str]:
             if other not in found and len(ratios) == 1 and np.isfinite(ratios).all():
                 found[str(name)] = _multiple(str(other), 1 / ratios[0])
                 break
+            if other not in found and (of_labels := _multiple_by_label(table, str(other), str(name))):
+                found[str(name)] = of_labels
+                break
     for name in counts:
         kind = kind_of(str(name))
         if kind not in ("nodes", "ranks") or name in found:
@@ -132,6 +135,19 @@ def _counts_of_counts(table: pd.DataFrame) -> dict[str, str]:
         if why := _quotient(table, str(name)) or (_full_nodes(table, str(name)) if kind == "nodes" else ""):
             found[str(name)] = why
     return found
+
+
+def _multiple_by_label(table: pd.DataFrame, count: str, nodes: str) -> str:
+    """Return which part of a count the nodes are with each label, as with each partition; "" if one doesn't tell it."""
+    if kind_of(nodes) != "nodes":
+        return ""
+    ratios = table[count] / table[nodes]
+    for label in (name for name in table.columns if table[name].dtype == object):
+        groups = table[nodes].groupby([table[label], ratios])
+        if ratios.groupby(table[label]).nunique().max() == 1 and groups.nunique().min() > 1:
+            each = ratios.groupby(table[label]).first()
+            return " and ".join(f"{_multiple(count, 1 / ratio)} ({text})" for text, ratio in each.items())
+    return ""
 
 
 def _multiple(name: str, factor: float) -> str:

@@ -278,10 +278,14 @@ def _is_one(kind: Parameter) -> bool:
 
 
 def _of_all(measured: pd.DataFrame | None, cores: str, nodes: str) -> bool:
-    """Tell whether measured cores are those of all nodes: always the same whole number per node on several nodes."""
+    """Tell whether measured cores are those of all nodes: whole numbers per node, each on several numbers of nodes.
+
+    There may be several, as where partitions have nodes of their own. Of cores per node, the most cores on the fewest
+    nodes would be a number per node that stands alone.
+    """
     if "total" in cores.lower():
         return True
     if measured is None or measured[nodes].nunique() < 2:
         return False
-    ratio = measured[cores].to_numpy(dtype=np.float64) / measured[nodes].to_numpy(dtype=np.float64)
-    return bool(np.all(ratio == ratio[0]) and ratio[0] >= 1 and ratio[0] == round(ratio[0]))
+    ratio = measured[cores] / measured[nodes]
+    return bool((ratio >= 1).all() and (ratio % 1 == 0).all() and measured[nodes].groupby(ratio).nunique().min() > 1)

@@ -24,6 +24,7 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
               "nombredenoeuds"),
     "ranks": (
         "mpi", "ranks", "nranks", "numranks", "mpiranks", "numberofranks", "np", "nproc", "nprocs", "procs", "numprocs",
+        "numproc",
         "mpiprocs", "mpinp", "processes", "nprocesses", "numprocesses",
         "numberofprocesses", "mpiprocesses",
         "processors", "nprocessors", "numprocessors", "numberofprocessors", "tasks", "ntasks", "mpitasks", "numtasks",
@@ -64,6 +65,8 @@ _OF_EACH_RANK = re.compile(
     r"(open)?mp.*threads|((open)?mp)?(threads?|cores|cpus|hilos|kerne|coeurs|nucleos).*"
     r"(ranks?|tasks?|procs?|process(es|us|o)?|prozess|proceso)"
 )
+#: ``MPI processes (np)``
+_NAMED_TWICE = re.compile(r"(?P<name>[^(\[]*\w)\s*[(\[](?P<short>[A-Za-z_]+)[)\]]")
 _NUMBER_OF = re.compile(r"^(?:number|num|no|nr|nb|n)?(?:of)?(?:total|overall)?")
 #: A factor in a name: ``cores [10^3]``, ``cores (k)``, ``cores x100``, ``cores [thousands]``.
 _FACTOR = re.compile(
@@ -116,11 +119,15 @@ def kind_of(name: str) -> str:
     ['cores', 'ranks', 'per node', 'per rank', '']
     >>> kind_of("cores [10^3]"), kind_of("Num MPI ranks"), kind_of("total number")
     ('', 'ranks', '')
-    >>> kind_of("# nodes (128 cores each)")
-    'nodes'
+    >>> kind_of("# nodes (128 cores each)"), kind_of("Machines (num_machines)"), kind_of("nodes (np)")
+    ('nodes', 'nodes', '')
     """
     if factor_of(name) != 1:
         return ""
+    if (named_twice := _NAMED_TWICE.fullmatch(name)) is not None:
+        one, other = map(kind_of, named_twice.groups())
+        if one and one == other:
+            return one
     plain = letters(_WHAT_EACH_HAS.sub("", name))
     bare = _NUMBER_OF.sub("", plain)  # Num MPI ranks, total ranks
     return _KIND_OF.get(plain) or _KIND_OF.get(bare) or ("per rank" if _OF_EACH_RANK.fullmatch(plain) else "")

@@ -31,8 +31,8 @@ def test_the_recommended_count_the_knee_and_the_runner_up(evenly: Evenly, scalin
     shown = evenly("predict", scaling, *LAW, "--cores", "1..256", "--steps", "3600", "--budget", "12.2")
     assert shown.code == 0, shown.err
     # 3600 steps take 4 p^0.4 core-hours.
-    within = "recommended: 16 cores, the fastest run within the budget if the prediction holds, since its upper bound is above"
-    assert f"{within} the budget: 16 cores take 0.758 h" in shown.out
+    within = "recommended: 16 cores, the fastest run within the budget if the prediction holds, since its upper bound"
+    assert f"{within} is above the budget: 16 cores take 0.758 h" in shown.out
     assert "runner-up: 12 cores are 1.19 times as long for 0.89 times the core-hours" in shown.out
     assert "* outside the range learned on" in shown.out
     told = evenly(

@@ -423,3 +423,26 @@ def test_the_time_of_simulated_days_needs_no_option(tmp_path: Path, name: str) -
     assert found.runs[""].values.tolist() == [seconds / (5 if "5" in name else 1) for seconds in (24, 13, 7)]
     assert "time (s/day)" in [column.name for column in found.columns] or "of a simulated day" in found.notes[0]
     assert "assumed" not in found.notes[0]
+
+
+ENDS = [("11:17:01", "11:19:01", 36), ("12:00:00", "12:01:05", 72), ("13:00:00", "13:00:35", 144)]
+
+
+@pytest.mark.parametrize(("factor", "name"), [(36, "WallTime(sec)"), (1000, "time")])
+def test_a_time_longer_than_from_start_to_end_is_none_of_a_run(tmp_path: Path, factor: int, name: str) -> None:
+    took = (120 * factor, 65 * factor, 35 * factor)
+    rows = [f"{n},{t},2026-01-09 {one},2026-01-09 {two}" for (one, two, n), t in zip(ENDS, took, strict=True)]
+    found = _read(tmp_path, "\n".join([f"cores,{name},start,end", *rows]))
+    assert found.runs[""].values.tolist() == [120, 65, 35]
+    assert f"the time is that from 'start' to 'end': {name!r} is longer" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("took", [(100, 50, 20), (121, 66, 36)])
+def test_a_time_within_start_and_end_is_that_of_the_run(tmp_path: Path, took: tuple[int, ...]) -> None:
+    rows = [f"{n},{t},2026-01-09 {one},2026-01-09 {two}" for (one, two, n), t in zip(ENDS, took, strict=True)]
+    assert _read(tmp_path, "\n".join(["cores,time_s,start,end", *rows])).runs[""].values.tolist() == list(took)
+
+
+def test_days_of_start_and_end_tell_nothing_of_a_time(tmp_path: Path) -> None:
+    rows = ["8,100,2026-01-09,2026-01-09", "16,50,2026-01-09,2026-01-09", "32,25,2026-01-10,2026-01-10"]
+    assert _read(tmp_path, "\n".join(["cores,time_s,start,end", *rows])).runs[""].values.tolist() == [100, 50, 25]

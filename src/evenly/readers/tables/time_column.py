@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.errors import ReadError, option_text
+from evenly.errors import InputError, ReadError, option_text
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed
 from evenly.readers.tables.chsy import TIME_NAME, is_chsy, seconds_by_chsy
-from evenly.readers.tables.clock_times import between, in_parts, start_and_end
+from evenly.readers.tables.clock_times import Between, between, in_parts, start_and_end
 from evenly.readers.tables.dotted_clocks import read_as_clock, refuse_dotted_clock
 from evenly.readers.tables.per_work import exception_in_text, several_works, sum_in_text, time_of_work, work_in_text
 from evenly.readers.tables.ratios import ratio_of_times, refuse_ratio
@@ -25,7 +25,7 @@ from evenly.readers.tables.unit_row import units_in_text
 from evenly.readers.tables.values import Values
 from evenly.runs.count_names import kind_of
 from evenly.runs.durations import TWO_FIELDS
-from evenly.runs.units import SECONDS_PER, base_unit
+from evenly.runs.units import SECONDS_PER, SECONDS_PER_DAY, base_unit
 
 __all__ = ["TimeColumn", "find_time", "statistics_beside"]
 
@@ -48,6 +48,8 @@ _CLOCKS = frozenset({"wall", "walltime", "wallclock", "elapsed", "total", "real"
 #: Names of the whole of several parts. It is a time if its ranks, among the runs, are like those of a part.
 _WHOLES = frozenset({"total", "totale", "overall", "whole", "sum", "all", "gesamt", "summe", "insgesamt", "totals"})
 _ALIKE = 0.8
+#: A time is longer than that from start to end if it is by this factor and a minute: ends may be told to the minute.
+_LONGER, _MINUTE = 1.1, 60.0
 #: Words of the time of all cores together.
 _SUMMED_UP = frozenset({
     "aggregate", "aggregated", "summed", "cumulative", "accumulated", "kumuliert", "kumulierte", "cumulé", "cumulée",
@@ -362,6 +364,8 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
     if len(found) == 1:
         found += _wholes_beside(values, found[0], free)
     if len(found) == 1:
+        if (span := _shorter_span(values, found[0])) is not None:
+            return _spanned(values, span, f": {found[0]!r} is longer, as times of all cores together are")
         return found[0], "its name", None
     if not found:
         by_name = {c.lower(): c for c in free}
@@ -372,10 +376,7 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         if len(durations) == 1:
             return durations[0], "its values are durations", None
         if (span := between({c: values.texts(c) for c in ends})) is not None:
-            column = _add(values, f"{span.end} - {span.start} [s]", span.seconds)
-            why = f"the time from {span.start!r} to {span.end!r}"
-            said = f"the time is that from {span.start!r} to {span.end!r}{f' ({span.said})' if span.said else ''}"
-            return column, why, _Made((span.start, span.end), said)
+            return _spanned(values, span, f" ({span.said})" if span.said else "")
         costs = [] if durations else [c for c in free if is_chsy(c)]
         if len(costs) == 1:
             _refuse_rate_of_another(values, costs[0], free)
@@ -415,6 +416,32 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         values.path,
         f"{why}: pass time= (--time) with one of the columns {shown}, and unit= (--unit) if it isn't in seconds{wide}",
     )
+
+
+def _spanned(values: Values, span: Between, more: str) -> tuple[str, str, _Made]:
+    """Return the time from the start to the end of each run, and why."""
+    column = _add(values, f"{span.end} - {span.start} [s]", span.seconds)
+    why = f"the time from {span.start!r} to {span.end!r}"
+    return column, why, _Made((span.start, span.end), f"the time is that from {span.start!r} to {span.end!r}{more}")
+
+
+def _shorter_span(values: Values, column: str) -> Between | None:
+    """Return the time from start to end if those of a column are mostly longer, so that none is a run's; else None.
+
+    Dates that may be read in two ways, and days without a time of day, prove nothing.
+    """
+    unit = words.unit_of_time(column) or values.unit_of_time(column) or "s"
+    if unit not in SECONDS_PER or not (values.is_numeric(column) or values.are_durations(column)):
+        return None
+    try:
+        span = between({c: values.texts(c) for c in start_and_end(map(str, values.cells.columns)) or ()})
+    except InputError:
+        return None
+    known = np.isfinite(span.seconds) if span is not None else np.array([], dtype=np.bool_)
+    if span is None or not known.any() or (span.seconds[known] % SECONDS_PER_DAY == 0).all():
+        return None
+    is_longer = values.seconds(column, unit)[known] > _LONGER * span.seconds[known] + _MINUTE
+    return span if np.mean(is_longer) > 0.5 else None
 
 
 def _wholes_beside(values: Values, column: str, free: Sequence[str]) -> list[str]:
