@@ -92,7 +92,11 @@ def dates(texts: pd.Series[str]) -> Floats:
     if wrong.any():
         first = int(np.flatnonzero(wrong)[0])
         row = texts.index[int(np.argmax(codes == first))]
-        raise ValueError(f"a date such as 2024-06-24T12:33:26 was expected, but got {known[first]!r}", row)
+        reason = (
+            f"a date such as 2024-06-24T12:33:26 was expected, but got {known[first]!r}: if another program wrote it "
+            "so, read the file as a table, with --format table"
+        )
+        raise ValueError(reason, row)
     seconds = (found - pd.Timestamp(0)).dt.total_seconds().to_numpy(dtype=np.float64)
     return np.append(seconds, np.nan)[codes]
 

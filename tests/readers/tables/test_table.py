@@ -282,13 +282,21 @@ def test_bookkeeping_columns(tmp_path: Path) -> None:
         TableReader().read(write(tmp_path, content.replace("n1", "n2").replace("j1,1,", "j1,one,")))
 
 
-def test_several_machines_are_noted_and_can_be_told_apart(tmp_path: Path) -> None:
+def test_several_machines_are_asked_about_and_can_be_told_apart(tmp_path: Path) -> None:
     path = write(tmp_path, "machine,cores,seconds\na,4,2\nb,4,9\n")
-    reader = TableReader()
-    runs = reader.read(path)[""]
-    assert runs.parameters == ["cores"]
-    assert "runs of several machines (a, b) are read together: choose one with where= (--where)" in reader.notes
+    with pytest.raises(ReadError, match=r"several machines \(a, b\): .*--where 'machine == .*--parameters"):
+        TableReader().read(path)
     assert read_one(path, where="machine == 'b'").values.tolist() == [9.0]
+    assert read_one(path, parameters=["machine", "cores"]).parameters == ["machine_", "cores"]
+    reader = TableReader(parameters=["cores"])
+    assert reader.read(path)[""].parameters == ["cores"]
+    assert "runs of several machines (a, b) are read together: choose one with where= (--where)" in reader.notes
+
+
+def test_nodes_of_one_machine_are_noted(tmp_path: Path) -> None:
+    reader = TableReader()
+    assert len(reader.read(write(tmp_path, "host,cores,seconds\nn01,4,2\nn02,4,9\n"))[""]) == 2
+    assert "runs of several machines (n01, n02) are read together: choose one with where= (--where)" in reader.notes
 
 
 def test_a_status_of_another_meaning_is_a_choice_of_rows(tmp_path: Path) -> None:

@@ -203,13 +203,15 @@ def quantile(values: Floats, stopped: Flags, probability: float) -> float:
     -------
     float
         Infinite if more values than the probability allows are bounds of unknown size. If there are too few values for
-        the probability, the largest is multiplied by a ratio of quantiles of the normal distribution.
+        the probability, the largest that is no bound is multiplied by a ratio of quantiles of the normal distribution.
 
     Examples
     --------
     >>> values = np.arange(1.0, 20.0)
     >>> quantile(values, values > 19, 0.95), quantile(values, values > 17, 0.95), quantile(values, values > 17, 0.8)
     (19.0, inf, 16.0)
+    >>> round(quantile(np.arange(1.0, 31.0), np.arange(1, 31) > 29, 0.95), 1)  # one of 30 was stopped
+    31.4
     """
     n = len(values)
     order = np.lexsort((stopped, values))  # a run that ended goes before one that was stopped then
@@ -219,8 +221,9 @@ def quantile(values: Floats, stopped: Flags, probability: float) -> float:
     enough = np.flatnonzero(ends & (below * n / (n + 1) >= probability - 1e-9))
     if len(enough):
         return float(values[order[enough[0]]])
-    if not ends[-1]:
+    if stopped.mean() > 1 - probability:
         return math.inf
-    largest = float(values[order[-1]])
-    ratio = NormalDist().inv_cdf(probability) / NormalDist().inv_cdf(max(n / (n + 1), 0.75))
+    last = int(np.flatnonzero(ends)[-1])
+    largest = float(values[order[last]])
+    ratio = NormalDist().inv_cdf(probability) / NormalDist().inv_cdf(max(below[last] * n / (n + 1), 0.75))
     return largest * max(ratio, 1.0) if largest > 0 else largest

@@ -63,8 +63,8 @@ _DATES: dict[str, frozenset[str]] = {
     }),
     "end": frozenset({
         *map(letters, ENDS), "endedat", "endedon", "completed", "completedon", "beendet", "beendetam", "geendet",
-        "enddatum", "termine", "terminele", "datefin", "datedefin", "heurefin", "heuredefin", "finalizado",
-        "terminado", "horafin", "horadefin", "fechafin", "fechadefin", "finito", "terminato", "datafine", "orafine",
+        "enddatum", "fertig", "fertigam", "termine", "terminele", "datefin", "datedefin", "heurefin", "heuredefin",
+        "finalizado", "terminado", "horafin", "horadefin", "fechafin", "fechadefin", "finito", "terminato", "datafine", "orafine",
         "einde", "koniec", "bis", "until", "to",
     }),
 }  # fmt: skip

@@ -6,6 +6,8 @@ as from its start to its end. Where several units fit, evenly asks.
 
 from __future__ import annotations
 
+import shlex
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -47,7 +49,14 @@ def taken(values: Values, free: list[str], dates: Dates) -> tuple[Floats, str, s
     """
     between = dates.between
     if between is None or values.options.time is not None:
-        found = find_time(values, free)
+        try:
+            found = find_time(values, free)
+        except ReadError as error:
+            if len(dates.open) < 2 or values.options.time is not None:
+                raise
+            *_, start, end = dates.open
+            typed = f"-O start={shlex.quote(start)} -O end={shlex.quote(end)}"
+            raise ReadError(values.path, f"{error.reason}; or name the dates between which jobs ran: {typed}") from None
         return values.seconds(found.name, found.unit), found.name, "; ".join(found.notes)
     span = f"{dates.columns['start']!r} to {dates.columns['end']!r}"
     candidates = [one.column for one in words.time_candidates(c for c in free if not is_limit(c))]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -308,12 +309,24 @@ class Interpretation:
             self.notes.append(
                 f"{found['step']!r} numbers the steps of a run (if it was varied: name it in parameters=, --parameters)"
             )
-        if "machine" in found and self.cells[found["machine"]].nunique() > 1:
-            several = ", ".join(map(str, pd.unique(self.cells[found["machine"]])))
-            self.notes.append(
-                f"runs of several machines ({several}) are read together: choose one with where= (--where)"
-            )
+        if "machine" in found:
+            self._check_machines(found["machine"])
         return found
+
+    def _check_machines(self, column: str) -> None:
+        """Ask about runs of several machines, unless the user names the parameters; names that count are of nodes."""
+        names = [str(name) for name in pd.unique(self.cells[column])]
+        if len(names) < 2:
+            return
+        several, chosen = ", ".join(names), f"{quoted(column)} == {json.dumps(names[0], ensure_ascii=False)}"
+        if not self.options.parameters and len({re.sub(r"\d+", "", name) for name in names}) > 1:
+            raise ReadError(
+                self.path,
+                f"the runs are of several machines ({several}): choose one with where= "
+                f"({self.options.with_where(chosen)}); or name the parameters with parameters= (--parameters), with "
+                f"{column!r} to learn what the machine does, or without it if all are alike",
+            )
+        self.notes.append(f"runs of several machines ({several}) are read together: choose one with where= (--where)")
 
     def _time(self) -> tuple[str, str]:
         """Return the column of the time and its unit."""

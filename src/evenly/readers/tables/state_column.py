@@ -13,7 +13,16 @@ from evenly.errors import ReadError
 from evenly.readers.tables.columns import unit_of_time
 from evenly.readers.tables.repetitions import are_whole
 from evenly.readers.tables.roles import bounds_time, words_of
-from evenly.readers.tables.states import STATE_NAMES, State, counted, must_be_states, name_key, state_of, states
+from evenly.readers.tables.states import (
+    EXIT_NAMES,
+    STATE_NAMES,
+    State,
+    counted,
+    must_be_states,
+    name_key,
+    state_of,
+    states,
+)
 from evenly.readers.tables.values import Values
 from evenly.runs.units import SECONDS_PER
 from evenly.space.expressions import quoted
@@ -93,14 +102,22 @@ def find_states(values: Values, given: str | None, skip: Collection[str | None])
         return None
     # A scheduler's words tell more than an exit code.
     name, status = next((one for one in found if name_key(one[0]) in STATE_NAMES), found[0])
+    tellers = [name] * len(status)
+    if given is None and values.is_numeric(name):  # of several codes, each one may tell of a failure, as SGE's two do
+        for other, told in found:
+            is_more = [its != "ok" and own == "ok" for own, its in zip(status, told, strict=True)]
+            status = [its if more else own for own, its, more in zip(status, told, is_more, strict=True)]
+            tellers = [other if more else teller for teller, more in zip(tellers, is_more, strict=True)]
     notes = []
     for state, said in _SAID.items():
-        words = [cell for cell, its in zip(values.cells[name], status, strict=True) if its == state]
-        if words:
-            notes.append(f"{said}: {counted(words)} ({name!r})")
+        for teller in dict.fromkeys(tellers):
+            rows = [at for at, its in enumerate(status) if its == state and tellers[at] == teller]
+            if rows:
+                notes.append(f"{said}: {counted(values.cells[teller].iloc[rows])} ({teller!r})")
     if set(status) <= {"running", "lost"}:
         raise ReadError(values.path, f"no job in this table came to its end: {counted(values.cells[name])}")
-    others = tuple(column for column, _ in found if column != name)
+    codes = [str(column) for column in values.cells.columns if name_key(str(column)) in EXIT_NAMES]
+    others = tuple(column for column in dict.fromkeys([*(one for one, _ in found), *codes]) if column != name)
     return StateColumn(name, np.array(status, dtype=object), tuple(notes), others)
 
 

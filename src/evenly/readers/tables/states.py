@@ -11,7 +11,17 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-__all__ = ["STATE_NAMES", "State", "counted", "is_state_word", "must_be_states", "name_key", "state_of", "states"]
+__all__ = [
+    "EXIT_NAMES",
+    "STATE_NAMES",
+    "State",
+    "counted",
+    "is_state_word",
+    "must_be_states",
+    "name_key",
+    "state_of",
+    "states",
+]
 
 State = Literal["ok", "failed", "timed out", "running", "lost"]
 
@@ -82,7 +92,7 @@ _PERHAPS_STATES = frozenset({
 _STATES_IN_OTHER_WORDS = frozenset({
     "statut", "estado", "stato", "zustand", "état", "stan", "статус", "состояние", "durum", "状態", "状态", "toestand",
 })  # fmt: skip
-_EXIT_NAMES = frozenset({
+EXIT_NAMES = frozenset({
     "exit", "exit_code", "exitcode", "exit_status", "exitstatus", "rc", "ret", "retcode", "ret_code", "returncode",
     "return_code", "error_code", "errorcode", "derived_exit_code", "derivedexitcode", "failed", "crashed",
     "fehler", "erreur", "échec",
@@ -98,7 +108,8 @@ _TRUTH = {
     **dict.fromkeys(("1", "true", "yes", "y", "ja", "j", "oui", "o", "✓", "✔", "wahr", "vrai"), True),
     **dict.fromkeys(("0", "false", "no", "n", "nein", "non", "✗", "✘", "falsch", "faux"), False),
 }
-_EXIT = re.compile(r"\d{1,3}(:\d{1,3})?")
+#: The last is that of a wait, 256 times the code.
+_EXIT = re.compile(r"\d{1,3}(:\d{1,3})?|\d{4,5}")
 
 
 def name_key(column: str) -> str:
@@ -205,7 +216,7 @@ def states(column: str, cells: Sequence[str]) -> list[State] | str | None:
     distinct = {_plain(cell) for cell in cells}
     if distinct <= {*_TRUTH, ""} and distinct != {""}:
         return _by_truth(column, key, cells)
-    if key in _EXIT_NAMES and all(_EXIT.fullmatch(cell) for cell in cells):
+    if key in EXIT_NAMES and all(_EXIT.fullmatch(cell) for cell in cells):
         return ["ok" if set(cell) <= {"0", ":"} else "failed" for cell in cells]
     if key in STATE_NAMES and "f" in distinct and not distinct & _SLURM_ONLY:
         return f"'F' in {column!r} may be Slurm's FAILED or PBS's finished"
@@ -216,7 +227,7 @@ def states(column: str, cells: Sequence[str]) -> list[State] | str | None:
 
 def _by_truth(column: str, key: str, cells: Iterable[str]) -> list[State] | str | None:
     good: tuple[State, State] | None = None  # what false and true mean
-    if key in _EXIT_NAMES:
+    if key in EXIT_NAMES:
         good = ("ok", "failed")
     elif key in _SUCCESS_NAMES:
         good = ("failed", "ok")

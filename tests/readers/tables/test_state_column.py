@@ -1,0 +1,51 @@
+"""Columns that tell what became of runs: a scheduler's words, or codes of which each may tell of a failure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evenly.readers.tables.options import TableOptions
+from evenly.readers.tables.state_column import find_states
+from evenly.readers.tables.values import Values
+
+
+def _values(**columns: list[str]) -> Values:
+    cells = pd.DataFrame(columns, dtype=object)
+    return Values(TableOptions(), Path("a.csv"), cells, np.arange(2, 2 + len(cells)))
+
+
+@pytest.mark.parametrize("order", [("failed", "exit_status"), ("exit_status", "failed")])
+def test_of_two_codes_each_tells_of_failures(order: tuple[str, str]) -> None:
+    codes = {"failed": ["0", "0", "100"], "exit_status": ["0", "137", "0"]}
+    found = find_states(_values(cores=["8", "16", "32"], **{name: codes[name] for name in order}), None, ())
+    assert found is not None
+    assert found.status.tolist() == ["ok", "failed", "failed"]
+    assert {note.rpartition(": ")[2] for note in found.notes} == {"1 × 137 ('exit_status')", "1 × 100 ('failed')"}
+
+
+def test_a_schedulers_words_tell_more_than_a_code() -> None:
+    found = find_states(_values(State=["COMPLETED", "FAILED"], ExitCode=["1", "1"]), None, ())
+    assert found is not None
+    assert (found.name, found.status.tolist()) == ("State", ["ok", "failed"])
+
+
+def test_a_column_that_is_named_is_the_only_one() -> None:
+    found = find_states(_values(failed=["0", "0"], exit_status=["0", "137"]), "failed", ())
+    assert found is not None
+    assert found.status.tolist() == ["ok", "ok"]
+
+
+def test_a_code_beside_a_schedulers_words_is_no_parameter_whatever_it_holds() -> None:
+    found = find_states(_values(STAT=["DONE", "EXIT"], EXIT_CODE=["-", "137"]), None, ())
+    assert found is not None
+    assert found.others == ("EXIT_CODE",)
+
+
+def test_a_code_may_be_that_of_a_wait() -> None:
+    found = find_states(_values(ExitCode=["0", "256", "32512"]), None, ())
+    assert found is not None
+    assert found.status.tolist() == ["ok", "failed", "failed"]
