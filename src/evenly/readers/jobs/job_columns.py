@@ -64,8 +64,8 @@ _DATES: dict[str, frozenset[str]] = {
     "end": frozenset({
         *map(letters, ENDS), "endedat", "endedon", "completed", "completedon", "beendet", "beendetam", "geendet",
         "enddatum", "fertig", "fertigam", "termine", "terminele", "datefin", "datedefin", "heurefin", "heuredefin",
-        "finalizado", "terminado", "horafin", "horadefin", "fechafin", "fechadefin", "finito", "terminato", "datafine", "orafine",
-        "einde", "koniec", "bis", "until", "to",
+        "finalizado", "terminado", "horafin", "horadefin", "fechafin", "fechadefin", "finito", "terminato", "datafine",
+        "orafine", "einde", "koniec", "bis", "until", "to",
     }),
 }  # fmt: skip
 #: The dates of a job, in their order.

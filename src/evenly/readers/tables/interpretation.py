@@ -314,12 +314,13 @@ class Interpretation:
         return found
 
     def _check_machines(self, column: str) -> None:
-        """Ask about runs of several machines, unless the user names the parameters; names that count are of nodes."""
+        """Ask about runs of several machines, unless parameters are named; hosts may be nodes of one machine."""
         names = [str(name) for name in pd.unique(self.cells[column])]
         if len(names) < 2:
             return
         several, chosen = ", ".join(names), f"{quoted(column)} == {json.dumps(names[0], ensure_ascii=False)}"
-        if not self.options.parameters and len({re.sub(r"\d+", "", name) for name in names}) > 1:
+        are_nodes = "host" in column.lower() or len({re.sub(r"\d+", "", name) for name in names}) == 1
+        if not (self.options.parameters or are_nodes):
             raise ReadError(
                 self.path,
                 f"the runs are of several machines ({several}): choose one with where= "
