@@ -10,7 +10,9 @@ import pytest
 
 from evenly.campaign.listing import table_of
 from evenly.campaign.record import Record
+from evenly.errors import InputError
 from evenly.readers import scan
+from evenly.runs.runs import Runs
 
 
 def _quantities(seconds: float, number: int) -> dict[str, float]:
@@ -58,3 +60,26 @@ def test_a_parameter_of_one_value_is_a_constant(tmp_path: Path) -> None:
     pd.read_csv(path).assign(name="one").to_csv(path, index=False)
     (runs,) = scan(path).runs.values()
     assert runs.parameters == ["ranks"]
+
+
+def _stored(folder: Path) -> Path:
+    table = pd.DataFrame(
+        {"cores": [1, 2, 4], "mesh": ["a", "a", "b"], "seconds": [8.0, 4, 2], "cpu_seconds": [9.0, 5, 3]}
+    )
+    Runs.from_frame(table, ["cores", "mesh"], quantities={"cpu_seconds": "s"}).save(folder / "study.runs.csv")
+    return folder / "study.runs.csv"
+
+
+def test_what_the_user_chooses_of_stored_runs_acts(tmp_path: Path) -> None:
+    runs = scan(_stored(tmp_path), where="cores < 4", parameters=["cores"], time="cpu_seconds").runs[""]
+    assert (runs.parameters, runs.values.tolist()) == (["cores"], [9.0, 5.0])
+    assert runs.space.parameters["cores"] == Runs.from_frame(runs.to_frame(), ["cores"]).space.parameters["cores"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"where": "bogus == 3"}, {"where": "cores > 9"}, {"parameters": ["bogus"]}, {"unit": "ms"}, {"time": "mesh"}],
+)
+def test_what_stored_runs_have_no_use_for_is_refused(tmp_path: Path, options: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        scan(_stored(tmp_path), **options)

@@ -1,12 +1,18 @@
-"""Tables that ``evenly runs list --save`` wrote: the order of their columns tells which are the parameters."""
+"""Tables that evenly wrote: what the user chooses of stored runs, and the columns of ``evenly runs list --save``."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-__all__ = ["OWN", "OwnList", "own_list"]
+from evenly.errors import ReadError
+from evenly.readers.tables.options import TableOptions
+from evenly.readers.tables.roles import only
+from evenly.runs.runs import Runs
+
+__all__ = ["OWN", "OwnList", "chosen", "own_list"]
 
 #: Why a column of such a table is a parameter, or none.
 OWN = "evenly's own list of runs says so"
@@ -50,3 +56,37 @@ def own_list(columns: Sequence[str]) -> OwnList | None:
 def _place(names: Sequence[str], those: tuple[str, ...]) -> int | None:
     """Return where these names follow each other for the last time."""
     return next((at for at in range(len(names), -1, -1) if tuple(names[at : at + len(those)]) == those), None)
+
+
+def chosen(runs: Runs, options: TableOptions, path: Path) -> Runs:
+    """Return the rows, parameters and response that the user chose of stored runs, which say themselves what they are.
+
+    Raises
+    ------
+    ReadError
+        If no row is left, a parameter isn't there, or another option was given.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"cores": [1, 2, 4], "mesh": ["a", "a", "b"], "seconds": [8.0, 4.0, 2.0]})
+    >>> runs = Runs.from_frame(table, ["cores", "mesh"])
+    >>> kept = chosen(runs, TableOptions(where="cores < 4", parameters=("cores",)), Path("a.runs.csv"))
+    >>> len(kept), kept.space.parameters
+    (2, {'cores': Integer(low=1, high=2, scale='log', step=1, unit='')})
+    """
+    if replace(options, where=None, parameters=(), time=None) != TableOptions():
+        raise ReadError(
+            path,
+            "evenly wrote these runs, which say themselves what they are: of the options of a table, only where= "
+            "(--where), parameters= (--parameters) and time= (--time) act on them",
+        )
+    if options.where is not None:
+        runs = runs.where(options.where)
+        if not len(runs):
+            raise ReadError(path, f"no row satisfies where= (--where) {options.where!r}")
+        others = {name: unit for name, unit in runs.quantities.items() if name != "seconds"}
+        runs = Runs.from_frame(runs.to_frame(), runs.parameters, quantities=others, response=runs.response)
+    if missing := [name for name in options.parameters if name not in runs.parameters]:
+        raise ReadError(path, f"{missing[0]!r} is no parameter of these runs: they have {', '.join(runs.parameters)}")
+    return only(runs.learning(options.time or runs.response), options.parameters or runs.parameters)

@@ -35,6 +35,7 @@ from evenly.readers.tables.excel import sheets_with_tables
 from evenly.readers.tables.interpretation import Interpretation
 from evenly.readers.tables.number_texts import Decimal
 from evenly.readers.tables.options import TableOptions
+from evenly.readers.tables.own_list import chosen
 from evenly.readers.tables.per_work import time_of_work
 from evenly.readers.tables.roles import Column
 from evenly.readers.tables.side_by_side import stacked, stacked_by
@@ -151,7 +152,7 @@ class TableReader(Reader):
                 return self._each_table(path)
             cells = read_cells(path, self._options.sheet, self._options.table)
             if isinstance(cells, Runs):
-                return {"": cells}
+                return {"": chosen(cells, self._options, path)}
             runs = self._interpret(path, cells)
             self.notes += cells.notes
             self.skipped = list(cells.skipped)
