@@ -236,4 +236,4 @@ def test_few_jobs_are_killed_little_more_than_asked_and_it_is_said() -> None:
     killed = [{one.name: one.killed for one in one.outcomes}["evenly, least unused time"] for one in found]
     assert np.mean(killed) < 0.075
     worst = found[int(np.argmax(killed))]
-    assert "in so few, it killed more than the 5 % that may be" in str(limits_table(worst).caption)
+    assert "evenly killed more than the 5 % that may be" in str(limits_table(worst).caption)

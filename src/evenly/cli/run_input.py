@@ -459,6 +459,6 @@ def _tell_first_answer(solver: str, runs: Runs, learning: Learning) -> None:
     errors = left_out_errors(law, runs)
     if errors is not None:
         note(
-            f"first answer{f' for {solver}' if solver else ''}: a law alone (log-quadratic) misses left-out runs by "
-            f"{percent(errors['MAPE'], 2)}; better methods are under way (--method log-quadratic stops here)"
+            f"trying better methods than a simple law{f' for {solver}' if solver else ''}: log-quadratic alone misses "
+            f"left-out runs by {percent(errors['MAPE'], 2)} (--method log-quadratic stops there)"
         )

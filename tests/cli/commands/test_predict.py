@@ -230,7 +230,7 @@ def test_open_values_are_asked_before_anything_is_learned(evenly: Evenly, nodes:
         shown = evenly("predict", nodes, *given)
         assert shown.code == 2
         assert "--at grid=8000" in shown.err
-        assert "first answer" not in shown.err
+        assert "trying better methods" not in shown.err
     wrong = evenly("predict", nodes, "--at", "gird=1000")
     assert "did you mean 'grid'?" in wrong.err
 

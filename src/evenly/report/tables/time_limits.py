@@ -29,13 +29,13 @@ def limits_table(replay: Replay) -> Table:
     first = f"; {replay.unjudged} had no earlier job to learn from" if replay.unjudged else ""
     own = max(one.killed for one in replay.outcomes if one.name.startswith("evenly"))
     more = (
-        f"; evenly learns with each job: in so few, it killed more than the {percent(replay.kill)} that may be"
+        f"; evenly killed more than the {percent(replay.kill)} that may be: it learns with each job, and these are few"
         if own > _MORE * replay.kill
         else ""
     )
     table = new_table(
         f"{replay.judged} jobs replayed, each limit from earlier jobs only",
-        "factors are chosen in hindsight, to kill as many jobs as the row of evenly that killed more"
+        "× factor: chosen afterwards, so that it kills as many jobs as evenly"
         f"{more}{stopped}{first}",
     )
     add_texts(table, "time limit")
