@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import get_args
@@ -170,7 +171,7 @@ def test_the_documented_study_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """With a stand-in for CICE; what is shown in docs/cice.md is taken from there."""
     document = (Path(__file__).parents[2] / "docs" / "cice.md").read_text(encoding="utf-8")
     for name, body in re.findall(r"^```(?:python|toml) (\S+)\n(.*?)^```$", document, re.DOTALL | re.MULTILINE):
-        (tmp_path / name).write_text(body, encoding="utf-8")
+        (tmp_path / name).write_text(body.replace("nprocs = [2]\n", "nprocs = [2, 4]\n"), encoding="utf-8")
     (tmp_path / "ice_in").write_text(ICE_IN, encoding="utf-8")
     (tmp_path / "cice").write_text(STAND_IN, encoding="utf-8")
     starter = tmp_path / "start"
@@ -185,3 +186,10 @@ def test_the_documented_study_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     dealt = {(row["status"], row["configuration"]["distribution_type"]) for row in found["history"]}
     assert {kind for status, kind in dealt if status == "failed"} <= {"rake"}
     assert found["best"]["distribution_type"] in {kind for status, kind in dealt if status == "ok"}
+    confirm = (tmp_path / "confirm.py").read_text(encoding="utf-8").replace('"rake"', '"sectcart"')
+    (tmp_path / "confirm.py").write_text(confirm, encoding="utf-8")
+    done = subprocess.run([sys.executable, "confirm.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    # By the stand-in, in seconds: 4 · (1 + 1 + 0.2) by default, for the winner 4 · (2 + 1.4), for one block 4 · (2.1 + 1.4).
+    assert re.findall(r"least ([\d.]+) s, median ([\d.]+) s of 8", done.stdout) == [
+        ("8.80", "8.80"), ("13.60", "13.60"), ("14.00", "14.00"),
+    ]  # fmt: skip

@@ -6,6 +6,7 @@ import dataclasses
 import math
 import re
 import shlex
+import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -451,9 +452,10 @@ def _tell_first_answer(solver: str, runs: Runs, learning: Learning) -> None:
     from evenly.report.left_out_errors import left_out_errors
 
     try:
-        law = fit(
-            runs, method="log-quadratic", statistic=learning.statistic, response=learning.response, outliers="keep"
-        )
+        with warnings.catch_warnings(action="ignore"):  # the methods that come warn
+            law = fit(
+                runs, method="log-quadratic", statistic=learning.statistic, response=learning.response, outliers="keep"
+            )
     except InputError:
         return  # the methods that come say why
     errors = left_out_errors(law, runs)

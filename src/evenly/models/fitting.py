@@ -18,6 +18,7 @@ from evenly.models.base import Effort, Model, check_effort
 from evenly.models.learned import Learned, summarise
 from evenly.models.outliers import Outliers, check_outliers, outliers_told, without_outliers
 from evenly.models.registry import model_class
+from evenly.models.thinning import MOST_CONFIGURATIONS, thinned
 from evenly.runs.columns import BOOKKEEPING
 from evenly.runs.grouping import by_value, constants
 from evenly.runs.runs import Runs, Statistic
@@ -64,6 +65,7 @@ def fit(
     response: str | None = None,
     each: str | None = None,
     outliers: Outliers = "drop",
+    most_configurations: int = MOST_CONFIGURATIONS,
     prior: Model | Runs | Prior | Mapping[str, Model] | Mapping[str, Runs] | None = None,
     **options: Any,
 ) -> Model | dict[str, Model]:
@@ -96,6 +98,8 @@ def fit(
     outliers : {"drop", "keep"}
         Rows that are at least three times as long, or as short, as all that is near them tells are left out, and an
         `EvenlyWarning` names them (`evenly.models.outliers`). ``"keep"`` learns from them, too.
+    most_configurations : int
+        Of a table with more, so many are learned from; an `EvenlyWarning` says so (`evenly.models.thinning`).
     prior : Model, Runs, or mapping of str to either, optional
         What is known from another machine, version or resolution: a fitted model, runs to learn one from, or one of
         these for each solver. What differs is learned from the runs, as a ratio (`evenly.models.ensemble.prior`). Its
@@ -141,6 +145,7 @@ def fit(
         "statistic": statistic,
         "response": response,
         "outliers": outliers,
+        "most_configurations": most_configurations,
     }
     shared |= options
     if each is not None and prior is not None:
@@ -177,6 +182,7 @@ def _fit_runs(
     statistic: Statistic,
     response: str | None,
     outliers: Outliers,
+    most_configurations: int = MOST_CONFIGURATIONS,
     name: str = "",
     **options: Any,
 ) -> Model:
@@ -184,6 +190,7 @@ def _fit_runs(
     check_effort(effort)
     check_outliers(outliers)
     chosen = runs if response is None else runs.learning(response)
+    chosen = _thinned(chosen, most_configurations, name)
     table = chosen.evidence(statistic)
     if table["censored"].all() and chosen.ok.values.size:
         raise InputError(
@@ -197,6 +204,8 @@ def _fit_runs(
         learned = without_outliers(learned)
     summarise(learned)
     learned.model.training_["left_out"] = _errors_left_out(learned.model, table, chosen.response)
+    if len(chosen) < len(runs):
+        learned.model.training_["thinned_from"] = len(runs)
     if idle := learned.model.training_.get("without_effect"):
         warnings.warn(
             (f"{name}: " if name else "") + f"as far as {learned.model.n_runs_:,} configurations tell, {_some(idle)} "
@@ -209,6 +218,23 @@ def _fit_runs(
     return learned.model
 
 
+def _thinned(runs: Runs, most: int, name: str) -> Runs:
+    """Return the runs to learn from, and say if they are fewer."""
+    if most < 1:
+        raise InputError(f"most_configurations must be at least 1, but got {most}")
+    kept = thinned(runs, most)
+    if len(kept) < len(runs):
+        warnings.warn(
+            (f"{name}: " if name else "")
+            + f"learns from {most:,} configurations, drawn at random with the ends of all "
+            f"ranges: {len(kept):,} of {len(runs):,} rows. More rarely tell more, and take longer "
+            "(most_configurations=, from Python)",
+            EvenlyWarning,
+            stacklevel=6,
+        )
+    return kept
+
+
 def _fit_with_prior(runs: Runs, prior: Model | Runs | Prior | None, arguments: dict[str, Any]) -> Model:
     """Learn a blend with what is known from other runs; if that has no weight, what would be learned without it."""
     if prior is None:
@@ -218,7 +244,7 @@ def _fit_with_prior(runs: Runs, prior: Model | Runs | Prior | None, arguments: d
     response, statistic, name = arguments["response"], arguments["statistic"], arguments.get("name", "")
     chosen = runs if response is None else runs.learning(response)
     if isinstance(prior, Runs):
-        general = {key: arguments[key] for key in ("effort", "statistic", "outliers")}
+        general = {key: arguments[key] for key in ("effort", "statistic", "outliers", "most_configurations")}
         quantity = chosen.response if chosen.response in prior.quantities else None
         prior = _fit_runs(prior, method=None, response=quantity, **general)
     known = Prior.of(prior)

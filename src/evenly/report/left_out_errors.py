@@ -19,7 +19,8 @@ __all__ = ["left_out_errors"]
 def left_out_errors(model: Model, runs: Runs) -> dict[str, float] | None:
     """Return all error metrics of the leave-one-out predictions, with one value per configuration.
 
-    A configuration that the other runs cannot predict is not counted, for example the only one with some label.
+    A configuration that the other runs cannot predict is not counted, for example the only one with some label. Of a
+    long table, those are counted that the model learned from (`evenly.models.thinning`).
 
     Parameters
     ----------
@@ -43,6 +44,8 @@ def left_out_errors(model: Model, runs: Runs) -> dict[str, float] | None:
     >>> round(errors["MLogQ"], 4)
     0.0794
     """
+    if model.training_.get("thinned_from") == len(runs):
+        return model.training_["left_out"] or None
     measured, _ = measured_by_configuration(model, runs, model.training_.get("statistic"))
     if model.left_out_predictions_ is None:
         return None

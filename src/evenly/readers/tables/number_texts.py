@@ -101,7 +101,7 @@ def numbers(
     """
     texts = cells.tolist()
     plain = _floats(texts)
-    if decimal == "auto" and not commas and not np.isnan(plain).any():
+    if (decimal == "." or (decimal == "auto" and not commas)) and not np.isnan(plain).any():
         return plain
     grouping = _grouping_mark(texts, decimal, whole=whole, commas=commas)
     if grouping == "?":

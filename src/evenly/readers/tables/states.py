@@ -213,16 +213,17 @@ def states(column: str, cells: Sequence[str]) -> list[State] | str | None:
     (True, "0 and 1 in 'status' may each mean success")
     """
     key = name_key(column)
-    distinct = {_plain(cell) for cell in cells}
+    distinct = {_plain(cell) for cell in set(cells)}
     if distinct <= {*_TRUTH, ""} and distinct != {""}:
         return _by_truth(column, key, cells)
     if key in EXIT_NAMES and all(_EXIT.fullmatch(cell) for cell in cells):
         return ["ok" if set(cell) <= {"0", ":"} else "failed" for cell in cells]
     if key in STATE_NAMES and "f" in distinct and not distinct & _SLURM_ONLY:
         return f"'F' in {column!r} may be Slurm's FAILED or PBS's finished"
+    if not (key in STATE_NAMES or all(is_state_word(cell) for cell in cells)):
+        return None
     known = [state_of(cell) for cell in cells]
-    named = key in STATE_NAMES or all(is_state_word(cell) for cell in cells)
-    return [state for state in known if state] if named and None not in known else None
+    return [state for state in known if state] if None not in known else None
 
 
 def _by_truth(column: str, key: str, cells: Iterable[str]) -> list[State] | str | None:

@@ -113,17 +113,19 @@ class Values:
         self._decimal: Final = "." if auto and not self._commas and points else options.decimal
         self._typed: Final = typed
         self._known: dict[str, NDArray[np.float64]] = {}
+        self._blank: dict[str, NDArray[np.bool_]] = {}
 
     def keep(self, mask: NDArray[np.bool_]) -> None:
         """Keep some of the rows, bool of shape (n_rows,)."""
         self.cells = self.cells[mask].reset_index(drop=True)
         self.lines, self.blocks = self.lines[mask], self.blocks[mask]
-        self._known = {}
+        self._known, self._blank = {}, {}
 
     def replace(self, name: str, texts: Sequence[str]) -> None:
         """Replace the cells of a column, (n_rows,)."""
         self.cells = self.cells.assign(**{name: pd.Series(texts, index=self.cells.index, dtype=object)})
         self._known.pop(name, None)
+        self._blank.pop(name, None)
 
     def require(self, names: Sequence[str], option: str) -> None:
         """Refuse names of columns that the table doesn't have; `option` is the one that names them."""
@@ -188,7 +190,10 @@ class Values:
 
     def blank(self, name: str) -> NDArray[np.bool_]:
         """Tell which cells of a column hold no number but nothing, or a word for nothing: ``NA``, ``-``."""
-        return np.array([cell.lower() in words.NO_TIME for cell in self.cells[name]], dtype=np.bool_)
+        if name not in self._blank:
+            found = [cell.lower() in words.NO_TIME for cell in self.cells[name]]
+            self._blank[name] = np.array(found, dtype=np.bool_)
+        return self._blank[name]
 
     def is_numeric(self, name: str) -> bool:
         """Tell whether more than half of a column's cells are numbers."""
