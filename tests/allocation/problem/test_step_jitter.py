@@ -176,7 +176,7 @@ def test_others_are_compared_by_their_mean_steps_where_these_are_minimised() -> 
         for name, work in (("fluid", 12), ("solid", 3))
     }
     solvers = {name: fit(Runs.from_frame(table, ["cores"]), method="power-law") for name, table in tables.items()}
-    plan = allocate(solvers, 48, noise=Noise(samples={"fluid": runs, "solid": [0.3, 0.3]}, optimise=True))
+    plan = allocate(solvers, 36, noise=Noise(samples={"fluid": runs, "solid": [0.3, 0.3]}, optimise=True))
     assert plan.runner_up is not None
     assert plan.runner_up.seconds >= plan.expected_seconds
     cells = [str(cell) for column in comparison_table(plan).columns for cell in column.cells]
