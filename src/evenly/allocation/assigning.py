@@ -50,8 +50,8 @@ def _refined(problem: Problem, cores: Mapping[str, int], noise: Noise) -> dict[s
 def _shown(problem: Problem, cores: Mapping[str, int], noise: Noise) -> Callable[[Mapping[str, int]], float] | None:
     """Return the function from an assignment to its seconds; None where balancers minimise these already."""
     if noise.optimise:
-        ratios = patterns(noise, problem.names)
-        return lambda trial: jitter_of(problem, trial, ratios).expected_seconds
+        steps = patterns(noise, problem.names)
+        return lambda trial: jitter_of(problem, trial, steps).expected_seconds
     draws = Draws(problem, cores, noise)
     return (lambda trial: draws.likely(problem.times(trial))) if draws.unsure_together else None
 

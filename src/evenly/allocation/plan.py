@@ -24,6 +24,7 @@ from evenly.allocation.problem.layout import Layout, Repeated, SideBySide, Solve
 from evenly.allocation.problem.noise import Alternative, Compare, Comparison, Draws, Noise
 from evenly.allocation.problem.objective import Objective, core_hours
 from evenly.allocation.problem.step_jitter import Jitter, jitter_of, patterns
+from evenly.allocation.problem.step_patterns import StepPattern
 from evenly.allocation.scaling import best_total, curve_of
 from evenly.arguments import explained
 from evenly.errors import InfeasibleError
@@ -183,8 +184,8 @@ class Plan(Shown):
         return {name: max(0.0, 1.0 - busy[name] / self.seconds_of_times) for name in self.cores}
 
     @cached_property
-    def _patterns(self) -> Mapping[str, NDArray[np.float64]]:
-        """Times of steps over what the models tell of them, by solver."""
+    def _patterns(self) -> Mapping[str, StepPattern]:
+        """How the steps of each solver vary around what its model tells."""
         return patterns(self.noise, self.problem.names)
 
     @cached_property
@@ -263,8 +264,7 @@ class Plan(Shown):
             others["proportional"] = ProportionalBalancer().assign(self.problem.with_cores(cores))
         if self.compare.current:
             others["current"] = self.compare.current
-        ratios = self._patterns if self.minimises_mean else None
-        return {name: self._draws.compare(cores, ratios) for name, cores in others.items()}
+        return {name: self._draws.compare(cores) for name, cores in others.items()}
 
     # ---- other numbers of cores --------------------------------------------------------------------------------
 
@@ -365,7 +365,7 @@ class Plan(Shown):
 
     @cached_property
     def _draws(self) -> Draws:
-        return Draws(self._own, self.cores, self.noise)
+        return Draws(self._own, self.cores, self.noise, self._patterns if self.minimises_mean else None)
 
     @cached_property
     def _alternatives(self) -> Alternatives:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from evenly.cli.console import note
 from evenly.cli.input_paths import why_unread
+from evenly.cli.layout_input import tells_steps
 from evenly.cli.same_work import are_tables, check_folders, check_same_work
 from evenly.cli.texts_about import Texts, texts_about
 from evenly.errors import InputError, option_text
@@ -62,7 +63,13 @@ _TIMERS, _VARIED = 0.06, 10
 
 
 def check_coupled(
-    learned: Learned, typed: Sequence[Path], *, chosen: bool, no_waiting: bool = False, step_days: float | None = None
+    learned: Learned,
+    typed: Sequence[Path],
+    *,
+    chosen: bool,
+    no_waiting: bool = False,
+    step_days: float | None = None,
+    layout: str | None = None,
 ) -> None:
     """Refuse runs whose times can't be compared between solvers, and ask for what settles it.
 
@@ -78,6 +85,8 @@ def check_coupled(
         Whether the user says that the times are without the waiting.
     step_days : float, optional
         The days that a step simulates, as the user says.
+    layout : str, optional
+        How solvers wait for each other, as the user says.
 
     Raises
     ------
@@ -108,7 +117,9 @@ def check_coupled(
         _check_nothing_inside(about)
     _check_no_sum(learned)
     _check_no_twins(learned, no_waiting=no_waiting)
-    check_same_work(learned.runs, found, about, chosen=chosen, step_days=step_days)
+    check_same_work(
+        learned.runs, found, about, chosen=chosen, step_days=step_days, steps_told=tells_steps(layout, learned.models)
+    )
     _check_waiting(learned, about, no_waiting=no_waiting)
     if not (no_waiting or found.placed):  # CESM's times are those of each component
         _check_balance(learned)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenly.cli.console import note
@@ -14,8 +15,9 @@ from evenly.readers.tables.per_work import days_of
 if TYPE_CHECKING:
     from evenly.cli.run_input import Learned
     from evenly.readers import Measurements
+    from evenly.runs.runs import Runs
 
-__all__ = ["check_layout", "kept_beside_own", "layout_of", "step_days_of", "threads_of"]
+__all__ = ["check_layout", "kept_beside_own", "layout_of", "step_days_of", "tells_steps", "threads_of"]
 
 
 def layout_of(layout: str | None, learned: Learned) -> str:
@@ -48,6 +50,23 @@ def layout_of(layout: str | None, learned: Learned) -> str:
     if len(learned.models) > 1:
         note(f"the solvers are taken to run side by side, max({', '.join(learned.models)}): --layout says otherwise")
     return "parallel"
+
+
+def tells_steps(layout: str | None, solvers: Iterable[str]) -> bool:
+    """Tell whether a layout has solvers take different numbers of steps.
+
+    Examples
+    --------
+    >>> tells_steps("max(fluid, 4 * solid)", ["fluid", "solid"]), tells_steps("3 * max(a, b)", ["a", "b"])
+    (True, False)
+    """
+    from evenly.allocation.problem.layout import parse_layout
+
+    if layout is None or "*" not in layout:
+        return False
+    names = list(solvers)
+    tree = parse_layout(layout, names)
+    return len({float(tree.seconds({name: float(name == one) for name in names})) for one in names}) > 1
 
 
 def _in_own_words(found: Measurements, solvers: list[str]) -> str:
@@ -117,8 +136,14 @@ def step_days_of(learned: Learned) -> float | None:
 
 def _ask_precice(found: Measurements, solvers: list[str]) -> None:
     """Ask for the layout of runs of preCICE whose coupling scheme isn't known."""
-    if found.coupling is None and not all(name.startswith("precice") for _, name in found.sources):
+    from evenly.readers.precice.window_steps import holds_steps
+
+    formats = {name for _, name in found.sources}
+    if found.coupling is None and not all(
+        name.startswith("precice") or all(holds_steps(name, one) for one in found.runs.values()) for name in formats
+    ):
         return
+    _check_one_naming({name: found.runs[name] for name in solvers})
     listed = ", ".join(solvers)
     steps = found.substeps if set(found.substeps) == set(solvers) else dict.fromkeys(solvers, 1.0)
     in_turn = ", ".join(f"{count:g} * {name}" if count != 1 else name for name, count in steps.items())
@@ -140,6 +165,25 @@ def _ask_precice(found: Measurements, solvers: list[str]) -> None:
     raise InputError(
         f"no preCICE configuration tells how {listed} wait for each other: give its folder, too, or {told}"
     )
+
+
+def _check_one_naming(runs: Mapping[str, Runs]) -> None:
+    """Refuse runs of which some are of other participants than others, as if participants had been renamed."""
+    files = {name: {Path(str(source)).resolve() for source in one.to_frame()["source"]} for name, one in runs.items()}
+    inside: dict[Path, set[str]] = {}
+    for name, paths in files.items():
+        for folder in {folder for path in paths for folder in path.parents}:
+            inside.setdefault(folder, set()).add(name)
+    groups = {folder: names for folder, names in inside.items() if len(names) > 1}
+    nearest = {folder: names for folder, names in groups.items() if not any(folder in one.parents for one in groups)}
+    kinds = {frozenset(names): folder for folder, names in sorted(nearest.items(), reverse=True)}
+    if len(kinds) > 1 and set(runs) not in map(set, kinds):
+        named = sorted((", ".join(sorted(names)), folder.name) for names, folder in kinds.items())
+        told = "; ".join(f"{names} in {folder}" for names, folder in named)
+        raise InputError(
+            f"no folder holds a run of all of {', '.join(runs)}: they are of {told}. If participants were renamed, "
+            f"give the folders of one naming; or leave the others out, as --only {named[0][0].replace(', ', ',')}"
+        )
 
 
 def _tell_substeps(substeps: Mapping[str, float]) -> None:

@@ -96,9 +96,10 @@ def _measured(paths: Sequence[Path], reading: Reading) -> Measurements:
     return dataclasses.replace(found, runs={name or its: runs for name, runs in found.runs.items()})
 
 
-def tell_about(found: Measurements) -> None:
-    """Report the guesses made while reading."""
-    note_once_per_text(found.notes, [path for path, _ in found.sources])
+def tell_about(found: Measurements, response: str | None = None) -> None:
+    """Report the guesses made while reading, but for those that ``--learn`` answers."""
+    notes = [said for said in found.notes if response is None or f"--learn {response} " not in said]
+    note_once_per_text(notes, [path for path, _ in found.sources])
 
 
 def learn(
@@ -124,7 +125,7 @@ def learn(
     if len(paths) == 1 and holds_models(paths[0]):
         return _load(paths[0], reading, [*typed(reading), *typed(learning), *others], accept)
     found = _measured(paths, reading)
-    tell_about(found)
+    tell_about(found, learning.response)
     check_one_case(found)
     chosen = reading.chosen(found.runs)
     if accept is not None:

@@ -55,7 +55,13 @@ _QUOTED = 60
 
 
 def check_same_work(
-    runs: Mapping[str, Runs], found: Measurements, about: Texts, *, chosen: bool, step_days: float | None = None
+    runs: Mapping[str, Runs],
+    found: Measurements,
+    about: Texts,
+    *,
+    chosen: bool,
+    step_days: float | None = None,
+    steps_told: bool = False,
 ) -> None:
     """Refuse times of solvers that are of different work, and say what is assumed where nothing tells the work.
 
@@ -71,6 +77,8 @@ def check_same_work(
         Whether the user named the parameters: then nothing but the times tells the work.
     step_days : float, optional
         The days that a step simulates, as the user says.
+    steps_told : bool
+        Whether the layout says how many steps each solver takes: then steps may be of different lengths.
 
     Raises
     ------
@@ -86,9 +94,12 @@ def check_same_work(
             "per year, a simulated day with SDPD, and another one where a time says neither: give all in one unit"
         )
     other: list[str] = []
+    of_steps = any(is_of_a_step(column.name) for column in times)
+    of_work = any(time_of_work(name) is not None or one is not None for name, one in days.items())
     if not chosen:
-        other += _settings_that_differ(runs, of_steps=any(is_of_a_step(column.name) for column in times))
-    if not chosen:
+        other += _settings_that_differ(
+            runs, of_steps=of_steps, may_be_steps=are_tables(found) and not of_work, steps_told=steps_told
+        )
         from evenly.readers.tables.remarks import unused_lines
 
         _check_some_runs(runs, about)
@@ -98,21 +109,21 @@ def check_same_work(
         return  # formats of programs tell what their times are of
     if times and not chosen:
         _check_units_and_counts(runs, found, about)
-    of_steps = any(is_of_a_step(column.name) for column in times)
-    if not chosen:
+    if not (chosen or steps_told):
         _check_step_lengths(about, next(iter(runs.values())).parameters, of_steps=of_steps)
-    if any(time_of_work(name) is not None or one is not None for name, one in days.items()):
+    if of_work:
         if other:
             note(f"taken as settings of each solver: {'; '.join(other)}")
         return
     shared = ""
     if not chosen:
-        _check_works(about, next(iter(runs.values())).parameters)
+        _check_works(about, next(iter(runs.values())).parameters, steps_told=steps_told)
         _check_lines_of_all(about, next(iter(runs.values())).parameters)
         other += _names_that_differ(about) + _lines_that_differ(about)
         shared = "" if any(is_of_a_step(name) for name in days) else _work_of_all(about, found, step_days)
     although = f", on one machine, although {'; '.join(other)}" if other else ""
-    note(f"all times are taken as those of the same step of the coupled run{shared}{although}")
+    of_what = "a step of each solver, which the layout counts" if steps_told else "the same step of the coupled run"
+    note(f"all times are taken as those of {of_what}{shared}{although}")
 
 
 def are_tables(found: Measurements) -> bool:
@@ -125,10 +136,13 @@ def are_tables(found: Measurements) -> bool:
     )
 
 
-def _settings_that_differ(runs: Mapping[str, Runs], *, of_steps: bool) -> list[str]:
+def _settings_that_differ(
+    runs: Mapping[str, Runs], *, of_steps: bool, may_be_steps: bool, steps_told: bool
+) -> list[str]:
     """Refuse counts of work that are the same in a solver's runs, but not in all; return other such settings.
 
-    So are the lengths of a step where times are those of a step.
+    So are the lengths of a step where times are, or may be, those of a step, unless the layout tells how many steps
+    each solver takes.
     """
     values: dict[str, dict[str, float | str]] = {}
     for solver, one in runs.items():
@@ -147,7 +161,10 @@ def _settings_that_differ(runs: Mapping[str, Runs], *, of_steps: bool) -> list[s
             for solver, value in of_solvers.items()
         ) + "".join(f", not told for {solver}" for solver in not_told)
         words = set(re.split(r"[\s_\-.()\[\]]+", name.lower()))
-        by_name = is_step_length(name) if of_steps else bool(words & WORK) or words >= {"run", "length"}
+        is_length = is_step_length(name) and (of_steps or may_be_steps)
+        if is_length and steps_told:
+            continue
+        by_name = is_length or (not of_steps and (bool(words & WORK) or words >= {"run", "length"}))
         by_name |= any(one.quantities.get(name) == "s" for one in runs.values())  # a length of time that is no result
         texts = [value for value in of_solvers.values() if isinstance(value, str)]
         by_label = any(map(is_label_of_work, texts)) or differ([works_in(text) for text in texts])
@@ -155,21 +172,41 @@ def _settings_that_differ(runs: Mapping[str, Runs], *, of_steps: bool) -> list[s
             raise InputError(
                 f"{name} is {told}, so that their times are of different work: give the time of one step of the "
                 f"coupled run for each; or, if the times are those already, leave {name} out with --parameters"
+                + (f"; or say how many steps each takes, as --layout {_of_lengths(of_solvers)}" if is_length else "")
             )
         if not (words & _OWN_SETTINGS or kind_of(name) or not_told):
             said.append(f"{name} is {told}")
     return said
 
 
+def _of_lengths(lengths: Mapping[str, float | str]) -> str:
+    """Return a layout of solvers side by side, with the steps of these lengths that each takes in the longest one."""
+    known = {solver: value for solver, value in lengths.items() if isinstance(value, int | float) and value > 0}
+    steps = {solver: max(known.values()) / known[solver] if solver in known else 1.0 for solver in lengths}
+    return _with_steps(steps)
+
+
+def _with_steps(steps: Mapping[str, float]) -> str:
+    terms = (f"{count:g} * {quoted(solver)}" if count > 1 else quoted(solver) for solver, count in steps.items())
+    return shlex.quote(f"max({', '.join(terms)})")
+
+
 def _parameters(runs: Mapping[str, Runs]) -> set[str]:
     return {name for one in runs.values() for name in one.parameters}
 
 
-def _check_works(about: Texts, parameters: Sequence[str]) -> None:
-    """Refuse works that differ: of all that tell any in their names, or in lines; in lines, all must tell the same."""
+def _check_works(about: Texts, parameters: Sequence[str], *, steps_told: bool) -> None:
+    """Refuse works that differ: of all that tell any in their names, or in lines; in lines, all must tell the same.
+
+    Numbers of steps don't count where the layout tells them.
+    """
+
+    def tells(text: Text) -> bool:
+        return any(not (steps_told and work.unit == "steps") for work in text.works)
+
     for lines in (False, True):
         texts = {
-            solver: [one for one in told if one.is_line == lines and one.works] for solver, told in about.of.items()
+            solver: [one for one in told if one.is_line == lines and tells(one)] for solver, told in about.of.items()
         }
         some = {solver: [work for one in its for work in one.works] for solver, its in texts.items() if its}
         missing = lines and 0 < len(some) < len(texts)
@@ -209,14 +246,14 @@ def _steps_of(some: Mapping[str, Text], solvers: Iterable[str]) -> str:
     """Return a layout of solvers side by side, with the steps that each takes in the longest one."""
     lengths = {solver: text.step_length[0].count for solver, text in some.items()}
     steps = {solver: max(lengths.values()) / lengths.get(solver, max(lengths.values())) for solver in solvers}
-    terms = (f"{count:g} * {quoted(solver)}" if count > 1 else quoted(solver) for solver, count in steps.items())
-    return shlex.quote(f"max({', '.join(terms)})")
+    return _with_steps(steps)
 
 
 def check_folders(runs: Mapping[str, Runs], typed: Sequence[Path]) -> None:
     """Ask about a solver's runs in folders of several kinds by their words: ``8_8`` beside ``8_8_fine``.
 
-    Who types the folders themselves means all of them: then it is said.
+    Who types the folders themselves means all of them: then it is said. So it is where most folders have words of their
+    own (``monday``, ``try2``), which tell no kind.
 
     Parameters
     ----------
@@ -231,16 +268,19 @@ def check_folders(runs: Mapping[str, Runs], typed: Sequence[Path]) -> None:
         below = [next((path.relative_to(top) for top in tops if path.is_relative_to(top)), path) for path in folders]
         for parts, is_typed in ((below, False), (folders, True)):
             words = [_words_of_folders(path) for path in parts]
-            own = set[str]().union(*words) - words[0].intersection(*words)
-            if not own:
+            common = words[0].intersection(*words)
+            kinds = {frozenset(its - common) for its in words}
+            if len(kinds) < 2:
                 continue
-            told = f"only some folders of {solver}'s runs have {', '.join(map(repr, sorted(own)))} in their names"
-            if is_typed:
-                note(f"{told}: all runs are taken as alike")
+            own = ", ".join(map(repr, sorted(set[str]().union(*kinds))))
+            if is_typed or (frozenset() not in kinds and 2 * len(kinds) > len(words)):
+                note(f"the folders of {solver}'s runs differ by {own} in their names: all runs are taken as alike")
                 return
+            everything = " ".join(shlex.quote(str(path)) + "/*" * path.is_dir() for path in typed)
             raise InputError(
-                f"{told}, so that the runs may be of different kinds: give the folders of one kind, each by its name; "
-                "if all are alike, give all of them so"
+                f"only some folders of {solver}'s runs have {own} in their names, so that the runs may be of different "
+                f"kinds: give the folders of one kind, each by its name; if all are alike, give all of them so, as "
+                f"{everything}"
             )
 
 

@@ -93,26 +93,29 @@ def check_steps(steps: Steps | None, solvers: Iterable[str]) -> None:
 def statistics_of(learned: Learned, steps: Steps | None) -> dict[str, Statistic]:
     """Return what each solver's model tells of its steps, and say so where separate files hold them.
 
-    A model that was learned from single steps tells their median; one of whole runs tells the mean.
+    A model that was learned from single steps tells their median, or what ``--statistic`` names; one of whole runs
+    tells the mean.
     """
+    told = {name: model.training_.get("statistic", "median") for name, model in learned.models.items()}
     if steps is None:
-        return dict.fromkeys(learned.models, "median")
-    single = [name for name, runs in learned.runs.items() if len(runs.steps()) > 1]
-    means = [name for name in learned.models if name not in single]
+        return told
+    means = [name for name in learned.models if name not in learned.runs or len(learned.runs[name].steps()) < 2]
     if means:
         note(
             f"the times of {', '.join(means)} are taken as the means of many steps, as those of whole runs are: "
             "--step-times tells how steps vary around them"
         )
-    return {name: "median" if name in single else "mean" for name in learned.models}
+    return told | dict.fromkeys(means, "mean")
 
 
-def measured_steps(learned: Learned, steps: Steps | None) -> dict[str, NDArray[np.float64]]:
-    """Return the times of steps of every solver: those of ``--step-times``, else those that the measurements hold.
+def measured_steps(
+    learned: Learned, steps: Steps | None
+) -> Mapping[str, NDArray[np.float64] | list[NDArray[np.float64]]]:
+    """Return the times of steps of every solver: those of ``--step-times``, else those of the runs that were measured.
 
     Empty where some solver has none.
     """
     if steps is not None:
         return {name: steps[name] for name in learned.models}
-    found = {name: times for name, runs in learned.runs.items() if len(times := runs.steps()) > 1}
-    return found if set(found) == set(learned.models) else {}
+    found = {name: [one for one in runs.steps_of_runs() if len(one) > 1] for name, runs in learned.runs.items()}
+    return found if set(found) == set(learned.models) and all(found.values()) else {}

@@ -25,6 +25,8 @@ from evenly.readers.folder_walk import Walk
 from evenly.readers.merging import Part, merge
 from evenly.readers.needless import without_needless
 from evenly.readers.precice.coupled_runs import coupled_runs
+from evenly.readers.precice.iteration_logs import ITERATIONS
+from evenly.readers.precice.paired_runs import without_left_overs
 from evenly.readers.precice.window_steps import holds_steps
 from evenly.readers.registry import Skipped, build_all, check_taken, listing
 from evenly.readers.simulated_days import of_one_day
@@ -195,8 +197,10 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     runs, columns = settle(runs, columns or columns_of(runs))
     runs, columns, needless = without_needless(runs, columns)
     counted = {part.solver for part in collector.parts if holds_steps(part.format, part.runs)}
-    steps = {name: one for name, one in runs.items() if name in counted}
-    coupled = coupled_runs(steps, collector.walk.xml, collector.walk.unknown, collector.cut)
+    steps, left_over = without_left_overs({name: one for name, one in runs.items() if name in counted})
+    runs |= steps
+    logs = [*collector.walk.unknown, *_logs_inside(part.path for part in collector.first_parts())]
+    coupled = coupled_runs(steps, collector.walk.xml, logs, collector.cut)
     skipped = (*collector.skipped, *merged, *coupled.skipped)
     weak = [
         f"{solver}: {said}" if solver else said
@@ -227,11 +231,17 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
             *notes,
             *needless,
             *weak,
+            *left_over,
             *coupled.notes,
             *agreed(collector.placed)[1],
         ),
         columns=tuple(columns),
     )
+
+
+def _logs_inside(read: Iterable[Path]) -> list[Path]:
+    """Return preCICE's logs of iterations in folders that were read as a whole, as case folders are."""
+    return [file for path in read if path.is_dir() for file in sorted(path.rglob(ITERATIONS))]
 
 
 def _unread(roots: Iterable[Path], read: Iterable[Path]) -> tuple[Path, ...]:

@@ -17,7 +17,7 @@ from evenly.space.configurations import label_order, plain, to_floats
 
 __all__ = [
     "BOOKKEEPING", "Status", "add_bookkeeping", "as_text", "bounds_as_seconds", "check_columns", "group_ids",
-    "longest_run", "measured", "stacked", "status_of", "summarised", "with_bounds",
+    "measured", "series_of_runs", "stacked", "status_of", "summarised", "with_bounds",
 ]  # fmt: skip
 
 Status = Literal["ok", "failed", "timed out"]
@@ -286,20 +286,21 @@ def bounds_as_seconds(table: pd.DataFrame) -> None:
         table["seconds"] = table["seconds"].mask(late, table["at_least"])
 
 
-def longest_run(table: pd.DataFrame, parameters: Sequence[str], response: str) -> NDArray[np.float64]:
-    """Return the response of each step of the run with the most rows, shape (n_steps,), ordered by repetition.
+def series_of_runs(table: pd.DataFrame, parameters: Sequence[str], response: str) -> list[NDArray[np.float64]]:
+    """Return the response of each step of each run, (n_steps,), ordered by repetition; runs with most steps first.
 
     Examples
     --------
-    >>> table = pd.DataFrame({"cores": 4, "run": ["a", "a", "b"], "repetition": [1, 0, 0], "s": [3.0, 2.0, 9.0]})
-    >>> longest_run(table, ["cores"], "s")
-    array([2., 3.])
+    >>> table = pd.DataFrame({"cores": 4, "run": ["b", "a", "a"], "repetition": [0, 1, 0], "s": [9.0, 3.0, 2.0]})
+    >>> series_of_runs(table, ["cores"], "s")
+    [array([2., 3.]), array([9.])]
     """
     if not len(table):
-        return np.empty(0)
+        return []
     ids = group_ids(table, [*parameters, "run"])
-    longest = table[ids == ids.mode()[0]].sort_values("repetition", kind="stable")
-    return np.asarray(longest[response], dtype=np.float64)
+    ordered = table.sort_values("repetition", kind="stable")
+    found = [np.asarray(run[response], dtype=np.float64) for _, run in ordered.groupby(ids)]
+    return sorted(found, key=len, reverse=True)
 
 
 def stacked(tables: Sequence[pd.DataFrame], name: str) -> pd.Series[Any]:

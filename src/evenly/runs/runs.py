@@ -27,8 +27,8 @@ from evenly.runs.columns import (
     bounds_as_seconds,
     check_columns,
     group_ids,
-    longest_run,
     measured,
+    series_of_runs,
     stacked,
     status_of,
     summarised,
@@ -408,7 +408,18 @@ class Runs(Shown):
         >>> Runs.from_frame(table, ["cores"]).steps()
         array([2., 3.])
         """
-        return longest_run(self._table[self._ok_mask()], self.parameters, self.response)
+        return next(iter(self.steps_of_runs()), np.empty(0))
+
+    def steps_of_runs(self) -> list[NDArray[np.float64]]:
+        """Return what `steps` does for each run, that with most steps first.
+
+        Examples
+        --------
+        >>> table = pd.DataFrame({"cores": [4, 4, 8], "seconds": [2.0, 3.0, 1.0], "run": ["a", "a", "b"]})
+        >>> Runs.from_frame(table, ["cores"]).steps_of_runs()
+        [array([2., 3.]), array([1.])]
+        """
+        return series_of_runs(self._table[self._ok_mask()], self.parameters, self.response)
 
     @explained
     def save(self, path: str | Path) -> None:

@@ -13,6 +13,9 @@ from evenly.allocation.allocate import allocate
 from evenly.allocation.problem.noise import Noise
 from evenly.allocation.problem.step_jitter import patterns
 from evenly.errors import InputError
+from evenly.models.fitting import fit
+from evenly.report.tables.plan import comparison_table
+from evenly.runs.runs import Runs
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +121,63 @@ def test_steps_around_curves_of_means_give_the_mean_step(kind: str) -> None:
 def test_the_statistic_may_differ_between_solvers() -> None:
     noise = Noise(samples={"a": [1, 1, 4], "b": [2, 4, 4]}, statistic={"a": "mean"})
     found = patterns(noise, ("a", "b"))
-    assert (found["a"].tolist(), found["b"].tolist()) == ([0.5, 0.5, 2.0], [0.5, 1.0, 1.0])
-    with pytest.raises(InputError, match="statistic must be median or mean, but got 'mode'"):
+    assert (found["a"].at(1).tolist(), found["b"].at(1).tolist()) == ([0.5, 0.5, 2.0], [0.5, 1.0, 1.0])
+    with pytest.raises(InputError, match="statistic must be median, mean or min, but got 'mode'"):
         Noise(statistic="mode")  # type: ignore[arg-type]
+
+
+def law(p: int) -> float:
+    return float(12 / p + 0.02 + 0.004 * np.log2(p))
+
+
+@pytest.mark.parametrize("kind", ["constant in seconds", "in proportion"])
+@pytest.mark.parametrize(("seconds", "largest_error"), [(1.0, 0.03), (0.2, 0.03)])
+def test_slow_steps_scale_as_they_did_in_the_runs(kind: str, seconds: float, largest_error: float) -> None:
+    """Every fifth step takes longer, by the same seconds on any cores, or by the same share of a step."""
+    random = np.random.default_rng(11)
+
+    def steps(p: int, n: int) -> NDArray[np.float64]:
+        usual = law(p) * np.exp(0.015 * random.standard_normal(n))
+        return usual + np.where(np.arange(n) % 5 == 4, seconds * (1 if kind != "in proportion" else law(p)), 0.0)
+
+    runs = [steps(p, 40) for p in (4, 8, 16, 24, 32, 16)]
+    other = [0.34 * np.exp(0.01 * random.standard_normal(40))]
+    problem = {"fluid": {38: law(38)}, "solid": {10: 0.34}}
+    plan = allocate(problem, 48, noise=Noise(samples={"fluid": runs, "solid": other}, scatter=0.01))
+    truth = np.maximum(steps(38, 10_000), 0.34).mean()
+    assert plan.expected_seconds == pytest.approx(truth, rel=largest_error)
+    assert plan.expected_interval is not None
+    assert plan.expected_interval[0] < truth < plan.expected_interval[1]
+
+
+def test_noise_of_few_steps_is_no_slow_step() -> None:
+    """Of runs whose steps vary alike, the mean over the usual step is the same on more cores, as far as is known."""
+    random = np.random.default_rng(5)
+    errors, inside = [], 0
+    for _ in range(100):
+        runs = [law(p) * np.exp(0.3 * random.standard_normal(30)) for p in (4, 8, 16, 24, 32)]
+        plan = allocate({"a": {38: law(38)}}, 38, noise=Noise(samples={"a": runs}, scatter=1e-6))
+        truth = law(38) * np.exp(0.3**2 / 2)
+        errors.append(abs(plan.expected_seconds / truth - 1))
+        bounds = plan.expected_interval
+        assert bounds is not None
+        inside += bounds[0] < truth < bounds[1]
+    assert np.mean(errors) < 0.04
+    assert inside >= 80
+
+
+def test_others_are_compared_by_their_mean_steps_where_these_are_minimised() -> None:
+    """The runner-up's typical step stood beside the plan's mean step, as if it were faster."""
+    slow = np.where(np.arange(40) % 5 == 4, 1.0, 0.0)
+    runs = [law(p) + slow for p in (4, 8, 16, 32)]
+    random, cores = np.random.default_rng(2), np.array([2, 4, 8, 16, 32])
+    tables = {
+        name: pd.DataFrame({"cores": cores, "seconds": work / cores * np.exp(0.05 * random.standard_normal(5))})
+        for name, work in (("fluid", 12), ("solid", 3))
+    }
+    solvers = {name: fit(Runs.from_frame(table, ["cores"]), method="power-law") for name, table in tables.items()}
+    plan = allocate(solvers, 36, noise=Noise(samples={"fluid": runs, "solid": [0.3, 0.3]}, optimise=True))
+    assert plan.runner_up is not None
+    assert plan.runner_up.seconds >= plan.expected_seconds
+    cells = [str(cell) for column in comparison_table(plan).columns for cell in column.cells]
+    assert not any("−" in cell or "-" in cell for cell in cells[-2:])

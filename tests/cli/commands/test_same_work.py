@@ -414,9 +414,43 @@ def test_runs_in_folders_of_another_kind_are_asked_about(evenly: Evenly, samples
     for number, folder in enumerate(folders):
         shutil.copytree(folder, Path("case", folder.name + ("_fine" if number == 2 else "")))
     shown = evenly("allocate", "case", "--cores", "8", *LAW)
-    assert (shown.code, "have 'fine' in their names" in " ".join(shown.err.split())) == (2, True)
+    said = " ".join(shown.err.split())
+    assert (shown.code, "have 'fine' in their names" in said, "as case/*" in said) == (2, True, True)
     shown = evenly("allocate", *sorted(Path("case").iterdir()), "--cores", "8", *LAW)
     assert (shown.code, "all runs are taken as alike" in " ".join(shown.err.split())) == (0, True)
+
+
+def test_folders_that_all_have_words_of_their_own_are_of_no_kind(evenly: Evenly, samples: Path) -> None:
+    """Who names folders monday, try2 and big was asked which of them are meant."""
+    source = samples / "precice-v3" / "parallel-explicit"
+    folders = sorted(path for path in source.iterdir() if path.is_dir())[:3]
+    for name, folder in zip(("monday", "try2", "big"), folders, strict=True):
+        shutil.copytree(folder, Path("case", name))
+    shown = evenly("allocate", "case", "--cores", "8", *LAW)
+    said = " ".join(shown.err.split())
+    assert (shown.code, "differ by 'big', 'monday', 'try' in their names" in said) == (0, True)
+
+
+@pytest.mark.parametrize("column", ["seconds", "time per step [s]"])
+def test_steps_of_different_lengths_are_asked_about_unless_the_layout_counts_them(evenly: Evenly, column: str) -> None:
+    """A plan was made of steps of 0.01 s and of 0.0025 s, as if one of each made the coupled step."""
+    rows = [f"a,0.01,{n},{12 / n}\nb,0.0025,{n},{0.75 / n}\n" for n in (4, 8, 16, 32)]
+    Path("runs.csv").write_text(f"solver,dt,ranks,{column}\n" + "".join(rows))
+    shown = evenly("allocate", "runs.csv", "--cores", "48")
+    said = " ".join(shown.err.split())
+    assert (shown.code, "dt is 0.01 for a, 0.0025 for b" in said, "'max(a, 4 * b)'" in said) == (2, True, True)
+    told = evenly("allocate", "runs.csv", "--cores", "48", "--layout", "max(a, 4 * b)", "--json", *LAW)
+    assert (told.code, told.json["cores"]) == (0, {"a": 38, "b": 10})
+    assert evenly("allocate", "runs.csv", "--cores", "48", "--parameters", "ranks", *LAW).code == 0
+
+
+def test_a_remark_on_steps_is_answered_by_a_layout_that_counts_them(evenly: Evenly) -> None:
+    rows = [f"a,{n},{12 / n}\nb,{n},{0.75 / n}\n" for n in (4, 8, 16, 32)]
+    Path("runs.csv").write_text("# b makes 4 steps per time window\nsolver,ranks,seconds\n" + "".join(rows))
+    assert evenly("allocate", "runs.csv", "--cores", "48").code == 2
+    assert evenly("allocate", "runs.csv", "--cores", "48", "--layout", "3 * max(a, b)").code == 2
+    shown = evenly("allocate", "runs.csv", "--cores", "48", "--layout", "max(a, 4 * b)", *LAW)
+    assert (shown.code, "of a step of each solver, which the layout counts" in " ".join(shown.err.split())) == (0, True)
 
 
 @pytest.mark.parametrize(

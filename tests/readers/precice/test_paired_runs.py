@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenly.readers.precice.paired_runs import incomplete_runs, unpaired_runs
+from evenly.readers.precice.paired_runs import incomplete_runs, unpaired_runs, without_left_overs
 from evenly.readers.precice.schemes import Coupling, Scheme
 from evenly.readers.precice.window_steps import steps_per_window
 from evenly.runs.runs import Runs
@@ -56,3 +56,46 @@ def test_runs_that_lack_a_participant_are_said() -> None:
     assert incomplete_runs({"F": files("F-1", "F-2"), "S": files("S-1", "S-2")}) == ""
     assert incomplete_runs({"F": files("1_1/f", "1_1/f2", "1_1/f3"), "S": files("1_1/s")}) == ""
     assert incomplete_runs({}) == ""
+
+
+def _begun(runs: dict[int, tuple[str, str]]) -> Runs:
+    """Return runs on some numbers of cores, each of a folder and a start."""
+    rows = [
+        {"cores": cores, "seconds": 1.0, "run": f"{folder}-{cores}", "source": folder, "when": when, "repetition": k}
+        for cores, (folder, when) in runs.items()
+        for k in range(5)
+    ]
+    return Runs.from_frame(pd.DataFrame(rows), ["cores"])
+
+
+def test_files_of_an_older_run_whose_partner_was_overwritten_are_left_out() -> None:
+    """They were learned from without a word, though they were of a coarser mesh."""
+    runs = {
+        "A": _begun({
+            4: ("/c/1/A/precice-profiling", "2025-07-22T13:48:06.208Z"),
+            8: ("/c/2/A/precice-profiling", "2025-07-22T14:48:06.208Z"),
+            6: ("/c/2/A/precice-profiling", "2025-06-22T14:48:06.208Z"),
+        }),
+        "B": _begun({
+            2: ("/c/1/B/precice-profiling", "2025-07-22T13:48:06.208Z"),
+            3: ("/c/2/B/precice-profiling", "2025-07-22T14:48:11.208Z"),
+        }),
+    }  # fmt: skip
+    kept, notes = without_left_overs(runs)
+    assert sorted(set(kept["A"].to_frame()["cores"])) == [4, 8]
+    assert kept["B"] == runs["B"]
+    assert len(notes) == 1
+    assert notes[0].startswith("2/A/precice-profiling holds 2 runs of A, and there is 1 of B: by the time")
+    assert notes[0].endswith("that on 6 cores (2025-06-22) ran with another one, and is left out")
+
+
+def test_runs_that_all_have_their_partner_are_kept() -> None:
+    runs = {
+        name: _begun(
+            {cores: (f"/c/{name}/precice-profiling", f"2025-07-2{cores}T13:48:06.208Z") for cores in (1, 2, 4)}
+        )
+        for name in ("A", "B")
+    }
+    assert without_left_overs(runs) == (runs, [])
+    alone = {"A": runs["A"], "B": _begun({2: ("/d/B", "2025-07-22T13:48:06.208Z")})}
+    assert without_left_overs(alone)[0]["B"] == alone["B"]

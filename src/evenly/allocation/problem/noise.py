@@ -10,11 +10,11 @@ the cores are, fitted to evenly spread counts. Draws are seeded, so the same inp
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,10 +27,13 @@ from evenly.arguments import check_seed, explained
 from evenly.errors import InputError
 from evenly.space.ranges import ends
 
+if TYPE_CHECKING:
+    from evenly.allocation.problem.step_patterns import StepPattern
+
 __all__ = ["Alternative", "Compare", "Comparison", "Draws", "Noise", "Statistic"]
 
 Floats = NDArray[np.float64]
-Statistic = Literal["median", "mean"]
+Statistic = Literal["median", "mean", "min"]
 
 #: Number of steps to simulate in all (draws times steps) for the interval of the mean step, and the fewest draws.
 _STEPS_DRAWN, _FEWEST_DRAWS = 4_000_000, 200
@@ -45,10 +48,12 @@ class Noise:
     ----------
     level : float
         Probability with which an interval contains the step's time.
-    samples : mapping of str to array_like (n_steps,), optional
-        Measured times per step of each solver, at any one core count: only the ratios to their `statistic` are used. If
-        all series have the same length, they are taken as the same steps of one run; otherwise they are independent.
-    statistic : {"median", "mean"}, or mapping of str to it
+    samples : mapping of str to array_like (n_steps,) or a list of these, optional
+        Measured times per step of each solver in a run, or in several: how they vary around their `statistic` is
+        learned from them. From runs on several core counts, it is learned whether slow steps scale with the others, or
+        take the same time more on any of them. If the longest runs of all solvers have as many steps, these are taken
+        as the same steps of one run; otherwise they are independent.
+    statistic : {"median", "mean", "min"}, or mapping of str to it
         What the solvers' models tell of their steps: the median, if they were learned from single steps; the mean, if
         they were learned from the times of whole runs, as simulated years per day are.
     scatter : float, optional
@@ -66,7 +71,7 @@ class Noise:
     """
 
     level: float = 0.9
-    samples: Mapping[str, ArrayLike] | None = None
+    samples: Mapping[str, ArrayLike | Sequence[ArrayLike]] | None = None
     statistic: Statistic | Mapping[str, Statistic] = "median"
     scatter: float | None = None
     inside: Inside | None = None
@@ -86,7 +91,7 @@ class Noise:
             raise InputError("minimising the expected time of a step needs times per step: give samples")
         told = self.statistic.values() if isinstance(self.statistic, Mapping) else [self.statistic]
         if wrong := [one for one in told if one not in get_args(Statistic)]:
-            raise InputError(f"statistic must be median or mean, but got {wrong[0]!r}")
+            raise InputError(f"statistic must be median, mean or min, but got {wrong[0]!r}")
 
     def statistic_of(self, solver: str) -> Statistic:
         """Return what the model of a solver tells of its steps."""
@@ -176,12 +181,21 @@ class Draws:
         The assignment at which the models' intervals are evaluated.
     noise : Noise
         Level, number of draws and seed.
+    steps : mapping of str to StepPattern, optional
+        How the solvers' steps vary, if assignments are to be compared by their mean steps.
     """
 
-    def __init__(self, problem: Problem, cores: Mapping[str, int], noise: Noise) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        cores: Mapping[str, int],
+        noise: Noise,
+        steps: Mapping[str, StepPattern] | None = None,
+    ) -> None:
         self.problem = problem
         self.cores = dict(cores)
         self.noise = noise
+        self.steps = steps
 
     @cached_property
     def factors(self) -> dict[str, Floats] | None:
@@ -257,65 +271,64 @@ class Draws:
         """Return the step's seconds (n_draws,) from the solvers' times and random factors, by default the plan's."""
         return self._steps(times, factors or self.factors or {}) * self.whole
 
-    @cached_property
-    def own(self) -> Floats:
-        """The step's seconds (n_draws,) with the assignment `cores` itself."""
-        return self.seconds(self.problem.times(self.cores))
-
     def interval(self) -> tuple[float, float] | None:
         """Return the interval of the step's seconds, widened to contain the prediction; None without uncertainty."""
         if self.factors is None:
             return None
-        return _holding(self._quantiles(self.own), self.likely(self.problem.times(self.cores)))
+        times = self.problem.times(self.cores)
+        return _holding(self._quantiles(self.seconds(times)), self.likely(times))
 
     def likely(
         self,
         times: Mapping[str, float],
-        ratios: Mapping[str, Floats] | None = None,
+        steps: Mapping[str, StepPattern] | None = None,
         factors: Mapping[str, Floats] | None = None,
     ) -> float:
-        """Return the seconds of a step with these times of the solvers; those of the mean step with `ratios`.
+        """Return the seconds of a step with these times of the solvers; those of the mean step with `steps`.
 
         With coupled runs, the median over the errors. A plan makes its solvers equally slow, by their predicted times:
         the slowest of several unsure ones takes longer. Curves that were measured inside the same runs, which have one
         factor, are too sure for that.
         """
         if not self.unsure_together:
-            return self._mean(times, ratios)
-        return float(np.median(self._means(times, factors or self.factors or {}, ratios)))
+            return float(self._means(times, {}, steps)[0])
+        return float(np.median(self._means(times, factors or self.factors or {}, steps)))
 
-    def compare(self, cores: Mapping[str, int], ratios: Mapping[str, Floats] | None = None) -> Comparison:
+    def compare(self, cores: Mapping[str, int]) -> Comparison:
         """Return the comparison of this assignment with another one.
 
-        With `ratios`, as in `expected`, mean steps are compared: where these were minimised, steady ones may be longer.
+        With `steps`, mean steps are compared: where these were minimised, steady ones may be longer.
         """
         own, times = self.problem.times(self.cores), self.problem.times(cores)
         counts = {name: int(count) for name, count in cores.items()}
-        other = self.likely(times, ratios)
+        other = self.likely(times, self.steps)
         if self.factors is None:
-            return Comparison(counts, other, 1.0 - self._mean(own, ratios) / other, None)
+            return Comparison(counts, other, 1.0 - self.likely(own, self.steps) / other, None)
         # The median over the draws, not the gain of the predictions. The plan was chosen for its short predicted time,
         # so the predictions overstate its gain.
-        mine = self._means(own, self.factors, ratios)
-        gain = float(np.median(1.0 - mine / self._means(times, self.factors, ratios)))
-        unsure = 1.0 - mine / self._means(times, self._factors_at(counts), ratios)
+        gain = float(np.median(1.0 - self._own / self._means(times, self.factors, self.steps)))
+        unsure = 1.0 - self._own / self._means(times, self._factors_at(counts), self.steps)
         return Comparison(counts, other, gain, _holding(self._quantiles(unsure), gain))
 
-    def _mean(self, times: Mapping[str, float], ratios: Mapping[str, Floats] | None) -> float:
-        """Return the seconds of a step in which each solver takes its predicted time."""
-        varying = {name: time * (1.0 if ratios is None else ratios[name]) for name, time in times.items()}
-        return float(np.mean(self.problem.layout.seconds(varying)))
+    @cached_property
+    def _own(self) -> Floats:
+        """The seconds that the assignment `cores` is compared by; (n_draws,), fewer where steps are many."""
+        return self._means(self.problem.times(self.cores), self.factors or {}, self.steps)
 
     def _means(
-        self, times: Mapping[str, float], factors: Mapping[str, Floats], ratios: Mapping[str, Floats] | None
+        self, times: Mapping[str, float], factors: Mapping[str, Floats], steps: Mapping[str, StepPattern] | None
     ) -> Floats:
-        """Return the same for each draw of the errors; (n_draws,), fewer where steps are many."""
-        if ratios is None:
+        """Return the seconds of a step, or of the mean step with `steps`, for each draw of the errors."""
+        if steps is None:
             return self._steps(times, factors)
-        steps = max(len(values) for values in ratios.values())
-        draws = int(np.clip(_STEPS_DRAWN // steps, _FEWEST_DRAWS, self.noise.draws))
+        count = max(len(pattern.shares) for pattern in steps.values())
+        draws = int(np.clip(_STEPS_DRAWN // count, _FEWEST_DRAWS, self.noise.draws))
         # Each draw of the models' errors is applied to all steps of the series; then the steps are averaged.
-        return np.array([self._mean({n: factors[n][k] * times[n] for n in times}, ratios) for k in range(draws)])
+        varying = {
+            name: steps[name].at(time * np.atleast_1d(factors.get(name, 1.0))[:draws, None])
+            for name, time in times.items()
+        }
+        return np.asarray(np.mean(self.problem.layout.seconds(varying), axis=1), dtype=np.float64)
 
     def alternative(self, cores: Mapping[str, int], times: Mapping[str, float] | None = None) -> Alternative:
         """Return another assignment with the probability that it is at least as fast as this one.
@@ -324,24 +337,29 @@ class Draws:
         """
         times = self.problem.times(cores) if times is None else times
         factors = self._factors_beyond(cores)
-        probability = float(np.mean(self.seconds(times, factors) <= self.own * (1 + 1e-12)))
-        return Alternative(dict(cores), self.likely(times, factors=factors), probability)
+        other = self._means(times, factors or {}, self.steps)
+        probability = float(np.mean(other <= self._own * (1 + 1e-12)))
+        return Alternative(dict(cores), self.likely(times, self.steps, factors), probability)
 
     def within_noise(self, other: Alternative) -> bool:
         """Tell whether `other` is at least as fast with a probability of (1 - level) / 2 or more."""
         return other.probability_as_fast >= (1.0 - self.noise.level) / 2.0
 
-    def expected(self, ratios: Mapping[str, Floats]) -> tuple[float, float] | None:
+    def expected(self, steps: Mapping[str, StepPattern]) -> tuple[float, float] | None:
         """Return the interval of the mean step's seconds; None where no uncertainty is known.
 
-        `ratios` (n_steps,) holds, for each solver, the times per step divided by the time of a typical step.
+        It allows for the errors of the means of the steps that were measured, too.
         """
         if self.factors is None:
             return None
-        times = self.problem.times(self.cores)
-        means = self._means(times, self.factors, ratios)
+        times, random = self.problem.times(self.cores), np.random.default_rng(self.noise.seed + 4)
+        factors = {
+            name: of_model * np.exp(steps[name].unsure(times[name]) * random.standard_normal(self.noise.draws))
+            for name, of_model in self.factors.items()
+        }
+        means = self._means(times, factors, steps)
         whole = np.broadcast_to(self.whole, self.noise.draws)[: len(means)]
-        return _holding(self._quantiles(means * whole), self.likely(times, ratios))
+        return _holding(self._quantiles(means * whole), self.likely(times, steps))
 
     def _quantiles(self, values: Floats) -> tuple[float, float]:
         tail = (1.0 - self.noise.level) / 2.0

@@ -124,8 +124,9 @@ def allocate(
         accept=accept, others=[*opt.typed(search), *opt.typed(net), *(["--no-waiting"] if against.no_waiting else [])],
     )  # fmt: skip
     check_coupled(
-        learned, path, chosen=bool(reading.parameters), no_waiting=against.no_waiting, step_days=units.step_days
-    )
+        learned, path, chosen=bool(reading.parameters), no_waiting=against.no_waiting, step_days=units.step_days,
+        layout=layout,
+    )  # fmt: skip
     fixed = by_solver(fixed, {name: model.space_ for name, model in learned.models.items()})
     check_parameters(of_all(fixed), learned)
     fixed = known_values(fixed, learned)

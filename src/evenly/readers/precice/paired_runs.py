@@ -1,15 +1,23 @@
-"""Which files of participants are of one coupled run, as those that lie together in a folder; and its steps."""
+"""Which files of participants are of one coupled run, as those that lie together in a folder; and its steps.
+
+preCICE overwrites the files of an older run in its folder only where ranks have the same names. So files of a run on
+other ranks may be left, without those of the partner.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
 
 from evenly.runs.runs import Runs
 
 __all__ = [
     "SAME", "Steps", "folders_of", "incomplete_runs", "is_whole", "rounded", "steps_made", "together", "unpaired_runs",
+    "without_left_overs",
 ]  # fmt: skip
 
 #: Counts of steps that differ by less are equal: the last steps of a killed run are missing, some steps are averaged.
@@ -123,3 +131,76 @@ def incomplete_runs(files: Mapping[str, Sequence[Path | None]]) -> str:
     lacking = {name: [run.name for run, there in sorted(found.items()) if name not in there] for name in files}
     told = [f"no files of {name} were found in {', '.join(some)}" for name, some in lacking.items() if some]
     return f"{'; '.join(told)}: the other runs are used" if told else ""
+
+
+def without_left_overs(runs: Mapping[str, Runs]) -> tuple[dict[str, Runs], list[str]]:
+    """Return the runs without those of which the partner's files aren't there, beside one that has them; and notes.
+
+    Only files in one place are judged: a folder of rank files, or a file that holds several runs. There, the run that
+    began nearest to the partner's is the one that ran with it.
+
+    Parameters
+    ----------
+    runs : mapping of str to Runs
+        Of participants whose files tell their steps.
+    """
+    entries = [entry for name, one in runs.items() for entry in _begun(name, one)]
+    left_over: list[_Begun] = []
+    notes: list[str] = []
+    for place in dict.fromkeys((one.name, one.place) for one in entries):
+        own = [one for one in entries if (one.name, one.place) == place]
+        partners = _partners(own[0], entries) if len(own) > 1 else []
+        if not partners:
+            continue
+        told = f"{_shown(own[0].place)} holds {len(own)} runs of {own[0].name}"
+        if len(partners) >= len(own):
+            if len(partners) == len(own) and own[0].name < partners[0].name and own[0].place.is_dir():
+                notes.append(f"{told}, and there are as many of {partners[0].name}: all are used")
+            continue
+        near = {min(own, key=lambda one: abs(one.when - other.when)).run for other in partners}
+        stale = [one for one in own if one.run not in near]
+        left_over += stale
+        cores = ", ".join(f"that on {one.cores} cores ({one.when:%Y-%m-%d})" for one in stale)
+        notes.append(
+            f"{told}, and there {'is' if len(partners) == 1 else 'are'} {len(partners)} of {partners[0].name}: by the "
+            f"time at which they began, {cores} ran with another one, and is left out"
+        )
+    names = {one.run for one in left_over}
+    kept = {name: one.where((~one.to_frame()["run"].isin(names)).to_numpy()) for name, one in runs.items()}
+    return kept, notes
+
+
+class _Begun(NamedTuple):
+    """A run of a participant, where its files lie, and when it began."""
+
+    name: str
+    run: str
+    place: Path
+    cores: int
+    when: pd.Timestamp
+
+
+def _begun(name: str, runs: Runs) -> list[_Begun]:
+    """Return the runs of a participant that tell when they began."""
+    if "cores" not in runs.parameters:
+        return []
+    table = runs.to_frame().drop_duplicates(["run", "source"])
+    table = table.assign(when=pd.to_datetime(table["when"], errors="coerce", utc=True, format="ISO8601"))
+    known = table[table["when"].notna() & table["source"].notna() & (table["source"] != "")]
+    rows = known[["run", "source", "cores", "when"]].itertuples(index=False)
+    return [_Begun(name, run, Path(source).resolve(), int(cores), when) for run, source, cores, when in rows]
+
+
+def _partners(own: _Begun, entries: Sequence[_Begun]) -> list[_Begun]:
+    """Return the runs of the partner of which most lie in the nearest folder around a run that holds any."""
+    for folder in own.place.parents:
+        around = [one for one in entries if one.name != own.name and folder in one.place.parents]
+        if around:
+            most = Counter(one.name for one in around).most_common(1)[0][0]
+            return [one for one in around if one.name == most]
+    return []
+
+
+def _shown(place: Path) -> str:
+    """Return the last parts of a path that tell which run it is."""
+    return str(Path(*place.parts[-3:])) if place.name == "precice-profiling" else str(Path(*place.parts[-2:]))

@@ -31,7 +31,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evenly.errors import InputError
+from evenly.errors import InputError, option_text
 from evenly.readers.precice.task_order import expression_of, reachable
 
 __all__ = ["Coupling", "Kind", "Scheme"]
@@ -219,5 +219,13 @@ def _notes(participants: Sequence[str], schemes: Sequence[Scheme]) -> list[str]:
     middle = {scheme.participants[1] for scheme in serial} & {scheme.participants[0] for scheme in serial}
     return notes + [
         f"{name} is inside a chain of serial schemes: where windows overlap, the layout is an upper bound"
+        + (f" ({_overlapping(name, participants)})" if len(participants) == 3 else "")
         for name in sorted(middle)
     ]
+
+
+def _overlapping(name: str, participants: Sequence[str]) -> str:
+    """Say which layout of a chain of three has windows that overlap around the middle one."""
+    around = ", ".join(_quoted(one) for one in participants if one != name)
+    layout = option_text("--layout", f"sum({_quoted(name)}, max({around}))")
+    return f"{layout} says that the two around it run side by side, each in another window"

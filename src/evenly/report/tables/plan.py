@@ -199,7 +199,7 @@ def comparison_table(plan: Plan, *, title: str = "", unit: TimeUnit | None = Non
         told = _saving(saved(other.gain, row), low_high)
         add_row(table, label + _too_many(plan, other.cores), _listed(other.cores), texts[row], told)
     if runner_up:
-        gain = saved(1 - plan.seconds / runner_up.seconds, len(rows) - 1)
+        gain = saved(1 - own / runner_up.seconds, len(rows) - 1)
         add_row(
             table,
             "runner-up, within noise",
