@@ -316,11 +316,16 @@ class StartOptions:
 
         if self.write is None:
             return None
-        kept = {} if learned.found is None else learned.found.cores_per_task
+        found = learned.found
+        kept = {} if found is None else found.cores_per_task
+        if self.write == "cesm" and found is not None and found.placed and not set(models) <= set(found.threads):
+            varied = ", ".join(name for name in models if name not in found.threads)
+            raise InputError(
+                f"the timing files have different threads ({varied}), so that those of the plan are open: give the "
+                "files of one number of threads for each component"
+            )
         each = {name: kept.get(name) or _of_task(model, plan, name) for name, model in models.items()}
-        if learned.found is None:
-            return start_script(plan, self.write, programs, each)
-        return start_script(plan, self.write, programs, each, learned.found.threads)
+        return start_script(plan, self.write, programs, each, {} if found is None else found.threads)
 
 
 def _of_task(model: ByCores | FastestWay, plan: Plan, name: str) -> int:

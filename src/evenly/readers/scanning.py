@@ -18,7 +18,7 @@ from evenly.arguments import explained
 from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarning
 from evenly.log import log
 from evenly.readers.base import Reader
-from evenly.readers.cesm_layout import Placed, agreed
+from evenly.readers.cesm_layout import Placed, agreed, cores_kept, same_in_all
 from evenly.readers.confounding import alike_at_the_top, confounded, unlike
 from evenly.readers.files import plain_suffix
 from evenly.readers.folder_walk import Walk
@@ -98,12 +98,12 @@ class Measurements:
     @property
     def threads(self) -> dict[str, int]:
         """The threads of each task of the components of CESM and E3SM, where all timing files have as many."""
-        return _same_in_all([one.threads for one in self.placed])
+        return same_in_all([one.threads for one in self.placed])
 
     @property
     def cores_per_task(self) -> dict[str, int]:
         """The cores that each task of these components keeps, where all timing files have as many."""
-        return _same_in_all([one.cores_per_task for one in self.placed])
+        return cores_kept(self.placed)[0]
 
     @property
     def lost(self) -> tuple[Skipped, ...]:
@@ -240,13 +240,6 @@ def _unread(roots: Iterable[Path], read: Iterable[Path]) -> tuple[Path, ...]:
     around = real | {folder for path in real for folder in path.parents}
     found = ((root, root.resolve()) for root in roots)
     return tuple(root for root, its in found if its not in around and real.isdisjoint(its.parents))
-
-
-def _same_in_all(files: Sequence[Mapping[str, int]]) -> dict[str, int]:
-    """Return the numbers that are the same in all files that have them."""
-    names = sorted({name for one in files for name in one})
-    counts = {name: {one[name] for one in files if name in one} for name in names}
-    return {name: found.pop() for name, found in counts.items() if len(found) == 1}
 
 
 def _roots(paths: Iterable[Path | str]) -> list[Path]:

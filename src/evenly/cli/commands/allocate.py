@@ -31,6 +31,8 @@ from evenly.cli.values_of_solvers import by_solver, check_fixed, of_all
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     import pandas as pd
 
     from evenly.allocation.plan import Plan
@@ -239,7 +241,7 @@ def own_text(cores_are: str | None, space: Space) -> str | None:
 
 
 def models_by_cores(
-    learned: Learned, cores_are: str | None, fixed: dict[str, Any], kept: Mapping[str, int]
+    learned: Learned, cores_are: str | None, fixed: dict[str, Any], kept: Mapping[str, Fraction]
 ) -> dict[str, Any]:
     """Return the models as models of cores, and say what was taken as cores.
 
@@ -265,7 +267,7 @@ def models_by_cores(
         if cores.said:
             said.setdefault(cores.said, []).append(name)
         factor = kept.get(name, 1)
-        text = cores.text if factor == 1 else f"{cores.text} * {factor}"
+        text = cores.text if factor == 1 else f"{cores.text} * {factor}".replace("/", " / ")
         measured = None if runs is None else runs.ok.configurations
         at = values[name]
         decided = _decided(name, model, cores, measured, at)
