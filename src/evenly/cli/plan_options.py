@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note
-from evenly.cli.coupled_input import from_tables
+from evenly.cli.coupled_input import may_be_alone
 from evenly.cli.coupled_table import read_coupled
 from evenly.cli.layout_input import step_days_of, threads_of
 from evenly.cli.memory_bounds import MemoryIs, memory_bounds
@@ -236,7 +236,7 @@ class CompareOptions:
                 "give files of steps with --step-times"
             )
         of = statistics_of(learned, steps)
-        scatter = None if from_tables(learned) else 0.0
+        scatter = None if may_be_alone(learned) else 0.0
         return Noise(level=self.level, samples=samples or None, statistic=of, scatter=scatter, optimise=self.jitter)
 
 

@@ -27,7 +27,7 @@ from evenly.readers.needless import without_needless
 from evenly.readers.precice.coupled_runs import coupled_runs
 from evenly.readers.precice.window_steps import holds_steps
 from evenly.readers.registry import Skipped, build_all, check_taken, listing
-from evenly.readers.simulated_days import of_one_day
+from evenly.readers.simulated_days import days_of_files, of_one_day
 from evenly.readers.tables.roles import Column, columns_of, settle
 from evenly.readers.unread_texts import instead_of
 from evenly.runs.runs import Runs
@@ -62,6 +62,8 @@ class Measurements:
         How many steps each participant makes for one of the slowest, if not one, in all runs.
     placed : tuple of Placed
         Who shares cores with whom, by each timing file of CESM or E3SM.
+    days : mapping of Path to float
+        The simulated days that the times of a file are of, where it tells them.
     unknown : tuple of Path
         Files that no reader recognised; they are not errors.
     unread : tuple of Path
@@ -81,6 +83,7 @@ class Measurements:
     other_scheme: str = ""
     substeps: Mapping[str, float] = field(default_factory=dict)
     placed: tuple[Placed, ...] = ()
+    days: Mapping[Path, float] = field(default_factory=dict)
     unknown: tuple[Path, ...] = ()
     unread: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
@@ -190,9 +193,10 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     roots = _roots([path] if isinstance(path, str | Path) else path)
     for root in roots:
         collector.add(root)
-    parts, columns, in_days = of_one_day(collector.parts, collector.columns)
+    parts, of_files, in_days = of_one_day(collector.parts, collector.columns)
     runs, notes, merged = merge(parts)
-    runs, columns = settle(runs, columns or columns_of(runs))
+    listed = [one for its in of_files.values() for one in its]
+    runs, columns = settle(runs, listed or columns_of(runs))
     runs, columns, needless = without_needless(runs, columns)
     counted = {part.solver for part in collector.parts if holds_steps(part.format, part.runs)}
     steps = {name: one for name, one in runs.items() if name in counted}
@@ -219,6 +223,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         other_scheme=coupled.doubt,
         substeps=coupled.substeps,
         placed=tuple(collector.placed),
+        days=days_of_files(parts, of_files),
         unknown=tuple(p for p in collector.walk.unknown if p not in coupled.used),
         unread=_unread(roots, needed),
         notes=(
