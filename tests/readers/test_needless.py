@@ -202,3 +202,24 @@ def test_nodes_that_gpus_need_go(tmp_path: Path) -> None:
     found = scan(path)
     assert found.runs[""].parameters == ["GPUs"]
     assert any("nodes is GPUs / 4, rounded up in all runs" in note for note in found.notes)
+
+
+def test_a_column_that_names_layouts_of_several_solvers_is_left_out() -> None:
+    """Land has the same cores in two layouts, so the layout doesn't follow from its cores."""
+    cores = {"atm": [64, 128, 256], "lnd": [8, 8, 16]}
+    runs = {
+        name: Runs.from_frame(
+            pd.DataFrame({"layout": ["XS", "S", "M"], "cores": counts, "seconds": [9.0, 5.0, 3.0]}), ["layout", "cores"]
+        )
+        for name, counts in cores.items()
+    }
+    columns = [Column("layout", "parameter", ""), Column("cores", "parameter", "")]
+    found, told, notes = without_needless(runs, columns)
+    assert {name: one.parameters for name, one in found.items()} == {"atm": ["cores"], "lnd": ["cores"]}
+    assert told[0].role == "left out"
+    assert notes == [
+        "layout names layouts, with one run of every solver each, so it is left out (--parameters names it)"
+    ]
+    again = Runs.concat([runs["lnd"], Runs.from_frame(runs["lnd"].to_frame().assign(cores=32), ["layout", "cores"])])
+    assert without_needless({**runs, "lnd": again}, columns)[0]["lnd"].parameters == ["layout", "cores"]
+    assert without_needless({"atm": runs["atm"]}, columns)[0]["atm"].parameters == ["layout", "cores"]

@@ -203,8 +203,21 @@ def _slurm(plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int], com
 
 
 def _parts(plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int]) -> str:
-    """Return what the parts of a heterogeneous job ask for."""
-    return "\n#SBATCH hetjob\n".join(f"#SBATCH {_resources(plan, tasks[name], threads[name])}" for name in tasks)
+    """Return what the parts of a heterogeneous job ask for; say it where they need more nodes than one part would."""
+    asked = "\n#SBATCH hetjob\n".join(f"#SBATCH {_resources(plan, tasks[name], threads[name])}" for name in tasks)
+    return f"{_more_nodes(plan, tasks, threads)}{asked}"
+        f"#SBATCH {_resources(plan, tasks[name], threads[name])}" for name in tasks
+    )
+
+
+def _more_nodes(plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int]) -> str:
+    """Return a comment on nodes that parts of a job can't share; "" if that makes no difference."""
+    node = plan.machine.cores_per_node
+    if node is None:
+        return ""
+    asked = sum(math.ceil(tasks[name] / max(1, node // threads[name])) for name in tasks)
+    fewest = math.ceil(sum(tasks[name] * threads[name] for name in tasks) / node)
+    return f"# parts have nodes of their own: {asked} nodes, and not {fewest}\n" if asked > fewest else ""
 
 
 def _steps(tasks: Mapping[str, int], threads: Mapping[str, int], commands: Mapping[str, str]) -> list[str]:
