@@ -20,8 +20,8 @@ PAIR = {"a": lambda p: 60 / p, "b": lambda p: 30 / p}
 
 def test_a_solver_measured_on_one_count_is_refused() -> None:
     once = PowerLaw().fit({"cores": [8, 8]}, [2.0, 2.1])
-    with pytest.raises(InputError, match="'a' was measured on 8 cores only"):
-        evenly.allocate({"a": once, "b": lambda p: 8 / p}, cores=16)
+    with pytest.raises(InputError, match=r"measured \(a on 8, c on 8\), .* with --allowed a=8 --allowed c=8"):
+        evenly.allocate({"a": once, "b": lambda p: 8 / p, "c": once}, cores=32)
     plan = evenly.allocate({"a": once, "b": lambda p: 8 / p}, cores=16, limits={"a": {"allowed": [8]}})
     assert plan.cores["a"] == 8
 

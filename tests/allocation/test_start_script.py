@@ -102,6 +102,9 @@ def test_slurm_has_a_part_for_each() -> None:
     lines = start_script(plan, "slurm", commands, {"outer": 2}).splitlines()
     assert lines[2] == "#SBATCH --nodes=3 --ntasks=60 --ntasks-per-node=20 --exclusive"
     assert lines[4] == "#SBATCH --nodes=2 --ntasks=15 --cpus-per-task=2 --exclusive"
+    lines = start_script(plan_of(cores=75, machine=machine), "slurm", commands, {"outer": 5}).splitlines()
+    assert lines[2] == "# parts have nodes of their own: 5 nodes, and not 4"
+    assert lines[3].startswith("#SBATCH --nodes=3 --ntasks=50")
 
 
 def test_tasks_with_threads_are_bound_to_cores_of_their_own() -> None:
@@ -178,7 +181,7 @@ def test_cores_of_each_task(cores: str, columns: dict[str, list[int]], each: int
     model = evenly.fit(evenly.Runs.from_frame(table, list(columns)), method="power-law")
     found = evenly.by_cores(model, cores)
     if each is None:
-        with pytest.raises(InputError, match="doesn't tell how many tasks"):
+        with pytest.raises(InputError, match=r"say --constant ranks_per_node=48 --cores-are 'nodes \* ranks_per_node'"):
             _ = found.cores_per_task
     else:
         assert found.cores_per_task == each

@@ -13,12 +13,13 @@ HEAD = "---------------- TIMING PROFILE ---------------------\n  run_length  : 1
 CONCURRENT = "max(max(lnd, ice) + atm + cpl, ocn)"
 
 
-def timing(components: dict[str, tuple[int, int, int, float]], total: float) -> str:
-    """Return a timing file of components with their tasks, threads, first task and seconds."""
+def timing(components: dict[str, tuple[int, int, int, float]], total: float, cores: int | None = None) -> str:
+    """Return a timing file of components with their tasks, threads, first task and seconds, and the run's cores."""
     rows = [
         f"  {name} = x{name}  {tasks * threads}  {root}  {tasks}  x {threads}  1  (1  )"
         for name, (tasks, threads, root, _) in components.items()
     ]
+    rows += [] if cores is None else [f"  pe count for cost estimate : {cores} "]
     seconds = {"tot": total, **{name: time for name, (*_, time) in components.items()}}
     rows += [
         f"  {name.upper()} Run Time:  {time:.3f} seconds  {time / 10:.3f} seconds/mday  {2365.7 / time:.2f} myears/wday"
@@ -99,12 +100,23 @@ def test_a_real_file_of_all_components(samples: Path) -> None:
     assert set(found.threads.values()) == {3}
 
 
-def test_tasks_keep_the_cores_of_threads_of_others_on_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("cores", "kept"),
+    [
+        (288, {"atm": 4, "ice": 4, "ocn": 2}),  # those of the threads on each place, 64 * 4 + 16 * 2
+        (320, {"atm": 4, "ice": 4, "ocn": 4}),  # 80 tasks of 4 cores
+        (None, {"atm": 4, "ice": 4, "ocn": 4}),
+        (144, {"atm": 4, "ice": 4, "ocn": 4}),  # two threads on each core
+    ],
+)
+def test_tasks_keep_the_cores_that_the_cost_of_the_run_tells(
+    tmp_path: Path, cores: int | None, kept: dict[str, int]
+) -> None:
     rows = {"atm": (64, 4, 0, 400.0), "ice": (64, 1, 0, 100.0), "ocn": (16, 2, 64, 450.0)}
-    (tmp_path / "cesm_timing.1").write_text(timing(rows, 510.0))
+    (tmp_path / "cesm_timing.1").write_text(timing(rows, 510.0, cores))
     found = scan(tmp_path)
     assert {name: runs.configurations["cores"].tolist() for name, runs in found.runs.items()} == {
         "atm": [256], "ice": [64], "ocn": [32],
     }  # fmt: skip
     assert found.threads == {"atm": 4, "ice": 1, "ocn": 2}
-    assert found.cores_per_task == {"atm": 4, "ice": 4, "ocn": 2}
+    assert found.cores_per_task == kept

@@ -212,3 +212,24 @@ def test_nodes_of_partitions_with_nodes_of_their_own_are_told_by_the_cores() -> 
     assert names == ["cores", "partition"]
     assert "nodes is cores / 128 (rome) and cores / 36 (sky) in all runs" in notes
     assert kept(table | {"nodes": [1, 2, 2, 1, 2]})[0] == ["cores", "nodes", "partition"]
+
+
+def test_a_column_that_names_layouts_of_several_solvers_is_left_out() -> None:
+    """Land has the same cores in two layouts, so the layout doesn't follow from its cores."""
+    cores = {"atm": [64, 128, 256], "lnd": [8, 8, 16]}
+    runs = {
+        name: Runs.from_frame(
+            pd.DataFrame({"layout": ["XS", "S", "M"], "cores": counts, "seconds": [9.0, 5.0, 3.0]}), ["layout", "cores"]
+        )
+        for name, counts in cores.items()
+    }
+    columns = [Column("layout", "parameter", ""), Column("cores", "parameter", "")]
+    found, told, notes = without_needless(runs, columns)
+    assert {name: one.parameters for name, one in found.items()} == {"atm": ["cores"], "lnd": ["cores"]}
+    assert told[0].role == "left out"
+    assert notes == [
+        "layout names layouts, with one run of every solver each, so it is left out (--parameters names it)"
+    ]
+    again = Runs.concat([runs["lnd"], Runs.from_frame(runs["lnd"].to_frame().assign(cores=32), ["layout", "cores"])])
+    assert without_needless({**runs, "lnd": again}, columns)[0]["lnd"].parameters == ["layout", "cores"]
+    assert without_needless({"atm": runs["atm"]}, columns)[0]["atm"].parameters == ["layout", "cores"]

@@ -9,6 +9,7 @@ Source: thesis, section 1.3, equation 1.6.
 from __future__ import annotations
 
 import dataclasses
+import shlex
 import warnings
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -217,6 +218,7 @@ def _problem(
     curves = {
         name: _curve(name, source, by_solver[name], fixed[name], total, machine) for name, source in solvers.items()
     }
+    _check_learned(curves)
     problem = Problem(tree, curves, total, compare.degrees_of_freedom or {})
     _check_others(problem, compare)
     return problem
@@ -307,7 +309,6 @@ def _curve(name: str, source: Any, limits: Limits, at: Mapping[str, Any], total:
     at = {**_constants(source), **at}
     limits = _makeable(name, source, limits, total)
     counts = possible_counts(name, limits, total, machine, lambda quantity, asked: call(quantity, asked, at))
-    _check_learned(name, source, counts, at)
     return SolverCurve(name, source, counts, at, asked)
 
 
@@ -340,23 +341,35 @@ def _makeable(name: str, source: Any, limits: Limits, total: int) -> Limits:
     return dataclasses.replace(limits, allowed=[int(count) for count in wanted])
 
 
-def _check_learned(name: str, source: Any, counts: Any, at: Mapping[str, Any]) -> None:
-    """Raise `InputError` for a model learned on one core count only.
+def _check_learned(curves: Mapping[str, SolverCurve]) -> None:
+    """Raise `InputError` for models learned on one core count only.
 
-    Its time is constant in cores, so the allocation would give the solver as few cores as possible.
+    Their time is constant in cores, so the allocation would give the solvers as few cores as possible.
     """
-    space = getattr(source, "space_", None)
-    kind = None if space is None else space.parameters[cores_parameter(source, at)]
-    if kind is None or isinstance(kind, Categorical) or isinstance(source, WholeRunCurve):
-        return  # an exponent of whole runs is known from other solvers, and its interval says how well
-    low, high = ends(kind)
-    if low == high and any(count != low for count in counts):
-        only = f"{low:g}"
+    found = {name: _only_count(curve) for name, curve in curves.items()}
+    only = {
+        n: int(count)
+        for n, count in found.items()
+        if count is not None and np.any(np.asarray(curves[n].counts) != count)
+    }
+    if only:
+        told = ", ".join(f"{name} on {count}" for name, count in only.items())
+        typed = " ".join(f"--allowed {shlex.quote(f'{name}={count}')}" for name, count in only.items())
+        allowed = ", ".join(f"{name!r}: {{'allowed': [{count}]}}" for name, count in only.items())
         raise InputError(
-            f"{name!r} was measured on {only} cores only, so how its time depends on cores is not known: measure it on "
-            f"at least one more count, or keep it there with limits={{{name!r}: {{'allowed': [{only}]}}}} "
-            f"(--allowed {name}={only})"
+            f"only one number of cores was measured ({told}), so how the time depends on cores is not known: measure "
+            f"at least one more, or keep to it with {typed} (limits={{{allowed}}})"
         )
+
+
+def _only_count(curve: SolverCurve) -> float | None:
+    """Return the only number of cores that a solver's model was learned on; None if there are several."""
+    space = getattr(curve.source, "space_", None)
+    kind = None if space is None else space.parameters[cores_parameter(curve.source, curve.at)]
+    if kind is None or isinstance(kind, Categorical) or isinstance(curve.source, WholeRunCurve):
+        return None  # an exponent of whole runs is known from other solvers, and its interval says how well
+    low, high = ends(kind)
+    return low if low == high else None
 
 
 def _table(name: str, source: Any, limits: Limits) -> tuple[Any, Limits]:

@@ -94,7 +94,7 @@ def start_script(
                 f"multiples (--multiple {name}={each[name]})"
             )
     tasks = {name: cores // each[name] for name, cores in plan.cores.items()}
-    said = [f"evenly allocate: {_listed(plan)}; a step takes {plan.seconds:.4g} s", *plan.extrapolated]
+    said = [f"evenly allocate: {_listed(plan)}; a step takes {_time(plan)}", *plan.extrapolated]
     head = "\n".join(f"# {' '.join(line.split())}" for line in said)
     if start == "cesm":
         return "\n".join([head, *_cesm(plan, tasks, each | {n: t for n, t in (threads or {}).items() if n in each})])
@@ -106,6 +106,12 @@ def start_script(
     if start == "slurm":
         return "\n".join([*shell, *_slurm(plan, tasks, each, commands)])
     return "\n".join([*shell, *_precice(plan, tasks, each, commands)])
+
+
+def _time(plan: Plan) -> str:
+    """Return what a step takes, and the simulated years per day where it is known what it simulates."""
+    time = f"{plan.seconds / 3600:.4g} h" if plan.seconds > 3600 else f"{plan.seconds:.4g} s"
+    return time if plan.sypd is None else f"{time}, {plan.sypd:.4g} SYPD"
 
 
 def _listed(plan: Plan) -> str:
@@ -197,8 +203,19 @@ def _slurm(plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int], com
 
 
 def _parts(plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int]) -> str:
-    """Return what the parts of a heterogeneous job ask for."""
-    return "\n#SBATCH hetjob\n".join(f"#SBATCH {_resources(plan, tasks[name], threads[name])}" for name in tasks)
+    """Return what the parts of a heterogeneous job ask for; say it where they need more nodes than one part would."""
+    asked = "\n#SBATCH hetjob\n".join(f"#SBATCH {_resources(plan, tasks[name], threads[name])}" for name in tasks)
+    return f"{_more_nodes(plan, tasks, threads)}{asked}"
+
+
+def _more_nodes(plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int]) -> str:
+    """Return a comment on nodes that parts of a job can't share; "" if that makes no difference."""
+    node = plan.machine.cores_per_node
+    if node is None:
+        return ""
+    asked = sum(math.ceil(tasks[name] / max(1, node // threads[name])) for name in tasks)
+    fewest = math.ceil(sum(tasks[name] * threads[name] for name in tasks) / node)
+    return f"# parts have nodes of their own: {asked} nodes, and not {fewest}\n" if asked > fewest else ""
 
 
 def _steps(tasks: Mapping[str, int], threads: Mapping[str, int], commands: Mapping[str, str]) -> list[str]:

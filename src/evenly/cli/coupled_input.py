@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from evenly.cli.console import note
 from evenly.cli.input_paths import why_unread
 from evenly.cli.layout_input import tells_steps
-from evenly.cli.same_work import are_tables, check_folders, check_same_work
+from evenly.cli.same_work import are_tables, are_tables_or_logs, check_folders, check_same_work
 from evenly.cli.texts_about import Texts, texts_about
 from evenly.errors import InputError, option_text
 from evenly.readers.tables.columns import is_part, measured, unit_of_time
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evenly.cli.run_input import Learned
     from evenly.readers import Measurements
 
-__all__ = ["check_coupled", "check_inputs", "check_no_whole_runs", "check_one_program", "from_tables"]
+__all__ = ["check_coupled", "check_inputs", "check_no_whole_runs", "check_one_program", "may_be_alone"]
 
 #: Suffixes of tables, of which each usually holds a solver.
 _TABLES = frozenset({".csv", ".tsv", ".xlsx", ".parquet"})
@@ -107,10 +107,10 @@ def check_coupled(
             f"{wholes[0]!r} seems to be the whole of the coupled run, and no solver: leave it out with --without "
             f"{shlex.quote(wholes[0])}; if it is a solver, give it another name"
         )
-    if not chosen and from_tables(learned):
+    if not chosen and _from_tables(learned):
         _check_no_part([*learned.models])
     _tell_rising(learned)
-    if not from_tables(learned):
+    if not _from_tables(learned):
         check_folders(learned.runs, typed)
     about = texts_about(learned.runs, found)
     if not chosen:
@@ -187,14 +187,17 @@ def _check_rows(learned: Learned) -> None:
         )
 
 
-def from_tables(learned: Learned) -> bool:
-    """Tell whether the times may be those of solvers alone: tables and saved models don't say it.
+def _from_tables(learned: Learned) -> bool:
+    """Tell whether the solvers' times are those of tables, or of saved models."""
+    return len(learned.models) > 1 and (learned.found is None or are_tables(learned.found))
+
+
+def may_be_alone(learned: Learned) -> bool:
+    """Tell whether solvers may have been measured alone: neither tables nor logs nor saved models say it.
 
     Files of preCICE and CESM are those of coupled runs.
     """
-    if len(learned.models) < 2:
-        return False
-    return learned.found is None or are_tables(learned.found)
+    return len(learned.models) > 1 and (learned.found is None or are_tables_or_logs(learned.found))
 
 
 def check_inputs(found: Measurements, solvers: Sequence[str]) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenly.cli.console import note
 from evenly.errors import InputError
+from evenly.readers.cesm_layout import Placement, cores_kept
+from evenly.readers.simulated_days import days_of_solvers
 from evenly.readers.tables.per_work import days_of
 
 if TYPE_CHECKING:
@@ -107,19 +110,43 @@ def threads_of(learned: Learned) -> dict[str, int]:
     return several
 
 
-def kept_beside_own(learned: Learned) -> dict[str, int]:
-    """Return how many times its own cores a component keeps, where others with more threads run on its tasks; say it.
+def kept_beside_own(learned: Learned) -> dict[str, Fraction]:
+    """Return how many times its own cores a component keeps, where others have more threads; say it.
 
     The timing files of CESM and E3SM count a component's own cores: its tasks times its own threads.
+
+    Raises
+    ------
+    InputError
+        If threads differ between components and between files, so that no number of times holds for all files.
     """
     found = learned.found
-    if found is None:
+    if found is None or not found.placed:
         return {}
-    times = {name: kept // found.threads[name] for name, kept in found.cores_per_task.items() if name in found.threads}
-    several = {name: factor for name, factor in times.items() if factor > 1 and name in learned.models}
-    if several:
+    kept, placement = cores_kept(found.placed)
+    own = {name: count for name, count in found.threads.items() if name in learned.models}
+    if varied := [name for name in learned.models if name not in own or name not in kept]:
+        if any(set(one.threads.values()) != {one.most_threads} for one in found.placed):
+            raise InputError(
+                f"components have different threads, and so have the timing files ({', '.join(varied)}), so that the "
+                "cores that their tasks keep are open: give the files of one number of threads for each component"
+            )
+        note(f"the timing files have different threads ({', '.join(varied)}): the plan's time is that of any of them")
+    times = {name: Fraction(kept[name], count) for name, count in own.items() if name in kept}
+    several = {name: factor for name, factor in times.items() if factor > 1}
+    if several and placement is Placement.PACKED:
         told = ", ".join(f"{name} {factor}" for name, factor in several.items())
         note(f"components keep this many times their own cores, for the threads of others on the same tasks: {told}")
+    elif several:
+        why = (
+            "'pe count for cost estimate' tells it"
+            if placement is Placement.EVEN
+            else "'pe count for cost estimate' doesn't tell otherwise"
+        )
+        note(
+            f"each task keeps {max(kept.values())} cores, the most threads of any component, as CIME puts the same "
+            f"number of tasks on every node ({why}): all cores, also of --current and limits, are those that tasks keep"
+        )
     return several
 
 
@@ -128,8 +155,10 @@ def step_days_of(learned: Learned) -> float | None:
     found = learned.found
     if found is None:
         return None
-    if found.placed:
+    if found.placed and found.days:
         return 1.0
+    if len(set[float | None]().union(*days_of_solvers(found.runs, found.days).values())) > 1:
+        return None
     days = {days_of(column.name, column.unit) for column in found.columns if column.role == "time"}
     return days.pop() if len(days) == 1 else None
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note
-from evenly.cli.coupled_input import from_tables
+from evenly.cli.coupled_input import may_be_alone
 from evenly.cli.coupled_table import read_coupled
 from evenly.cli.layout_input import step_days_of, threads_of
 from evenly.cli.memory_bounds import MemoryIs, memory_bounds
@@ -236,7 +236,7 @@ class CompareOptions:
                 "give files of steps with --step-times"
             )
         of = statistics_of(learned, steps)
-        scatter = None if from_tables(learned) else 0.0
+        scatter = None if may_be_alone(learned) else 0.0
         return Noise(level=self.level, samples=samples or None, statistic=of, scatter=scatter, optimise=self.jitter)
 
 
@@ -316,11 +316,16 @@ class StartOptions:
 
         if self.write is None:
             return None
-        kept = {} if learned.found is None else learned.found.cores_per_task
+        found = learned.found
+        kept = {} if found is None else found.cores_per_task
+        if self.write == "cesm" and found is not None and found.placed and not set(models) <= set(found.threads):
+            varied = ", ".join(name for name in models if name not in found.threads)
+            raise InputError(
+                f"the timing files have different threads ({varied}), so that those of the plan are open: give the "
+                "files of one number of threads for each component"
+            )
         each = {name: kept.get(name) or _of_task(model, plan, name) for name, model in models.items()}
-        if learned.found is None:
-            return start_script(plan, self.write, programs, each)
-        return start_script(plan, self.write, programs, each, learned.found.threads)
+        return start_script(plan, self.write, programs, each, {} if found is None else found.threads)
 
 
 def _of_task(model: ByCores | FastestWay, plan: Plan, name: str) -> int:

@@ -111,20 +111,24 @@ def learn(
     accept: Callable[[list[str], Measurements | None], None] | None = None,
     others: Sequence[str] = (),
     each: str | None = None,
+    step_days: float | None = None,
 ) -> Learned:
     """Load the models in a ``.evenly`` file, or read measurements and fit one model per solver, or per value of `each`.
 
     `arguments` gives further arguments of a method for runs, knowing the names of those that it takes. `accept` is
     called with the solvers, and what was read of them, before any is fitted. `others` are options that don't suit
-    models that are there already.
+    models that are there already. Where times tell that they are of different simulated days, or some don't tell it,
+    all are made those of `step_days`.
     """
     from evenly.models.registry import method_names
+    from evenly.readers.simulated_days import of_so_many_days
 
     if learning.method is not None:
         parsing.one_of(learning.method, method_names(), "--method")
     if len(paths) == 1 and holds_models(paths[0]):
         return _load(paths[0], reading, [*typed(reading), *typed(learning), *others], accept)
     found = _measured(paths, reading)
+    found = found if step_days is None else of_so_many_days(found, step_days)
     tell_about(found, learning.response)
     check_one_case(found)
     chosen = reading.chosen(found.runs)

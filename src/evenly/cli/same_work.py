@@ -7,6 +7,7 @@ said, beside what is assumed: all times are those of the same step of the couple
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shlex
 from collections import Counter
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 from evenly.cli.console import note
 from evenly.cli.texts_about import Text, Texts
 from evenly.errors import InputError
+from evenly.readers.simulated_days import days_of_solvers
 from evenly.readers.tables.columns import unit_of_time
 from evenly.readers.tables.per_work import days_of, is_label_of_work, is_of_a_step, is_step_length, time_of_work
 from evenly.readers.tables.works import Work, differ, works_in
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from evenly.readers import Measurements
     from evenly.runs.runs import Runs
 
-__all__ = ["WORK", "are_tables", "check_folders", "check_same_work"]
+__all__ = ["WORK", "are_tables", "are_tables_or_logs", "check_folders", "check_same_work"]
 
 #: Words of counts of the work of a run: times of different amounts of work can't be compared.
 WORK = frozenset({
@@ -91,8 +93,10 @@ def check_same_work(
         told = ", ".join(f"{name!r}" for name in days)
         raise InputError(
             f"the times of the solvers ({told}) are of different work: a step is a simulated year with SYPD and times "
-            "per year, a simulated day with SDPD, and another one where a time says neither: give all in one unit"
+            f"per year, a simulated day with SDPD, and another one where a time says neither: give all in one unit"
+            f"{', or say with --step-days how many days such a time simulates' if None in days.values() else ''}"
         )
+    _check_days(runs, found)
     other: list[str] = []
     of_steps = any(is_of_a_step(column.name) for column in times)
     of_work = any(time_of_work(name) is not None or one is not None for name, one in days.items())
@@ -105,8 +109,10 @@ def check_same_work(
         _check_some_runs(runs, about)
         if unused := unused_lines(about.notes, beside="the files"):
             note(unused)
-    if not are_tables(found):
-        return  # formats of programs tell what their times are of
+    if not are_tables(found):  # formats of programs but logs tell what their times are of
+        if are_tables_or_logs(found) and not found.days:
+            note("all times are taken as those of the same step of the coupled run")
+        return
     if times and not chosen:
         _check_units_and_counts(runs, found, about)
     if not (chosen or steps_told):
@@ -126,6 +132,22 @@ def check_same_work(
     note(f"all times are taken as those of {of_what}{shared}{although}")
 
 
+def _check_days(runs: Mapping[str, Runs], found: Measurements) -> None:
+    """Ask about times of which some are of a simulated day or year, and others tell no work, as those of logs."""
+    of_solvers = days_of_solvers(runs, found.days)
+    each = set[float | None]().union(*of_solvers.values())
+    if len(each) < 2:
+        return
+    known = [f"{next(iter(its)):g} simulated days for {name}" for name, its in of_solvers.items() if None not in its]
+    silent = [name for name, its in of_solvers.items() if None in its]
+    lacking = f", and nothing tells it for {', '.join(silent)}" if silent else ""
+    raise InputError(
+        f"the times of the solvers are of different work ({', '.join(known)}{lacking}): say how many days "
+        f"{'each time of ' + ', '.join(silent) if silent else 'a step'} simulates, as --step-days 31 for a month; all "
+        "times are then made those of so many"
+    )
+
+
 def are_tables(found: Measurements) -> bool:
     """Tell whether all runs are from tables, of jobs perhaps: they don't tell what a time is of."""
     from evenly.readers.jobs.job_reader import JobReader
@@ -134,6 +156,12 @@ def are_tables(found: Measurements) -> bool:
     return all(
         name == "table" or issubclass(reader_class(name), JobReader) for name in {name for _, name in found.sources}
     )
+
+
+def are_tables_or_logs(found: Measurements) -> bool:
+    """Tell whether all runs are from tables or logs, which don't tell whether a program ran alone."""
+    rest = tuple((path, name) for path, name in found.sources if name != "log")
+    return are_tables(dataclasses.replace(found, sources=rest))
 
 
 def _settings_that_differ(
@@ -363,7 +391,7 @@ def _work_of_all(about: Texts, found: Measurements, step_days: float | None) -> 
             f"if they are, say --step-days {count:g}; if they are of {step_days:g} already, name the parameters with "
             "--parameters"
         )
-    return f", with {count:g} simulated days ({_short(text)})"
+    return f", with {step_days or count:g} simulated days ({_short(text)})"
 
 
 def _names_that_differ(about: Texts) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from evenly.cli.console import note
@@ -15,7 +16,7 @@ __all__ = ["whole_runs_of"]
 
 
 def whole_runs_of(
-    learned: Learned, layout: str, fixed: Mapping[str, Any], kept: Mapping[str, int]
+    learned: Learned, layout: str, fixed: Mapping[str, Any], kept: Mapping[str, Fraction]
 ) -> CoupledRuns | None:
     """Return the whole runs of timing files of CESM or E3SM: their times have what is in no component.
 
@@ -27,7 +28,7 @@ def whole_runs_of(
         The plan's layout. If it isn't that of the files, their whole times don't belong to it.
     fixed : mapping
         Values of parameters other than the cores; files with others are left out.
-    kept : mapping of str to int
+    kept : mapping of str to Fraction
         How many times its own cores a component keeps.
     """
     import numpy as np
@@ -46,5 +47,5 @@ def whole_runs_of(
     if not files or layout != found.layout:
         note("what is in no component, such as the exchange of data, isn't in the times: TOT Run Time is longer")
         return None
-    cores = {name: np.array([one.cores[name] * kept.get(name, 1) for one in files]) for name in learned.models}
+    cores = {name: np.array([int(one.cores[name] * kept.get(name, 1)) for one in files]) for name in learned.models}
     return CoupledRuns(cores, np.array([one.seconds for one in files]), common=True)

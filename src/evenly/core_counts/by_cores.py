@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,6 +25,7 @@ from evenly.models.base import Model
 from evenly.runs.cores import Cores, constants, find_cores
 from evenly.runs.count_names import kind_of
 from evenly.space.configurations import as_table
+from evenly.space.expressions import quoted
 from evenly.space.parameters import Categorical, Integer
 from evenly.space.ranges import ends
 from evenly.space.space import Configurations, Space
@@ -126,8 +128,16 @@ class ByCores:
         if not each.is_integer():
             raise InputError(
                 f"the cores are {self.cores_name_}, which doesn't tell how many tasks (MPI ranks) they have"
+                f"{self._way_of_tasks(kind, made)}"
             )
         return int(each)
+
+    def _way_of_tasks(self, kind: str | None, made: float) -> str:
+        """Return what tells the tasks of a node, where the cores are a number of those of a node."""
+        if kind != "nodes" or self.fixed or not made.is_integer():
+            return ""
+        way = f"--constant ranks_per_node={made:g} --cores-are {shlex.quote(f'{quoted(self.varied)} * ranks_per_node')}"
+        return f": with one on each core, say {way}"
 
     def _inner(self, X: Configurations) -> pd.DataFrame:
         table = as_table(X).copy()

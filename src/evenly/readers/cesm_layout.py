@@ -8,12 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 
-__all__ = ["Placed", "agreed", "layout_of", "widths"]
+__all__ = ["Placed", "Placement", "agreed", "cores_kept", "layout_of", "placement_of", "same_in_all", "widths"]
 
 #: The layout must make so much of the whole run's time; the rest is the coupler's exchange of data, and imbalance.
 _LEAST, _MOST = 0.88, 1.05
+
+
+class Placement(Enum):
+    """Which cores the tasks of components with different threads keep."""
+
+    #: Each as many as the task with the most threads: CIME puts the same number of tasks on every node.
+    EVEN = "even"
+    #: Each those of the threads on its own place.
+    PACKED = "packed"
+    #: It makes no difference, or nothing tells it.
+    OPEN = "open"
 
 
 @dataclass(frozen=True)
@@ -31,7 +43,11 @@ class Placed:
     threads : mapping of str to int
         Threads of each task, by component.
     cores_per_task : mapping of str to int
-        Cores that each task keeps: the most threads of any component on its place, by component.
+        The most threads of any component on the place of a component's tasks, by component.
+    most_threads : int
+        The most threads of any component.
+    placement : Placement
+        Which cores tasks keep by ``pe count for cost estimate``.
     cores : mapping of str to int
         Cores of each component: its tasks times its threads.
     seconds : float or None
@@ -49,6 +65,8 @@ class Placed:
     share: float | None
     threads: Mapping[str, int]
     cores_per_task: Mapping[str, int] = field(default_factory=dict)
+    most_threads: int = 1
+    placement: Placement = Placement.OPEN
     cores: Mapping[str, int] = field(default_factory=dict)
     seconds: float | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -108,6 +126,49 @@ def widths(tasks: Mapping[str, range], threads: Mapping[str, int]) -> dict[str, 
         name: max(threads[other] for other, there in tasks.items() if _overlap(span, there))
         for name, span in tasks.items()
     }
+
+
+def placement_of(tasks: Mapping[str, range], threads: Mapping[str, int], cores: int | None) -> Placement:
+    """Return how a run's tasks were placed, by the cores of all its nodes.
+
+    If every task keeps as many cores as the one with the most threads, the run has at least so many. If it has fewer,
+    but enough for the threads on each place, they were packed. Nothing is told where a node has several threads for
+    each of the cores that are counted.
+
+    Examples
+    --------
+    >>> tasks, threads = {"atm": range(0, 192), "ocn": range(192, 336)}, {"atm": 3, "ocn": 1}
+    >>> [placement_of(tasks, threads, cores).value for cores in (1008, 720, 360, None)]
+    ['even', 'packed', 'open', 'open']
+    """
+    kept, most = widths(tasks, threads), max(threads.values())
+    last = 1 + max(span[-1] for span in tasks.values())
+    places = [1] * last
+    for name, span in tasks.items():
+        for at in span:
+            places[at] = max(places[at], kept[name])
+    if cores is None or sum(places) == last * most or cores < sum(places):
+        return Placement.OPEN
+    return Placement.PACKED if cores < last * most else Placement.EVEN
+
+
+def cores_kept(files: Sequence[Placed]) -> tuple[dict[str, int], Placement]:
+    """Return the cores that each task of a component keeps in all these runs, and by which placement.
+
+    Where no file tells the placement, it is the one that CIME makes, in which all tasks keep the same.
+    """
+    found = {one.placement for one in files}
+    if Placement.PACKED in found:
+        return same_in_all([one.cores_per_task for one in files]), Placement.PACKED
+    kept = same_in_all([dict.fromkeys(one.threads, one.most_threads) for one in files])
+    return kept, Placement.EVEN if Placement.EVEN in found else Placement.OPEN
+
+
+def same_in_all(files: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """Return the numbers that are the same in all files that have them."""
+    names = sorted({name for one in files for name in one})
+    counts = {name: {one[name] for one in files if name in one} for name in names}
+    return {name: found.pop() for name, found in counts.items() if len(found) == 1}
 
 
 def agreed(files: Sequence[Placed]) -> tuple[str | None, list[str]]:

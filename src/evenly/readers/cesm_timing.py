@@ -18,7 +18,7 @@ import pandas as pd
 
 from evenly.errors import ReadError
 from evenly.readers.base import Reader
-from evenly.readers.cesm_layout import Placed, layout_of, widths
+from evenly.readers.cesm_layout import Placed, layout_of, placement_of, widths
 from evenly.readers.files import head, lines, number
 from evenly.readers.registry import Skipped, name_list
 from evenly.runs.runs import Runs
@@ -218,11 +218,23 @@ def _placed(path: Path, profile: _Profile, whole: _Time | None, days: float, fie
     found = layout_of({name: component.span for name, component in components.items()}, ran)
     share = None if found is None or whole is None or not whole.total else found[1] / whole.total
     threads = {name: component.threads for name, component in components.items()}
-    kept = widths({name: component.span for name, component in components.items()}, threads)
     cores = {name: component.cores for name, component in components.items()}
     strided = tuple(name for name, one in components.items() if one.stride > 1 and one.tasks > 1)
     seconds = None if whole is None or not whole.total else whole.total / days
-    return Placed(path, None if found is None else found[0], share, threads, kept, cores, seconds, fields, strided)
+    everywhere = {name: component.threads for name, component in profile.components.items()}
+    return Placed(
+        path,
+        None if found is None else found[0],
+        share,
+        threads,
+        widths({name: component.span for name, component in components.items()}, threads),
+        max(everywhere.values()),
+        placement_of({name: one.span for name, one in profile.components.items()}, everywhere, profile.cost_cores),
+        cores,
+        seconds,
+        fields,
+        strided,
+    )
 
 
 def _runs_of(content: Sequence[str]) -> list[tuple[int, Sequence[str]]]:

@@ -16,6 +16,7 @@ from evenly.errors import option_text
 from evenly.readers.confounding import products
 from evenly.readers.tables.number_texts import number
 from evenly.readers.tables.roles import BY_FORMAT, NAMED, Column, only
+from evenly.readers.tables.wide import names_layouts
 from evenly.runs.count_names import kind_of, letters
 from evenly.runs.runs import Runs
 from evenly.runs.weak_scaling import WORKERS
@@ -77,14 +78,34 @@ def without_needless(
         if "" in said or any(name in why for why in found.values()) or any(o in why for o in found for why in said):
             continue
         found[name] = said.popitem()[0] if len(said) == 1 else " and ".join(f"{why} ({of})" for of, why in whys.items())
+    layouts = [name for name in _layouts(runs) if name not in (*found, *declared)]
+    found |= dict.fromkeys(layouts, "a layout")
     kept = {solver: only(one, [name for name in one.parameters if name not in found]) for solver, one in runs.items()}
     told = [
         Column(column.name, "left out", f"{found[column.name]} in all runs", column.unit)
         if column.name in found and column.role == "parameter" else column
         for column in columns
     ]  # fmt: skip
-    notes = [f"{name} is {why} in all runs, so it is left out ({_way(name, why)})" for name, why in found.items()]
+    notes = [
+        f"{name} names layouts, with one run of every solver each, so it is left out (--parameters names it)"
+        if name in layouts
+        else f"{name} is {why} in all runs, so it is left out ({_way(name, why)})"
+        for name, why in found.items()
+    ]
     return kept, told, notes
+
+
+def _layouts(runs: Mapping[str, Runs]) -> list[str]:
+    """Return the labels that name layouts of several solvers, in each of which every solver has its own cores."""
+    shared = [set(map(str, one.parameters)) for one in runs.values() if len(one.parameters) > 1]
+    if len(runs) < 2 or len(shared) < len(runs):
+        return []
+    tables = [one.configurations.drop_duplicates() for one in runs.values()]
+    return [
+        name
+        for name in sorted(set.intersection(*shared))
+        if names_layouts(name) and all(len(table) == table[name].nunique() for table in tables)
+    ]
 
 
 def _way(name: str, why: str) -> str:

@@ -18,7 +18,7 @@ from evenly.arguments import explained
 from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarning
 from evenly.log import log
 from evenly.readers.base import Reader
-from evenly.readers.cesm_layout import Placed, agreed
+from evenly.readers.cesm_layout import Placed, agreed, cores_kept, same_in_all
 from evenly.readers.confounding import alike_at_the_top, confounded, unlike
 from evenly.readers.files import plain_suffix
 from evenly.readers.folder_walk import Walk
@@ -29,7 +29,7 @@ from evenly.readers.precice.iteration_logs import ITERATIONS
 from evenly.readers.precice.paired_runs import without_left_overs
 from evenly.readers.precice.window_steps import holds_steps
 from evenly.readers.registry import Skipped, build_all, check_taken, listing
-from evenly.readers.simulated_days import of_one_day
+from evenly.readers.simulated_days import days_of_files, of_one_day
 from evenly.readers.tables.roles import Column, columns_of, settle
 from evenly.readers.unread_texts import instead_of
 from evenly.runs.runs import Runs
@@ -64,6 +64,8 @@ class Measurements:
         How many steps each participant makes for one of the slowest, if not one, in all runs.
     placed : tuple of Placed
         Who shares cores with whom, by each timing file of CESM or E3SM.
+    days : mapping of Path to float
+        The simulated days that the times of a file are of, where it tells them.
     unknown : tuple of Path
         Files that no reader recognised; they are not errors.
     unread : tuple of Path
@@ -83,6 +85,7 @@ class Measurements:
     other_scheme: str = ""
     substeps: Mapping[str, float] = field(default_factory=dict)
     placed: tuple[Placed, ...] = ()
+    days: Mapping[Path, float] = field(default_factory=dict)
     unknown: tuple[Path, ...] = ()
     unread: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
@@ -100,12 +103,12 @@ class Measurements:
     @property
     def threads(self) -> dict[str, int]:
         """The threads of each task of the components of CESM and E3SM, where all timing files have as many."""
-        return _same_in_all([one.threads for one in self.placed])
+        return same_in_all([one.threads for one in self.placed])
 
     @property
     def cores_per_task(self) -> dict[str, int]:
         """The cores that each task of these components keeps, where all timing files have as many."""
-        return _same_in_all([one.cores_per_task for one in self.placed])
+        return cores_kept(self.placed)[0]
 
     @property
     def lost(self) -> tuple[Skipped, ...]:
@@ -192,9 +195,10 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     roots = _roots([path] if isinstance(path, str | Path) else path)
     for root in roots:
         collector.add(root)
-    parts, columns, in_days = of_one_day(collector.parts, collector.columns)
+    parts, of_files, in_days = of_one_day(collector.parts, collector.columns)
     runs, notes, merged = merge(parts)
-    runs, columns = settle(runs, columns or columns_of(runs))
+    listed = [one for its in of_files.values() for one in its]
+    runs, columns = settle(runs, listed or columns_of(runs))
     runs, columns, needless = without_needless(runs, columns)
     counted = {part.solver for part in collector.parts if holds_steps(part.format, part.runs)}
     steps, left_over = without_left_overs({name: one for name, one in runs.items() if name in counted})
@@ -223,6 +227,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         other_scheme=coupled.doubt,
         substeps=coupled.substeps,
         placed=tuple(collector.placed),
+        days=days_of_files(parts, of_files),
         unknown=tuple(p for p in collector.walk.unknown if p not in coupled.used),
         unread=_unread(roots, needed),
         notes=(
@@ -250,13 +255,6 @@ def _unread(roots: Iterable[Path], read: Iterable[Path]) -> tuple[Path, ...]:
     around = real | {folder for path in real for folder in path.parents}
     found = ((root, root.resolve()) for root in roots)
     return tuple(root for root, its in found if its not in around and real.isdisjoint(its.parents))
-
-
-def _same_in_all(files: Sequence[Mapping[str, int]]) -> dict[str, int]:
-    """Return the numbers that are the same in all files that have them."""
-    names = sorted({name for one in files for name in one})
-    counts = {name: {one[name] for one in files if name in one} for name in names}
-    return {name: found.pop() for name, found in counts.items() if len(found) == 1}
 
 
 def _roots(paths: Iterable[Path | str]) -> list[Path]:

@@ -1,22 +1,35 @@
-"""Files of which some tell the time of a simulated year, and others that of a day: all are made those of a day."""
+"""Times of a simulated year, of a day, and of so much as nothing tells: all are made those of the same days.
+
+Files that tell a year, and others that tell a day, are made those of a day. Where some don't tell what their times are
+of, as logs of programs don't, only the user knows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from evenly.readers.merging import Part
 from evenly.readers.tables.per_work import days_of
 from evenly.readers.tables.roles import Column
 from evenly.runs.runs import Runs
 
-__all__ = ["of_one_day"]
+if TYPE_CHECKING:
+    from evenly.readers.scanning import Measurements
+
+__all__ = ["days_of_files", "days_of_solvers", "of_one_day", "of_so_many_days"]
+
+#: The format whose times are all of a day.
+_OF_A_DAY = "cesm-timing"
 
 
 def of_one_day(
     parts: Sequence[Part], columns: Mapping[Path, Sequence[Column]]
-) -> tuple[list[Part], list[Column], list[str]]:
+) -> tuple[list[Part], dict[Path, list[Column]], list[str]]:
     """Return parts and columns with times of one simulated day, where files tell those of a year and others; and notes.
 
     Nothing is changed if a file doesn't tell what its times are of.
@@ -39,24 +52,74 @@ def of_one_day(
     """
     times = {path: next((one for one in its if one.role == "time"), None) for path, its in columns.items()}
     days = {path: None if one is None else days_of(one.name, one.unit) for path, one in times.items()}
-    listed = [one for its in columns.values() for one in its]
     if None in days.values() or len(set(days.values())) < 2 or not all(part.path in days for part in parts):
-        return list(parts), listed, []
-    notes, made = list[str](), list[Column]()
+        return list(parts), {path: list(its) for path, its in columns.items()}, []
+    notes, made = list[str](), dict[Path, list[Column]]()
     for path, its in columns.items():
         count = days[path] or 1.0
         for one in its:
             if one is times[path] and count != 1.0:
                 said = f"is of {count:.4g} simulated days: its times are divided by {count:.4g}, so that all are of one"
                 notes.append(f"{path}: {one.name!r} {said}")
-                made.append(replace(one, name="time (s/day)", unit="s"))
+                made.setdefault(path, []).append(replace(one, name="time (s/day)", unit="s"))
             else:
-                made.append(one)
+                made.setdefault(path, []).append(one)
     return [replace(part, runs=_divided(part.runs, days[part.path] or 1.0)) for part in parts], made, notes
 
 
-def _divided(runs: Runs, count: float) -> Runs:
+def days_of_files(parts: Sequence[Part], columns: Mapping[Path, Sequence[Column]]) -> dict[Path, float]:
+    """Return the days that the times of each file are of, of those that tell it."""
+    found = {part.path: 1.0 for part in parts if part.format == _OF_A_DAY}
+    for path, its in columns.items():
+        days = {days_of(one.name, one.unit) for one in its if one.role == "time"}
+        if len(days) == 1 and (known := days.pop()) is not None:
+            found[path] = known
+    return found
+
+
+def days_of_solvers(runs: Mapping[str, Runs], days: Mapping[Path, float]) -> dict[str, set[float | None]]:
+    """Return the days that the times of each solver are of, by its files; None stands for files that don't tell it.
+
+    Parameters
+    ----------
+    runs : mapping of str to Runs
+        The runs of each solver.
+    days : mapping of Path to float
+        As `days_of_files` returns it.
+    """
+    return {
+        solver: {days.get(Path(str(source))) for source in one.to_frame()["source"].unique()}
+        for solver, one in runs.items()
+    }
+
+
+def of_so_many_days(found: Measurements, days: float) -> Measurements:
+    """Return measurements of which all times are of so many days, where files tell different ones, or don't tell them.
+
+    Those that don't tell it are taken to be of so many already.
+    """
+    of_solvers = days_of_solvers(found.runs, found.days)
+    if len(set[float | None]().union(*of_solvers.values())) < 2:
+        return found
+    runs, notes = dict(found.runs), list[str]()
+    for solver, its in of_solvers.items():
+        if its == {None}:
+            notes.append(f"{solver}: each time is taken to be of {days:g} simulated days")
+            continue
+        table = runs[solver].to_frame()
+        own = [found.days.get(Path(str(source)), days) / days for source in table["source"]]
+        runs[solver] = _divided(runs[solver], own)
+        told = " and ".join(f"{one:g}" for one in sorted(one for one in its if one is not None))
+        notes.append(f"{solver}: times of {told} simulated days are made those of {days:g}")
+    columns = tuple(
+        replace(one, name="time", unit="s") if one.role == "time" and days_of(one.name, one.unit) is not None else one
+        for one in found.columns
+    )
+    return replace(found, runs=runs, columns=columns, days={}, notes=(*found.notes, *notes))
+
+
+def _divided(runs: Runs, count: float | Sequence[float]) -> Runs:
     if count == 1.0 or runs.response != "seconds":
         return runs
-    table = runs.to_frame().assign(seconds=lambda frame: frame["seconds"] / count)
+    table = runs.to_frame().assign(seconds=lambda frame: frame["seconds"] / np.asarray(count))
     return Runs(table, space=runs.space, quantities=runs.quantities, response=runs.response)

@@ -235,12 +235,46 @@ def test_what_starts_the_plan_is_printed(evenly: Evenly) -> None:
         assert (refused.code, reason in refused.err) == (2, True)
 
 
+def with_threads(scale: int, threads: int, cores_of_16: int | None) -> str:
+    """Return a timing file of 16 tasks with threads of the atmosphere's, on which ice runs, too, and 16 of the ocean's.
+
+    The times are those of tasks * 4 cores of atmosphere and ice, and of tasks * 2 of the ocean.
+    """
+    n = 16 * scale
+    rows = {"atm": (n, 4, 0, 400.0 / scale), "ice": (n, 1, 0, 100.0 / scale), "ocn": (n, threads, n, 450.0 / scale)}
+    return timing(rows, 510.0 / scale, None if cores_of_16 is None else cores_of_16 * scale)
+
+
+@pytest.mark.parametrize("cores", [None, 16 * 4 * 2])
+def test_tasks_keep_as_many_cores_as_the_most_threads_where_cime_places_them(evenly: Evenly, cores: int | None) -> None:
+    for scale in (1, 2, 4):
+        Path(f"cesm_timing.{scale}").write_text(with_threads(scale, 2, cores))
+    said = "" if cores else " doesn't tell otherwise"
+    found = evenly("allocate", ".", "--cores", "240", *LAW)
+    assert "each task keeps 4 cores, the most threads of any component" in found.err
+    assert f"'pe count for cost estimate'{said}" in found.err
+    told = evenly("allocate", ".", "--cores", "240", *LAW, "--write", "cesm", "--json").json
+    # 32000 / p beside 28800 / p, as the ocean's tasks keep 4 cores instead of 2: 60 tasks of 4 cores.
+    assert told["cores"] == {"atm": 128, "ice": 128, "ocn": 112}
+    assert "NTASKS_OCN=28,NTHRDS_OCN=2,ROOTPE_OCN=32" in told["script"]
+
+
+def test_threads_that_differ_between_timing_files_are_asked_about(evenly: Evenly) -> None:
+    for scale in (1, 2, 4):
+        Path(f"cesm_timing.{scale}").write_text(with_threads(scale, 1 + scale // 2, None))
+    asked = evenly("allocate", ".", "--cores", "240", *LAW)
+    assert (asked.code, "have different threads, and so have the timing files (ocn)" in asked.err) == (2, True)
+    for scale in (1, 2, 4):
+        Path(f"cesm_timing.{scale}").write_text(hybrid(scale, threads=1 + scale // 2))
+    assert "the timing files have different threads" in evenly("allocate", ".", "--cores", "240", *LAW).err
+    refused = evenly("allocate", ".", "--cores", "240", *LAW, "--write", "cesm")
+    assert (refused.code, "so that those of the plan are open" in refused.err) == (2, True)
+
+
 def test_threads_of_others_on_the_same_tasks_count(evenly: Evenly) -> None:
     """Ice has one thread on tasks that the atmosphere gives four, and keeps the cores of four."""
     for scale in (1, 2, 4):
-        n = 16 * scale
-        rows = {"atm": (n, 4, 0, 400.0 / scale), "ice": (n, 1, 0, 100.0 / scale), "ocn": (n, 2, n, 450.0 / scale)}
-        Path(f"cesm_timing.{scale}").write_text(timing(rows, 510.0 / scale))
+        Path(f"cesm_timing.{scale}").write_text(with_threads(scale, 2, 16 * 4 + 16 * 2))
     found = evenly("allocate", ".", "--cores", "240", *LAW)
     assert "components keep this many times their own cores" in found.err
     told = evenly("allocate", ".", "--cores", "240", *LAW, "--write", "cesm", "--json").json

@@ -66,6 +66,45 @@ def test_other_names_are_not(evenly: Evenly, first: str, second: str, time: str)
     assert shown.code == 0
 
 
+def _nemo(work: float, days: float = 1.0) -> None:
+    """Write NEMO's timing files of runs of so many days, and a table of simulated years per day of IFS."""
+    for ranks in (36, 72, 144, 288):
+        Path(f"nemo/{ranks}").mkdir(parents=True)
+        rows = "".join(f"    {rank} |  {days * work / ranks:.3f} |  1.000 |  0.9\n" for rank in range(ranks))
+        Path(f"nemo/{ranks}/timing.output").write_text(
+            f" Total timing (sum) :\n --------------------\n{rows} Maximum | {days * work / ranks:.3f} | 1.0 | 0.9\n"
+            " ---|---\n Average | 1.000 | 1.0 | 0.9\n"
+        )
+
+
+@pytest.mark.parametrize(("unit", "days"), [("SYPD", 365), ("s/day", 1), ("time_s", 31)])
+def test_logs_beside_simulated_years_are_asked_how_many_days_they_are_of(evenly: Evenly, unit: str, days: int) -> None:
+    # A month of NEMO beside a year of IFS gave 34 of 720 cores to the one that needs 296.
+    _nemo(work=20_000, days=31)
+    rows = "".join(
+        f"{p},{86_400 * p / (40_000 * days) if unit == 'SYPD' else 40_000 * days / p}\n" for p in (72, 144, 288)
+    )
+    Path("ifs.csv").write_text(f"nproc,{unit}\n{rows}")
+    asked = ("allocate", "nemo", "ifs.csv", "--cores", "720", *LAW)
+    shown = evenly(*asked)
+    if days != 31:
+        assert shown.code == 2
+        assert f"{days} simulated days for ifs, and nothing tells it for nemo" in " ".join(shown.err.split())
+    told = evenly(*asked, "--step-days", "31", "--json").json
+    assert told["cores"] == {"nemo": 240, "ifs": 480}
+    assert told["simulated_years_per_day"] == pytest.approx(86_400 * 240 / 20_000 / 365, rel=1e-3)
+    assert "it allows for 7 %" in " ".join(evenly(*asked, "--step-days", "31", "--in", "SYPD").out.split())
+
+
+def test_a_time_that_tells_no_work_beside_years_is_of_the_days_of_a_step(evenly: Evenly) -> None:
+    for name, time, values in (("ifs", "SYPD", [1, 2, 4]), ("nemo", "time_s", [64_800, 32_400, 16_200])):
+        Path(f"{name}.csv").write_text(f"nproc,{time}\n" + "".join(f"{72 * 2**k},{v}\n" for k, v in enumerate(values)))
+    asked = ("allocate", "ifs.csv", "nemo.csv", "--cores", "720", *LAW)
+    shown = evenly(*asked)
+    assert (shown.code, "say with --step-days how many days such a time simulates" in shown.err) == (2, True)
+    assert evenly(*asked, "--step-days", "182.5", "--json").json["cores"] == {"ifs": 288, "nemo": 432}
+
+
 SOLVERS = {"atm": (8, 5), "ocn": (5, 30), "ice": (1, 5)}
 CORES = (48, 96, 192, 384, 768)
 

@@ -31,10 +31,13 @@ from evenly.cli.values_of_solvers import by_solver, check_fixed, of_all
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     import pandas as pd
 
     from evenly.allocation.plan import Plan
     from evenly.allocation.problem.noise import Compare
+    from evenly.core_counts.fastest_way import FastestWay
     from evenly.models.base import Model
     from evenly.readers import Measurements
     from evenly.report.simulated_time import TimeUnit
@@ -122,6 +125,7 @@ def allocate(
     learned = learn(
         path, reading, learning, lambda runs, known: _asked(runs, known, most, cores_are, fixed) | arguments,
         accept=accept, others=[*opt.typed(search), *opt.typed(net), *(["--no-waiting"] if against.no_waiting else [])],
+        step_days=units.step_days,
     )  # fmt: skip
     check_coupled(
         learned, path, chosen=bool(reading.parameters), no_waiting=against.no_waiting, step_days=units.step_days,
@@ -240,7 +244,7 @@ def own_text(cores_are: str | None, space: Space) -> str | None:
 
 
 def models_by_cores(
-    learned: Learned, cores_are: str | None, fixed: dict[str, Any], kept: Mapping[str, int]
+    learned: Learned, cores_are: str | None, fixed: dict[str, Any], kept: Mapping[str, Fraction]
 ) -> dict[str, Any]:
     """Return the models as models of cores, and say what was taken as cores.
 
@@ -266,20 +270,22 @@ def models_by_cores(
         if cores.said:
             said.setdefault(cores.said, []).append(name)
         factor = kept.get(name, 1)
-        text = cores.text if factor == 1 else f"{cores.text} * {factor}"
+        text = cores.text if factor == 1 else f"{cores.text} * {factor}".replace("/", " / ")
         measured = None if runs is None else runs.ok.configurations
         at = values[name]
-        decided = _decided(name, model, cores, measured, at)
+        decided = _decided(model, cores, measured, at)
         models[name] = fastest_way(model, text, at | decided, measured) if decided else by_cores(model, text, at=at)
+        if decided:
+            _tell_ways(name, models[name])
     for text, solvers in said.items():
         note(f"{', '.join(solvers)}: {text}")
     return models
 
 
 def _decided(
-    solver: str, model: Model, cores: Cores, measured: pd.DataFrame | None, fixed: dict[str, Any]
+    model: Model, cores: Cores, measured: pd.DataFrame | None, fixed: dict[str, Any]
 ) -> dict[str, tuple[int, ...]]:
-    """Return the numbers of threads to choose from, where they vary as the ranks do, and say so.
+    """Return the numbers of threads to choose from, where they vary as the ranks do.
 
     Only measured ones are tried: how much longer a rank takes with more of them isn't known. The tasks of a node aren't
     decided: a plan counts cores, and would need more nodes than there are where nodes aren't full.
@@ -293,11 +299,17 @@ def _decided(
     if measured is None or len(left) != 2 or len(threads) != 1:
         return {}
     found = tuple(sorted(int(value) for value in measured[threads[0]].unique()))
-    note(
-        f"{solver}: {threads[0]} are decided with {next(n for n in left if n != threads[0])}, among those measured: "
-        f"{', '.join(map(str, found))} (--at {threads[0]}={found[0]} keeps one)"
-    )
     return {threads[0]: found}
+
+
+def _tell_ways(solver: str, model: FastestWay) -> None:
+    """Say which numbers of threads are tried, and on which cores: a law isn't believed where others were measured."""
+    first = model.values[0]
+    ways = (f"{one} on {low} … {high} cores" for one, (low, high) in zip(model.values, model.ranges, strict=True))
+    note(
+        f"{solver}: {model.decided} are decided with {model.each[0].varied}, where they were measured: "
+        f"{', '.join(ways)}; --at {model.decided}={first} keeps one, beyond that, too"
+    )
 
 
 def check_names(

@@ -269,7 +269,7 @@ def _plan(
     from evenly.allocation.problem.limits import Limits
     from evenly.allocation.problem.noise import Noise
     from evenly.cli.commands.allocate import models_by_cores
-    from evenly.cli.coupled_input import check_coupled, from_tables
+    from evenly.cli.coupled_input import check_coupled, may_be_alone
     from evenly.cli.layout_input import kept_beside_own, layout_of, step_days_of, threads_of
     from evenly.cli.timing_files import whole_runs_of
 
@@ -282,7 +282,7 @@ def _plan(
     return allocate(
         models, totals[0], layout=how, at=fixed,
         coupled=whole_runs_of(learned, how, fixed, kept) if counts.cores_are is None else None,
-        noise=Noise(level=level, scatter=None if from_tables(learned) else 0.0),
+        noise=Noise(level=level, scatter=None if may_be_alone(learned) else 0.0),
         machine=counts.described(), step_days=step_days_of(learned),
         limits={name: Limits(multiple=count) for name, count in threads_of(learned).items()} or None,
     )  # fmt: skip

@@ -29,7 +29,7 @@ __all__ = ["LogReader"]
 _HEAD_BYTES = 65_536
 #: From so many equal values on, two logs are those of one run: a program may write its log twice.
 _TELLING_DIGITS, _TELLING_ROWS = 5, 3
-#: How what logs don't say is told.
+#: How what was varied is told.
 _HOW = "with --constant, as ranks=64, or from the files' names with -O name=, as '{ranks:int}ranks'"
 #: Repeated runs differ by less than this factor.
 _UNLIKE = 1.5
@@ -225,7 +225,11 @@ class LogReader(Reader):
         if lacking or silent:
             who = "this log doesn't" if lacking else f"logs of {pattern.program} don't"
             what = " and ".join([*lacking, *silent])
-            self.notes.append(f"{who} say {what}: where that differs between logs, tell it {_HOW}")
+            name, value = (lacking[0], "64") if lacking else ("NAME", "VALUE")
+            self.notes.append(
+                f"{who} say {what}: where that differs between logs, tell it with --constant {name}={value}, or from "
+                f"the files' names with -O name=, as '{{{name}:int}}'"
+            )
 
 
 def _kept(lines: Iterable[str], last: deque[str]) -> Iterator[str]:

@@ -22,7 +22,7 @@ from evenly.readers.tables.number_texts import has_decimal_commas, number
 from evenly.readers.tables.per_work import time_of_work
 from evenly.runs.count_names import kind_of
 
-__all__ = ["Narrowed", "narrowed", "with_cores"]
+__all__ = ["Narrowed", "names_layouts", "narrowed", "with_cores"]
 
 #: Kinds of words that count what a solver runs on, the first ones first.
 _COUNTS = (("cores", "ranks"), ("nodes",))
@@ -155,6 +155,17 @@ def _as_rates(cells: pd.DataFrame, solvers: Sequence[_Solver]) -> tuple[pd.DataF
     )
 
 
+def names_layouts(column: str) -> bool:
+    """Tell whether a column names or numbers the layouts of coupled runs by its own name.
+
+    Examples
+    --------
+    >>> names_layouts("pe_layout"), names_layouts("Config"), names_layouts("grid")
+    (True, True, False)
+    """
+    return not _LABELS.isdisjoint(re.split(r"[\W_]+", column.lower()))
+
+
 def with_cores(columns: Iterable[str]) -> dict[str, str]:
     """Return the columns that may hold the cores of a solver each, by what stands beside the word for cores.
 
@@ -256,8 +267,8 @@ def _names_rows(cells: pd.DataFrame, column: str, solvers: Sequence[_Solver]) ->
 
     Numbers do so where the column's name says that it names layouts, or some labels are none.
     """
-    named = bool(_LABELS & set(re.split(r"[\W_]+", column.lower())))
-    if (pd.to_numeric(cells[column], errors="coerce").notna().all() and not named) or column.strip().lower() in ALIASES:
+    are_numbers = pd.to_numeric(cells[column], errors="coerce").notna().all()
+    if (are_numbers and not names_layouts(column)) or column.strip().lower() in ALIASES:
         return False
     counts = [one.cores for one in solvers]
     runs = cells[[column, *counts]].drop_duplicates()

@@ -126,8 +126,8 @@ def _notes(plan: Plan, how: Written) -> list[str]:
     most = plan.objective.max_seconds
     if plan.interval is not None and most is not None and plan.interval[1] > most:
         notes.append(
-            f"a {step} may take longer than the {_said(most, how, _billed(plan))} allowed, as its interval does: a "
-            "tighter bound makes it surer"
+            f"the interval goes beyond the longest time allowed, {_allowed(most, plan.step_days)}: a tighter bound "
+            "makes the plan surer"
         )
     if plan.interval is not None and plan.noise.scatter:
         notes.append(
@@ -217,6 +217,12 @@ def _too_many(plan: Plan, cores: Mapping[str, int]) -> str:
 
 def _between(bounds: tuple[float, float], how: Written, cores: float) -> str:
     return how.between(bounds, cores) if bounds[1] <= _TOO_WIDE * bounds[0] else _UNKNOWN
+
+
+def _allowed(seconds: float, step_days: float | None) -> str:
+    """Return the longest allowed time in the units in which it may have been given."""
+    time = written(None, step_days, [seconds]).text(seconds, 1)
+    return time if step_days is None else f"{time} ({written('SYPD', step_days, [seconds]).text(seconds, 1)} SYPD)"
 
 
 def _said(seconds: float, how: Written, cores: float) -> str:

@@ -35,8 +35,7 @@ def limits_table(replay: Replay) -> Table:
     )
     table = new_table(
         f"{replay.judged} jobs replayed, each limit from earlier jobs only",
-        "× factor: chosen afterwards, so that it kills as many jobs as evenly"
-        f"{more}{stopped}{first}",
+        f"× factor: chosen afterwards, so that it kills as many jobs as evenly{more}{stopped}{first}",
     )
     add_texts(table, "time limit")
     add_numbers(table, "killed", f"unused {hours}", f"lost {hours}", "limit/time")
