@@ -206,8 +206,6 @@ def _parts(plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int]) -> 
     """Return what the parts of a heterogeneous job ask for; say it where they need more nodes than one part would."""
     asked = "\n#SBATCH hetjob\n".join(f"#SBATCH {_resources(plan, tasks[name], threads[name])}" for name in tasks)
     return f"{_more_nodes(plan, tasks, threads)}{asked}"
-        f"#SBATCH {_resources(plan, tasks[name], threads[name])}" for name in tasks
-    )
 
 
 def _more_nodes(plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int]) -> str:
