@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -45,3 +46,20 @@ def test_of_a_store_its_table_is_proposed(tmp_path: Path) -> None:
     (tmp_path / "s.db").write_bytes(b"SQLite format 3\0" + bytes(100))
     with pytest.raises(ReadError, match=r"evenly runs list \S*s.db --save s.runs.csv"):
         scan(tmp_path / "s.db")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("mo_timer\n\n  Timer report, ranks 0-127\n total  128\n", "ICON's timer report is not read"),
+        ("  \n  Processing OASIS LUCIA log files\n", "its 'Calculations', without the waiting"),
+        ("Region      PETs   PEs    Count   Mean (s)    Min (s)\n", "its PETs are the cores"),
+    ],
+)
+def test_reports_of_coupled_models_are_to_be_copied_into_a_table(tmp_path: Path, text: str, told: str) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "report.txt").write_text(text)
+    for path in (tmp_path, tmp_path / "a" / "report.txt"):
+        with pytest.raises(ReadError, match=re.escape(told)):
+            scan(path)

@@ -121,7 +121,7 @@ def learn(
     all are made those of `step_days`.
     """
     from evenly.models.registry import method_names
-    from evenly.readers.simulated_days import of_so_many_days
+    from evenly.readers.days_of_a_step import of_so_many_days
 
     if learning.method is not None:
         parsing.one_of(learning.method, method_names(), "--method")

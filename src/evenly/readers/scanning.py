@@ -36,6 +36,9 @@ from evenly.runs.runs import Runs
 
 __all__ = ["Measurements", "read", "scan"]
 
+#: So many files in no known format are looked into for what to give instead.
+_LOOKED_AT = 20
+
 #: One file or folder, or several.
 Paths = Path | str | Sequence[Path | str]
 
@@ -390,5 +393,6 @@ def _nothing_read(roots: Sequence[Path], skipped: Sequence[Skipped], unknown: Se
     if len(unknown) == 1 and roots[0] == unknown[0]:
         remedy = instead_of(roots[0]) or remedy
         return ReadError(roots[0], f"the file is in none of {formats}: {remedy}")
+    remedy = next((told for path in unknown[:_LOOKED_AT] if (told := instead_of(path))), remedy)
     looked = f"{len(unknown)} file{'' if len(unknown) == 1 else 's'}" if unknown else "the folder is empty, 0 files"
     return ReadError(roots[0], f"no measurement found ({looked} looked at, none of them in one of {formats}): {remedy}")

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,10 +17,7 @@ from evenly.readers.tables.per_work import days_of
 from evenly.readers.tables.roles import Column
 from evenly.runs.runs import Runs
 
-if TYPE_CHECKING:
-    from evenly.readers.scanning import Measurements
-
-__all__ = ["days_of_files", "days_of_solvers", "of_one_day", "of_so_many_days"]
+__all__ = ["days_of_files", "days_of_solvers", "divided", "of_one_day"]
 
 #: The format whose times are all of a day.
 _OF_A_DAY = "cesm-timing"
@@ -64,7 +60,7 @@ def of_one_day(
                 made.setdefault(path, []).append(replace(one, name="time (s/day)", unit="s"))
             else:
                 made.setdefault(path, []).append(one)
-    return [replace(part, runs=_divided(part.runs, days[part.path] or 1.0)) for part in parts], made, notes
+    return [replace(part, runs=divided(part.runs, days[part.path] or 1.0)) for part in parts], made, notes
 
 
 def days_of_files(parts: Sequence[Part], columns: Mapping[Path, Sequence[Column]]) -> dict[Path, float]:
@@ -93,32 +89,8 @@ def days_of_solvers(runs: Mapping[str, Runs], days: Mapping[Path, float]) -> dic
     }
 
 
-def of_so_many_days(found: Measurements, days: float) -> Measurements:
-    """Return measurements of which all times are of so many days, where files tell different ones, or don't tell them.
-
-    Those that don't tell it are taken to be of so many already.
-    """
-    of_solvers = days_of_solvers(found.runs, found.days)
-    if len(set[float | None]().union(*of_solvers.values())) < 2:
-        return found
-    runs, notes = dict(found.runs), list[str]()
-    for solver, its in of_solvers.items():
-        if its == {None}:
-            notes.append(f"{solver}: each time is taken to be of {days:g} simulated days")
-            continue
-        table = runs[solver].to_frame()
-        own = [found.days.get(Path(str(source)), days) / days for source in table["source"]]
-        runs[solver] = _divided(runs[solver], own)
-        told = " and ".join(f"{one:g}" for one in sorted(one for one in its if one is not None))
-        notes.append(f"{solver}: times of {told} simulated days are made those of {days:g}")
-    columns = tuple(
-        replace(one, name="time", unit="s") if one.role == "time" and days_of(one.name, one.unit) is not None else one
-        for one in found.columns
-    )
-    return replace(found, runs=runs, columns=columns, days={}, notes=(*found.notes, *notes))
-
-
-def _divided(runs: Runs, count: float | Sequence[float]) -> Runs:
+def divided(runs: Runs, count: float | Sequence[float]) -> Runs:
+    """Return runs with their times divided by a number, or by one for each."""
     if count == 1.0 or runs.response != "seconds":
         return runs
     table = runs.to_frame().assign(seconds=lambda frame: frame["seconds"] / np.asarray(count))

@@ -16,7 +16,14 @@ _PBS = (
 )
 _LSF = "what bacct prints is not read: give a table with a row for each job, with its slots and its run time"
 _PANDAS = "pandas left out rows or columns where it printed dots: write the whole table, as df.to_csv('runs.csv') does"
+_ROWS = "give a table with a row for each run and component, with its name, its cores and, as the time in s,"
+_ICON = f"ICON's timer report is not read: {_ROWS} 'total' less 'coupling', which holds the waiting"
+_LUCIA = f"what LUCIA prints is not read: {_ROWS} its 'Calculations', without the waiting"
+_ESMF = f"ESMF's profile is not read: {_ROWS} 'Max (s)' of its RunPhase; its PETs are the cores"
 _INSTEAD = {
+    re.compile(r"(?:.*\n)*?[ \t]*Timer report, ranks "): _ICON,
+    re.compile(r"(?:.*\n)*?[ \t]*Processing OASIS LUCIA log files"): _LUCIA,
+    re.compile(r"(?:.*\n)*?[ \t]*Region +PETs +PEs +Count +Mean \(s\)"): _ESMF,
     re.compile(r"\s*(?:Job Id: \S+$|Job: \d+\S*\.\S+$|Job id +Name +User )", re.MULTILINE): _PBS,
     re.compile(r"\s*Accounting information about jobs that are:"): _LSF,
     # A row of dots, the first of two; or dots as a column in all of several lines.

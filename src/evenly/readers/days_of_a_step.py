@@ -1,0 +1,40 @@
+"""Times of which some tell how many days they simulate, and others don't: all are made those of a step's days.
+
+Logs of programs don't tell it, and only the user knows it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from evenly.readers.scanning import Measurements
+from evenly.readers.simulated_days import days_of_solvers, divided
+from evenly.readers.tables.per_work import days_of
+
+__all__ = ["of_so_many_days"]
+
+
+def of_so_many_days(found: Measurements, days: float) -> Measurements:
+    """Return measurements of which all times are of so many days, where files tell different ones, or don't tell them.
+
+    Those that don't tell it are taken to be of so many already.
+    """
+    of_solvers = days_of_solvers(found.runs, found.days)
+    if len(set[float | None]().union(*of_solvers.values())) < 2:
+        return found
+    runs, notes = dict(found.runs), list[str]()
+    for solver, its in of_solvers.items():
+        if its == {None}:
+            notes.append(f"{solver}: each time is taken to be of {days:g} simulated days")
+            continue
+        table = runs[solver].to_frame()
+        own = [found.days.get(Path(str(source)), days) / days for source in table["source"]]
+        runs[solver] = divided(runs[solver], own)
+        told = " and ".join(f"{one:g}" for one in sorted(one for one in its if one is not None))
+        notes.append(f"{solver}: times of {told} simulated days are made those of {days:g}")
+    columns = tuple(
+        replace(one, name="time", unit="s") if one.role == "time" and days_of(one.name, one.unit) is not None else one
+        for one in found.columns
+    )
+    return replace(found, runs=runs, columns=columns, days={}, notes=(*found.notes, *notes))
