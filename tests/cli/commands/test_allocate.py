@@ -150,6 +150,35 @@ def test_the_layout_that_is_asked_for_has_the_iterations_that_were_logged(evenly
     assert "(3 iterations of a time window were logged)" in asked.err
 
 
+def test_sorted_cases_of_precice_use_their_logs_and_ask_for_the_layout(evenly: Evenly, samples: Path) -> None:
+    """Runs that `evenly sort` had sorted were taken to run side by side, without the iterations that were logged."""
+    source = samples / "precice-v3" / "serial-implicit" / "2_2"
+    for name in ("Inner", "Outer"):
+        shutil.copytree(source / name, Path("case", "2_2", name))
+    sections = "".join(f"[{name}]\nevents={name}/precice-profiling\n" for name in ("Inner", "Outer"))
+    Path("case/case.ini").write_text(f"[DEFAULT]\nd=1\n{sections}")
+    asked = evenly("allocate", "case", "--cores", "8")
+    assert (asked.code, "'max(Inner, Outer)'" in asked.err) == (2, True)
+    log = ["TimeWindow TotalIterations Iterations Convergence", *(f"{w} {3 * w} 3 1" for w in range(1, 21))]
+    Path("case/2_2/precice-Inner-iterations.log").write_text("\n".join([*log, ""]))
+    asked = evenly("allocate", "case", "--cores", "8")
+    assert "(3 iterations of a time window were logged)" in asked.err
+
+
+def test_participants_that_were_renamed_are_asked_about(evenly: Evenly, samples: Path) -> None:
+    source = samples / "precice-v3"
+    for name in ("Inner", "Outer"):
+        shutil.copytree(source / "serial-implicit" / "2_2" / name, Path("case", "run-1", name))
+        shutil.copytree(source / "serial-explicit" / "2_2" / name, Path("case", "run-2", f"{name}Solver"))
+        for file in Path("case", "run-2", f"{name}Solver", "precice-profiling").iterdir():
+            file.write_text(file.read_text().replace(f'"{name}"', f'"{name}Solver"'))
+            file.rename(file.with_name(file.name.replace(name, f"{name}Solver")))
+    asked = evenly("allocate", "case", "--cores", "8")
+    said = " ".join(asked.err.split())
+    assert (asked.code, "Inner, Outer in run-1; InnerSolver, OuterSolver in run-2" in said) == (2, True)
+    assert "--only Inner,Outer" in said
+
+
 def test_timing_files_of_cesm_tell_their_layout_threads_and_units(evenly: Evenly) -> None:
     for scale in (1, 2, 4):
         Path(f"cesm_timing.{scale}").write_text(hybrid(scale, threads=2))

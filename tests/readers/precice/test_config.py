@@ -326,3 +326,9 @@ def test_damaged_iterations_are_refused(tmp_path: Path, text: str, line: int | N
     with pytest.raises(ReadError) as caught:
         read_iterations(path)
     assert (caught.value.path, caught.value.line) == (path, line)
+
+
+def test_a_chain_of_three_says_which_layout_overlaps() -> None:
+    chain = [Scheme("serial", False, ("A", "B")), Scheme("serial", False, ("B", "C"))]
+    (note,) = [one for one in Coupling.of(("A", "B", "C"), chain).notes if "inside a chain" in one]
+    assert "--layout 'sum(B, max(A, C))'" in note

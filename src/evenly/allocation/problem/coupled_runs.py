@@ -79,7 +79,7 @@ class CoupledRuns:
     cores : mapping of str to array (n_runs,) of int
         Cores of each solver.
     seconds : array (n_runs,)
-        Time of a step of each run, in seconds: of the same step as the solvers' curves.
+        Time of a step of each run, in seconds: of the same step as the solvers' curves. Lists become arrays.
     common : bool
         Whether the curves were measured inside these runs, so that all solvers have one factor: it stands for what is
         nobody's work, such as the exchange of data.
@@ -88,7 +88,7 @@ class CoupledRuns:
     --------
     >>> import evenly
     >>> from evenly.allocation import CoupledRuns
-    >>> runs = CoupledRuns({"atm": np.array([64, 96]), "ocn": np.array([64, 32])}, np.array([9.5, 9.4]))
+    >>> runs = CoupledRuns({"atm": [64, 96], "ocn": [64, 32]}, [9.5, 9.4])
     >>> plan = evenly.allocate({"atm": lambda p: 600 / p, "ocn": lambda p: 300 / p}, cores=128, coupled=runs)
     >>> sum(plan.cores.values())
     128
@@ -99,6 +99,8 @@ class CoupledRuns:
     common: bool = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "cores", {name: np.asarray(counts) for name, counts in self.cores.items()})
+        object.__setattr__(self, "seconds", np.asarray(self.seconds, dtype=np.float64))
         lengths = {len(counts) for counts in self.cores.values()} | {len(self.seconds)}
         if len(lengths) != 1 or not len(self.seconds):
             raise InputError("coupled runs need the cores of each solver and the seconds of each run, as many of each")
