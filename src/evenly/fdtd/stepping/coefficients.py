@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.stepping.frame import Array, Runs
+
+if TYPE_CHECKING:
+    from evenly.fdtd.stepping.sites import SiteArrays
 
 __all__ = ["FieldCoefficients", "Nodes", "NonlinearPoints", "PoleGroup"]
 
@@ -101,7 +104,7 @@ class FieldCoefficients:
         Factor of the curl where it is the same everywhere.
     mode : int
         How the factors come (see `kernels.arguments`).
-    poles, nodes, nonlinear
+    poles, nodes, nonlinear, sites
         Extra physics, empty or None where there is none.
     """
 
@@ -112,6 +115,12 @@ class FieldCoefficients:
     poles: list[PoleGroup] = field(default_factory=list)
     nodes: Nodes | None = None
     nonlinear: list[NonlinearPoints] = field(default_factory=list)
+    sites: SiteArrays | None = None
+
+    @property
+    def touched(self) -> list[Box]:
+        """Hulls of all nodes (centres) that need increments, in user order."""
+        return [box for each in (self.nodes, self.sites) if each for box in each.touched]
 
     def extra_arrays(self) -> Iterator[tuple[str, Array]]:
         """Yield name and array of all that extra physics holds."""
@@ -132,6 +141,8 @@ class FieldCoefficients:
             yield "nodes.elements", self.nodes.elements
             for axis, factors in enumerate(self.nodes.edge_factors):
                 yield f"nodes.edge_factor{axis}", factors
+        if self.sites:
+            yield from ((f"sites.{what}", array) for what, array in self.sites.arrays())
 
     def response(self, component: int) -> Array | float:
         """Return c/a, what an increment is multiplied with before the sweep multiplies with a: flat or one number."""
