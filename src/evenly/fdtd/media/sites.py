@@ -41,15 +41,15 @@ from evenly.fdtd.media.palette import Palette
 from evenly.fdtd.media.smoothing import surface_frame
 from evenly.fdtd.media.solids import GeometricObject
 
-__all__ = ["HALF", "WIDTH", "Sites", "half_sites", "joined", "node_sites"]
+__all__ = ["WIDTH", "Sites", "half_sites", "joined", "node_sites"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Bools = NDArray[np.bool_]
 # The boxes' edge length in grid spacings.
 WIDTH = 2
-# Kinds of sites: three directions at a node, the half of an edge, and one kind for each medium.
-HALF, _MEDIA = 3, 4
+# Kinds of sites: three directions at a node, halves of edges along three axes, and one kind for each medium.
+_HALVES, _MEDIA = 3, 6
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Sites:
     Attributes
     ----------
     place : (n, 3) ints
-        Global indices of the node (E) or centre (H); of the edge, if `kind` is `HALF`.
+        Global indices of the node (E) or centre (H); of the edge for `halves`.
     kind : (n,) ints
         Tells the sites of a place apart.
     direction : (n, 3)
@@ -79,6 +79,11 @@ class Sites:
     rest: Array
     strengths: dict[Pole, Array]
     ends: tuple[Ints, ...] = field(default=())
+
+    @property
+    def halves(self) -> Bools:
+        """Which sites are those of half an edge, (n,)."""
+        return (self.kind >= _HALVES) & (self.kind < _MEDIA)
 
     def chosen(self, rows: Bools | Ints) -> Sites:
         """Return some of the sites."""
@@ -174,10 +179,12 @@ def half_sites(ends: Ints, box: Box, axis: int, inverse: Array | float, strength
     strengths : dict of pole to float or array (box.shape)
     """
     full = {pole: np.broadcast_to(values, box.shape) for pole, values in strengths.items()}
-    there = (ends == 1) & np.any([values != 0 for values in full.values()], axis=0) if full else np.zeros(box.shape, bool)
+    there = (
+        (ends == 1) & np.any([values != 0 for values in full.values()], axis=0) if full else np.zeros(box.shape, bool)
+    )
     place, n = np.argwhere(there), int(there.sum())
     own, direction = np.broadcast_to(inverse, box.shape)[there], np.zeros((n, 3))
     direction[:, axis] = 1
     own_strengths = {pole: values[there] for pole, values in full.items()}
     # The sweep gives the edge the whole of 1/ε, of which the nodes take their half: left are the poles of this half.
-    return Sites(place + box.lo, np.full(n, HALF), direction, own, np.full(n, 0.5), -0.5 * own, own_strengths)
+    return Sites(place + box.lo, np.full(n, _HALVES + axis), direction, own, np.full(n, 0.5), -0.5 * own, own_strengths)

@@ -253,7 +253,9 @@ class _Sampler:
         box = Box((a, b, c), (hi[0] + x, hi[1] + y, hi[2] + z))
         return ("node", box) if self.side == 0 else ("centre", box.shift((-x, -y, -z)))
 
-    def _sites(self, inverse: Values, poles: dict[Pole, tuple[Value | None, Value | None, Value | None]]) -> Sites | None:
+    def _sites(
+        self, inverse: Values, poles: dict[Pole, tuple[Value | None, Value | None, Value | None]]
+    ) -> Sites | None:
         s, (name, box) = self.structure, self._nodes
         possible = s.subpixel and not s.sharp_strengths and self.grid.dimensions > 1 and self.tables.poles
         if not possible or not covered(self.grid, s.objects, name, box):
@@ -264,7 +266,9 @@ class _Sampler:
             return None
         ends = tuple(self._ends(sites.ends[0], axis) for axis in range(3))
         halves = [
-            half_sites(ends[a], self.box, a, inverse[a], {p: v for p, three in poles.items() if (v := three[a]) is not None})
+            half_sites(
+                ends[a], self.box, a, inverse[a], {p: v for p, three in poles.items() if (v := three[a]) is not None}
+            )
             for a in range(3)
         ]
         return joined([sites, *halves], ends)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.media.materials import Pole
-from evenly.fdtd.media.sites import HALF, Sites
+from evenly.fdtd.media.sites import Sites
 from evenly.fdtd.stepping.coefficients import FieldCoefficients, Nodes, NonlinearPoints, PoleGroup
 from evenly.fdtd.stepping.frame import Array, Frame, Runs, packed_indices
 from evenly.fdtd.stepping.kernels.arguments import LOSSY, PER_POINT, SCALAR
@@ -167,7 +167,7 @@ class CoefficientsBuilder:
             if not (where & other).empty:
                 mask[(where & other).slices(where.lo)] = False
         if sites is not None:
-            mask[tuple((sites.place[sites.kind != HALF] - where.lo).T)] = False
+            mask[tuple((sites.place[~sites.halves] - where.lo).T)] = False
         self._node_boxes.append(where)
         if mask.any():
             there = mask.transpose(self.frame.order)
@@ -196,7 +196,7 @@ class CoefficientsBuilder:
             strengths = np.stack([sites.strengths[pole][rows] for pole in poles])
             points, weights = np.arange(rows.start, rows.stop), self.grid.courant * sites.inverse[rows]
             groups.append(self._pole_group(0, poles, points, strengths, weights))
-        low, high = (tuple(map(int, of(sites.place[sites.kind != HALF], axis=0))) for of in (np.min, np.max))
+        low, high = (tuple(map(int, of(sites.place[~sites.halves], axis=0))) for of in (np.min, np.max))
         hull = Box((low[0], low[1], low[2]), (high[0] + 1, high[1] + 1, high[2] + 1))
         return SiteArrays(
             sites.place.astype(np.int64),

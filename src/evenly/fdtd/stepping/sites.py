@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.media.materials import Pole
-from evenly.fdtd.media.sites import HALF, Sites, joined
+from evenly.fdtd.media.sites import Sites, joined
 from evenly.fdtd.stepping.coefficients import PoleGroup
 from evenly.fdtd.stepping.frame import Array, Frame
 
@@ -117,7 +117,7 @@ def edges_of(sites: Sites, name: str, frame: Frame, dtype: Any) -> Edges:
     """Return the edges that sites see: two along each axis of a node (centre), or the edge of a half site."""
     rows, components, places, weights, own = [], [], [], [], []
     strides = np.array([frame.shape[1] * frame.shape[2], frame.shape[2], 1])
-    half, lo, hi = sites.kind == HALF, np.array(frame.box.lo), np.array(frame.box.hi)
+    half, lo, hi = sites.halves, np.array(frame.box.lo), np.array(frame.box.hi)
     # In user order, so that a site that two chunks hold sums the same values in the same order.
     for user in range(3):
         component = frame.order.index(user)

@@ -7,8 +7,6 @@ weights, so the update is symmetric, and therefore stable.
 
 from __future__ import annotations
 
-import numpy as np
-
 from evenly.compiling import njit
 
 __all__ = ["apply_sites", "take_off"]
