@@ -27,8 +27,9 @@ from them. So the whole is stable with the same time step as its media.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +51,7 @@ Bools = NDArray[np.bool_]
 WIDTH = 2
 # Kinds of sites: three directions at a node, halves of edges along three axes, and one kind for each medium.
 _HALVES, _MEDIA = 3, 6
+_COLUMNS = ("place", "kind", "direction", "inverse", "scale", "rest")
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Sites:
     scale: Array
     rest: Array
     strengths: dict[Pole, Array]
-    ends: tuple[Ints, ...] = field(default=())
+    ends: tuple[Ints, ...] = ()
 
     @property
     def halves(self) -> Bools:
@@ -87,18 +89,18 @@ class Sites:
 
     def chosen(self, rows: Bools | Ints) -> Sites:
         """Return some of the sites."""
-        arrays = (self.place, self.kind, self.direction, self.inverse, self.scale, self.rest)
-        return Sites(*(a[rows] for a in arrays), {pole: s[rows] for pole, s in self.strengths.items()}, self.ends)
+        columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in _COLUMNS}
+        return replace(self, **columns, strengths={pole: values[rows] for pole, values in self.strengths.items()})
 
 
 def joined(parts: Sequence[Sites], ends: tuple[Ints, ...] = ()) -> Sites:
     """Return several lists of sites as one."""
-    columns = ([getattr(p, name) for p in parts] for name in ("place", "kind", "direction", "inverse", "scale", "rest"))
+    columns: dict[str, Any] = {name: np.concatenate([getattr(p, name) for p in parts]) for name in _COLUMNS}
     strengths = {
         pole: np.concatenate([p.strengths.get(pole, np.zeros(len(p.kind))) for p in parts])
         for pole in dict.fromkeys(pole for p in parts for pole in p.strengths)
     }
-    return Sites(*(np.concatenate(column) for column in columns), strengths, ends)
+    return Sites(**columns, strengths=strengths, ends=ends)
 
 
 def node_sites(
@@ -124,7 +126,7 @@ def node_sites(
         Axes along which nothing varies; fields along them need no sites.
     """
     slanted = np.array([thing.slanted for thing in objects])
-    parts = []
+    parts: list[Sites] = []
     for mixture in lattice.mixtures:
         medium, filled = tables.medium[mixture.owner], mixture.share > 0
         there = np.any(filled & slanted[mixture.owner], axis=1) & np.any(filled & tables.dispersive[medium], axis=1)
@@ -165,7 +167,7 @@ def _of_mixture(tables: Palette, mixture: Mixture, place: Ints) -> Iterator[Site
         yield Sites(place, np.full(n, _MEDIA + m), frame[0].copy(), inside, part, rest, own).chosen(known & (part > 0))
 
 
-def half_sites(ends: Ints, box: Box, axis: int, inverse: Array | float, strengths: dict[Pole, Array | float]) -> Sites:
+def half_sites(ends: Ints, box: Box, axis: int, inverse: Array | float, poles: Mapping[Pole, Sequence[Any]]) -> Sites:
     """Return the sites on edges along an axis that have just one node with sites, and poles.
 
     Parameters
@@ -176,15 +178,15 @@ def half_sites(ends: Ints, box: Box, axis: int, inverse: Array | float, strength
     axis : int
     inverse : float or array (box.shape)
         1/ε on the edges.
-    strengths : dict of pole to float or array (box.shape)
+    poles : dict of pole to three of None, float or array (box.shape)
+        Strengths along x, y, z.
     """
-    full = {pole: np.broadcast_to(values, box.shape) for pole, values in strengths.items()}
-    there = (
-        (ends == 1) & np.any([values != 0 for values in full.values()], axis=0) if full else np.zeros(box.shape, bool)
-    )
+    along = {pole: three[axis] for pole, three in poles.items()}
+    full = {pole: np.broadcast_to(0.0 if s is None else s, box.shape) for pole, s in along.items()}
+    there = (ends == 1) & (sum(values != 0 for values in full.values()) > 0)
     place, n = np.argwhere(there), int(there.sum())
     own, direction = np.broadcast_to(inverse, box.shape)[there], np.zeros((n, 3))
     direction[:, axis] = 1
-    own_strengths = {pole: values[there] for pole, values in full.items()}
+    strengths = {pole: values[there] for pole, values in full.items()}
     # The sweep gives the edge the whole of 1/ε, of which the nodes take their half: left are the poles of this half.
-    return Sites(place + box.lo, np.full(n, _HALVES + axis), direction, own, np.full(n, 0.5), -0.5 * own, own_strengths)
+    return Sites(place + box.lo, np.full(n, _HALVES + axis), direction, own, np.full(n, 0.5), -0.5 * own, strengths)

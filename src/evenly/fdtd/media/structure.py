@@ -14,7 +14,7 @@ the same, to the last bit, for every box that contains the point.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -253,9 +253,7 @@ class _Sampler:
         box = Box((a, b, c), (hi[0] + x, hi[1] + y, hi[2] + z))
         return ("node", box) if self.side == 0 else ("centre", box.shift((-x, -y, -z)))
 
-    def _sites(
-        self, inverse: Values, poles: dict[Pole, tuple[Value | None, Value | None, Value | None]]
-    ) -> Sites | None:
+    def _sites(self, inverse: Values, poles: Mapping[Pole, Sequence[Value | None]]) -> Sites | None:
         s, (name, box) = self.structure, self._nodes
         possible = s.subpixel and not s.sharp_strengths and self.grid.dimensions > 1 and self.tables.poles
         if not possible or not covered(self.grid, s.objects, name, box):
@@ -265,12 +263,7 @@ class _Sampler:
         if sites is None:
             return None
         ends = tuple(self._ends(sites.ends[0], axis) for axis in range(3))
-        halves = [
-            half_sites(
-                ends[a], self.box, a, inverse[a], {p: v for p, three in poles.items() if (v := three[a]) is not None}
-            )
-            for a in range(3)
-        ]
+        halves = [half_sites(ends[a], self.box, a, inverse[a], poles) for a in range(3)]
         return joined([sites, *halves], ends)
 
     def _ends(self, mask: NDArray[np.intp], axis: int) -> NDArray[np.intp]:

@@ -13,11 +13,11 @@ from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.media.materials import Pole
 from evenly.fdtd.media.sites import Sites
-from evenly.fdtd.stepping.coefficients import FieldCoefficients, Nodes, NonlinearPoints, PoleGroup
+from evenly.fdtd.stepping.coefficients import FieldCoefficients, Nodes, NonlinearPoints, PoleGroup, SiteArrays
 from evenly.fdtd.stepping.frame import Array, Frame, Runs, packed_indices
 from evenly.fdtd.stepping.kernels.arguments import LOSSY, PER_POINT, SCALAR
 from evenly.fdtd.stepping.memory import copied, filled, zeros
-from evenly.fdtd.stepping.sites import SiteArrays, edges_of, pole_sets, sorted_sites
+from evenly.fdtd.stepping.sites import edges_of, pole_sets, sorted_sites
 
 if TYPE_CHECKING:
     from evenly.fdtd.media.structure import Response
@@ -94,11 +94,11 @@ class CoefficientsBuilder:
         for pole, strengths in response.poles.items():
             for component, user in enumerate(self.frame.order):
                 strength = strengths[user]
-                if strength is None or not np.any(strength):
-                    continue
-                full = np.broadcast_to(np.asarray(strength, float), box.shape)
+                full = np.broadcast_to(np.asarray(0.0 if strength is None else strength, float), box.shape)
                 if response.sites is not None:
                     full = np.where(response.sites.ends[user] > 0, 0.0, full)
+                if not np.any(full):
+                    continue
                 memory = full.transpose(self.frame.order)
                 piece = self.frame.runs(full != 0, box), memory[memory != 0]
                 self._poles.setdefault((pole, component), []).append(piece)

@@ -353,12 +353,14 @@ class Chunk:
             F, G, kept = self.fields[name][part], self._increments[name][part], field.copy()
             for group in sites.poles:
                 now, before = group.now[part], group.before[part]
-                coefficients = group.factors, group.strengths, group.weights
-                advance_poles(field, none, group.runs, now, before, *coefficients, factor, False)
+                advance_poles(
+                    field, none, group.runs, now, before, group.factors, group.strengths, group.weights, factor, False
+                )
                 group.now[part], group.before[part] = before, now
-            apply_sites(F, G, field, kept, *sites.edges.arrays(), sites.factors, factor)
-            for f, g, (places, shares) in zip(F, G, sites.shares, strict=True):
-                take_off(f, g, places, shares)
+            starts, components, places, weights, own = sites.edges.arrays()
+            apply_sites(F, G, field, kept, starts, components, places, weights, own, sites.factors, factor)
+            for f, g, (points, shares) in zip(F, G, sites.shares, strict=True):
+                take_off(f, g, points, shares)
 
     def share_intensity(self, *, repeated: bool) -> None:
         """Average the squares of E's components where others' points need them; their ghosts must be valid."""

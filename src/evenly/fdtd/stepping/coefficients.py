@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.stepping.frame import Array, Runs
 
-if TYPE_CHECKING:
-    from evenly.fdtd.stepping.sites import SiteArrays
-
-__all__ = ["FieldCoefficients", "Nodes", "NonlinearPoints", "PoleGroup"]
+__all__ = ["Edges", "FieldCoefficients", "Nodes", "NonlinearPoints", "PoleGroup", "SiteArrays"]
 
 
 @dataclass
@@ -90,6 +90,73 @@ class NonlinearPoints:
     def shares(self) -> bool:
         """Whether the other components matter: not with χ2 alone."""
         return bool(self.chi3.any())
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The edges that n sites see, one entry for each.
+
+    Attributes
+    ----------
+    starts : (n + 1,) ints
+        First entry of each site.
+    components, places : (n_entries,) ints
+        Component in memory order, and flat index.
+    weights : (n_entries,)
+    own : (n_entries,) of bool
+        Whether the chunk owns the edge.
+    """
+
+    starts: NDArray[np.int64]
+    components: NDArray[np.int64]
+    places: NDArray[np.int64]
+    weights: Array
+    own: NDArray[np.bool_]
+
+    def arrays(self) -> tuple[Array, ...]:
+        """Return the arrays in the order in which `kernels.sites` takes them."""
+        return self.starts, self.components, self.places, self.weights, self.own
+
+
+@dataclass
+class SiteArrays:
+    """The sites of a field of a chunk.
+
+    Attributes
+    ----------
+    place, kind : (n, 3) and (n,) ints
+        As in `media.sites.Sites`; sites of a kind and with the same poles follow each other.
+    factors : (3, n)
+        1/ε, scale, rest.
+    edges : Edges
+    fields : per part, (n,)
+    poles : list of PoleGroup
+        Their points are sites.
+    shares : per component in memory order, flat indices and values
+        What the sweep adds per increment at edges on which sites act instead.
+    touched : list of Box
+        Hull of the nodes (centres), in user order.
+    """
+
+    place: NDArray[np.int64]
+    kind: NDArray[np.int64]
+    factors: Array
+    edges: Edges
+    fields: list[Array]
+    poles: list[PoleGroup]
+    shares: list[tuple[NDArray[np.int64], Array]]
+    touched: list[Box]
+
+    def arrays(self) -> Iterator[tuple[str, Array]]:
+        """Yield name and array of all that takes memory."""
+        yield "factors", self.factors
+        yield from zip(("starts", "components", "places", "weights", "own"), self.edges.arrays(), strict=True)
+        yield from ((f"field.{part}", array) for part, array in enumerate(self.fields))
+        for n, group in enumerate(self.poles):
+            yield f"poles{n}.strengths", group.strengths
+            yield f"poles{n}.weights", group.weights
+            for part, (now, before) in enumerate(zip(group.now, group.before, strict=True)):
+                yield from ((f"poles{n}.now.{part}", now), (f"poles{n}.before.{part}", before))
 
 
 @dataclass

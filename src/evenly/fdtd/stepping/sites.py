@@ -1,89 +1,19 @@
-"""The sites of a chunk in memory: which edges each site sees, its field, and its poles (see `media.sites`)."""
+"""Puts the sites of a chunk in order: which edges each site sees, and which sites have the same poles."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.fdtd.cell.box import Box
 from evenly.fdtd.media.materials import Pole
 from evenly.fdtd.media.sites import Sites, joined
-from evenly.fdtd.stepping.coefficients import PoleGroup
-from evenly.fdtd.stepping.frame import Array, Frame
+from evenly.fdtd.stepping.coefficients import Edges
+from evenly.fdtd.stepping.frame import Frame
 
-__all__ = ["Edges", "SiteArrays", "edges_of", "pole_sets", "sorted_sites"]
-
-
-@dataclass(frozen=True)
-class Edges:
-    """The edges that n sites see, one entry for each.
-
-    Attributes
-    ----------
-    starts : (n + 1,) ints
-        First entry of each site.
-    components, places : (n_entries,) ints
-        Component in memory order, and flat index.
-    weights : (n_entries,)
-    own : (n_entries,) of bool
-        Whether the chunk owns the edge.
-    """
-
-    starts: NDArray[np.int64]
-    components: NDArray[np.int64]
-    places: NDArray[np.int64]
-    weights: Array
-    own: NDArray[np.bool_]
-
-    def arrays(self) -> tuple[Array, ...]:
-        """Return the arrays in the order in which `kernels.sites` takes them."""
-        return self.starts, self.components, self.places, self.weights, self.own
-
-
-@dataclass
-class SiteArrays:
-    """The sites of a field of a chunk.
-
-    Attributes
-    ----------
-    place, kind : (n, 3) and (n,) ints
-        As in `media.sites.Sites`; sites of a kind and with the same poles follow each other.
-    factors : (3, n)
-        1/ε, scale, rest.
-    edges : Edges
-    fields : per part, (n,)
-    poles : list of PoleGroup
-        Their points are sites.
-    shares : per component in memory order, flat indices and values
-        What the sweep adds per increment at edges on which sites act instead.
-    touched : list of Box
-        Hull of the nodes (centres), in user order.
-    """
-
-    place: NDArray[np.int64]
-    kind: NDArray[np.int64]
-    factors: Array
-    edges: Edges
-    fields: list[Array]
-    poles: list[PoleGroup]
-    shares: list[tuple[NDArray[np.int64], Array]]
-    touched: list[Box]
-
-    def arrays(self) -> Iterator[tuple[str, Array]]:
-        """Yield name and array of all that takes memory."""
-        yield "factors", self.factors
-        for what, array in zip(("starts", "components", "places", "weights", "own"), self.edges.arrays(), strict=True):
-            yield what, array
-        yield from ((f"field.{part}", array) for part, array in enumerate(self.fields))
-        for n, group in enumerate(self.poles):
-            yield f"poles{n}.strengths", group.strengths
-            yield f"poles{n}.weights", group.weights
-            for part, (now, before) in enumerate(zip(group.now, group.before, strict=True)):
-                yield from ((f"poles{n}.now.{part}", now), (f"poles{n}.before.{part}", before))
+__all__ = ["edges_of", "pole_sets", "sorted_sites"]
 
 
 def sorted_sites(pieces: list[Sites]) -> Sites:
