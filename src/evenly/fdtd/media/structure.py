@@ -156,6 +156,11 @@ class Structure:
                 lo[axis] = hi[axis] = math.nan
         return thing.extended((lo[0], lo[1], lo[2]), (hi[0], hi[1], hi[2]), 2 * self.grid.dx)
 
+    def may_have_sites(self, side: int) -> bool:
+        """Return whether E (0) or H (1) may have sites: slanted surfaces of dispersive media (see `media.sites`)."""
+        averaged = self.subpixel and not self.sharp_strengths and self.grid.dimensions > 1
+        return averaged and bool(self.palettes[side].poles) and any(thing.slanted for thing in self.objects[1:])
+
     def sample(self, box: Box) -> Sample:
         """Return the material properties at the points of `box`; memory grows with the box.
 
@@ -255,8 +260,7 @@ class _Sampler:
 
     def _sites(self, inverse: Values, poles: Mapping[Pole, Sequence[Value | None]]) -> Sites | None:
         s, (name, box) = self.structure, self._nodes
-        possible = s.subpixel and not s.sharp_strengths and self.grid.dimensions > 1 and self.tables.poles
-        if not possible or not covered(self.grid, s.objects, name, box):
+        if not s.may_have_sites(self.side) or not covered(self.grid, s.objects, name, box):
             return None
         lattice = self.paint(name, box, width=WIDTH)
         sites = node_sites(self.tables, s.objects, lattice, box, self._without_absorbers(), self.grid.thin)

@@ -162,7 +162,7 @@ def _warm(precision: Any, wanted: set[str]) -> None:
     )
     _step_tiny(precision, wanted, material=medium)
     if "sites" in wanted:
-        ball = Sphere(radius=1.0, material=Medium(electric_poles=[LorentzPole(1.0, 0.1, 1.0)]))
+        ball = Sphere(radius=1.0, material=Medium(electric_poles=[LorentzPole(0.1, 0.1, 1.0)]))
         _step_tiny(precision, wanted, geometry=[ball])
 
 
