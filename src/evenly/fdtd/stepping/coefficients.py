@@ -152,6 +152,8 @@ class SiteArrays:
         yield "factors", self.factors
         yield from zip(("starts", "components", "places", "weights", "own"), self.edges.arrays(), strict=True)
         yield from ((f"field.{part}", array) for part, array in enumerate(self.fields))
+        for component, (points, shares) in enumerate(self.shares):
+            yield from ((f"points{component}", points), (f"shares{component}", shares))
         for n, group in enumerate(self.poles):
             yield f"poles{n}.strengths", group.strengths
             yield f"poles{n}.weights", group.weights
