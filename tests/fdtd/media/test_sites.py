@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,7 @@ ROD = Cylinder(radius=0.6, height=np.inf, material=METAL)
 FLAT = Grid((2.0, 2.0, 0.0), 10)
 
 
-def sites(things: list[GeometricObject], grid: Grid = FLAT, material: Medium = GLASS, **keywords: bool) -> Sites | None:
+def sites(things: list[GeometricObject], grid: Grid = FLAT, material: Medium = GLASS, **keywords: Any) -> Sites | None:
     return Structure(grid, things, material, **keywords).sample(grid.box).electric.sites
 
 
@@ -33,7 +35,7 @@ def sites(things: list[GeometricObject], grid: Grid = FLAT, material: Medium = G
         ([Cylinder(radius=0.6, height=np.inf, material=Medium(electric_poles=[LorentzPole(1.0, 0.1, (1, 2, 1))]))], {}),
     ],
 )
-def test_other_media_and_surfaces_have_no_sites(things: list[GeometricObject], keywords: dict[str, bool]) -> None:
+def test_other_media_and_surfaces_have_no_sites(things: list[GeometricObject], keywords: dict[str, Any]) -> None:
     assert sites(things, **keywords) is None
 
 

@@ -75,7 +75,7 @@ class _Side:
         """Return the field after increments of dt times its curl."""
         rise = rise - self.polarise(driver, dt)
         found = self.keep * driver + self.gain * (self.xi @ rise)
-        return found if self.sites is None else found + self.sites.respond(rise, dt)
+        return np.asarray(found if self.sites is None else found + self.sites.respond(rise, dt))
 
     def polarise(self, driver: Array, dt: float) -> Array:
         """Advance the poles and return what the polarisation gained."""
@@ -104,7 +104,8 @@ class _OnSites:
         """Return what the edges gain."""
         seen, before = self.edges @ rise, self.values
         self.values = before + self.sites.inverse * (seen - self.inside.polarise(before, dt))
-        return self.edges.conj().T @ (self.sites.scale * (self.values - before) + self.sites.rest * seen)
+        given = self.sites.scale * (self.values - before) + self.sites.rest * seen
+        return np.asarray(self.edges.conj().T @ given)
 
 
 class Reference:

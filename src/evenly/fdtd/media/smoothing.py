@@ -8,7 +8,8 @@ matrix is diagonal. For the component along an axis, ε is averaged in each slic
 slices.
 
 Strengths of poles, conductivities and nonlinear terms are averaged over the box for components parallel to the surface.
-For the component normal to it, the value of the medium at the grid point is used.
+For the component normal to it, the value of the medium at the grid point is used. Slanted surfaces of dispersive media
+are treated in `sites` instead.
 """
 
 from __future__ import annotations
