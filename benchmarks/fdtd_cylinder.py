@@ -10,10 +10,11 @@ fractions of a grid spacing, because the surface then lies differently on the gr
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import h1vp, hankel1, jv, jvp
 
 from evenly import fdtd
 
@@ -28,21 +29,13 @@ RINGING = 120
 
 
 def theory(radius: float, polarisation: str) -> Array:
-    """Return the absorption and scattering cross-sections over the diameter, (2, n_frequencies).
+    """Return the absorption and scattering cross-sections over the diameter, (2, n_frequencies), as for the tests."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from tests.fdtd.physics.mie import cylinder
 
-    The coefficients are those of C. F. Bohren and D. R. Huffman, Absorption and Scattering of Light by Small Particles,
-    eqs. 8.30 and 8.32.
-    """
-    n, found = np.arange(-30, 31), []
-    for frequency in FREQUENCIES:
-        x, m = 2 * np.pi * frequency * radius, complex(METAL.index_at(float(frequency)))
-        inside, slope, one = jv(n, m * x), jvp(n, m * x), m if polarisation == "TM" else 1.0
-        other = 1.0 if polarisation == "TM" else m
-        top = one * slope * jv(n, x) - other * inside * jvp(n, x)
-        b = top / (one * slope * hankel1(n, x) - other * inside * h1vp(n, x))
-        scattered = 2 / x * np.sum(np.abs(b) ** 2)
-        found.append((2 / x * np.sum(b.real) - scattered, scattered))
-    return np.array(found).T
+    indices = [complex(METAL.index_at(float(f))) for f in FREQUENCIES]
+    pairs = zip(indices, FREQUENCIES, strict=True)
+    return np.transpose([cylinder(m, 2 * np.pi * f * radius, along=polarisation == "TM") for m, f in pairs])
 
 
 def fluxes(points: int, radius: float | None, polarisation: str) -> tuple[fdtd.Flux, fdtd.Flux]:
