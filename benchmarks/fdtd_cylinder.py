@@ -71,10 +71,11 @@ def errors(points: int, polarisation: str, radii: Array) -> Array:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--points", default="8,16,32", help="points per radius")
+    parser.add_argument("--polarisations", default="TM,TE")
     parser.add_argument("--radii", type=int, default=4, help="how many radii")
     options = parser.parse_args()
     print(f"{'errors in %':14}" + "".join(f"{f'absorbed, ε = {e}':>21}" for e in (-2, -4, -10)) + f"{'scattered':>12}")
-    for polarisation in ("TM", "TE"):
+    for polarisation in options.polarisations.split(","):
         for points in map(int, options.points.split(",")):
             radii = RADIUS * (1 + np.arange(options.radii) / options.radii / points)
             absorbed, scattered = 100 * np.abs(errors(points, polarisation, radii)).transpose(1, 0, 2)

@@ -99,18 +99,19 @@ OTHERWISE = BinaryPartition([("y", 0.1), [("x", -0.3), 0, 1], [("x", 0.4), 2, 3]
 
 @pytest.mark.parametrize("dimensions", [2, 3])
 @pytest.mark.parametrize("sides", [[], [Bloch("xy", k=(0.2, 0.1, 0))], [PML(0.3)]])
-def test_cuts_checkpoints_and_new_layouts_change_nothing(dimensions: int, sides: list[Any], tmp_path: Path) -> None:
+def test_cuts_checkpoints_and_layouts_change_only_round_off(dimensions: int, sides: list[Any], tmp_path: Path) -> None:
     whole, cut, loaded = (scene(dimensions, layout, boundaries=sides) for layout in (None, CUT, OTHERWISE))
     for sim in (whole, cut):
         sim.run(until=8)
-    np.testing.assert_array_equal(state(cut), state(whole))
+    # Fields are of the order of 1, and edges gain from several sites in another order: some hundred times 1e-16.
+    np.testing.assert_allclose(state(cut), state(whole), rtol=0, atol=2e-13)
     cut.save(tmp_path / "checkpoint")
     loaded.load(tmp_path / "checkpoint")
     relayout(cut, OTHERWISE)
     for sim in (whole, cut, loaded):
         sim.run(until=16)
-    np.testing.assert_array_equal(state(loaded), state(whole))
-    np.testing.assert_array_equal(state(cut), state(whole))
+    np.testing.assert_allclose(state(loaded), state(whole), rtol=0, atol=2e-13)
+    np.testing.assert_allclose(state(cut), state(whole), rtol=0, atol=2e-13)
 
 
 @pytest.mark.parametrize("symmetric", [False, True])
