@@ -23,6 +23,16 @@ a medium's part of it, with a field e of its own that poles act on as in a homog
 
 Each site stores energy and loses some, as a homogeneous medium does, and what it gives to the edges is what it takes
 from them. So the whole is stable with the same time step as its media.
+
+>>> from evenly.fdtd.cell.grid import Grid
+>>> from evenly.fdtd.media.materials import DrudePole, Medium
+>>> from evenly.fdtd.media.solids import Sphere
+>>> from evenly.fdtd.media.structure import Structure
+>>> ball = Sphere(radius=0.6, material=Medium(electric_poles=[DrudePole(1.0)]))
+>>> structure = Structure(Grid((2.0, 2.0, 0.0), 10), [ball])
+>>> sites = structure.sample(structure.grid.box).electric.sites
+>>> bool(sites.scale.max() <= 1), [int(ends.max()) for ends in sites.ends]
+(True, [2, 2, 0])
 """
 
 from __future__ import annotations
