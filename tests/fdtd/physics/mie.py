@@ -1,5 +1,5 @@
-"""Scattering of a plane wave by a sphere: Mie's series (C. F. Bohren and D. R. Huffman, Absorption and Scattering of
-Light by Small Particles, ch. 4), with exp(-iωt)."""
+"""Scattering of a plane wave by a sphere and a cylinder: Mie's series (C. F. Bohren and D. R. Huffman, Absorption and
+Scattering of Light by Small Particles, ch. 4 and sect. 8.4), with exp(-iωt)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import spherical_jn, spherical_yn
+from scipy.special import h1vp, hankel1, jv, jvp, spherical_jn, spherical_yn
 
-__all__ = ["Mie"]
+__all__ = ["Mie", "cylinder"]
 
 Array = NDArray[Any]
 
@@ -64,6 +64,19 @@ class Mie:
             s1, s2 = s1 + weight * (an * pi + bn * tau), s2 + weight * (an * tau + bn * pi)
             pi, before = ((2 * k + 1) * mu * pi - (k + 1) * before) / k, pi
         return np.asarray(np.abs(s2) ** 2 * np.cos(phi) ** 2 + np.abs(s1) ** 2 * np.sin(phi) ** 2)
+
+
+def cylinder(m: complex, x: float, *, along: bool) -> tuple[float, float]:
+    """Return the absorption and scattering cross-sections over the diameter (their eqs. 8.30 to 8.38).
+
+    E is along the cylinder, or the wave has E across it. x is 2π radius/wavelength.
+    """
+    n = np.arange(-math.ceil(x + 4 * x ** (1 / 3) + 10), math.ceil(x + 4 * x ** (1 / 3) + 10) + 1)
+    first, second = (m, 1.0) if along else (1.0, m)
+    inside, slope = second * jv(n, m * x), first * jvp(n, m * x)
+    b = (slope * jv(n, x) - inside * jvp(n, x)) / (slope * hankel1(n, x) - inside * h1vp(n, x))
+    scattered = 2 / x * float(np.sum(np.abs(b) ** 2))
+    return 2 / x * float(np.sum(b.real)) - scattered, scattered
 
 
 def _riccati(n: Array, z: complex) -> tuple[Array, Array]:

@@ -4,7 +4,8 @@
 
 with ξ = diag + Nᵀ T N, N the mean of the two edges along each axis at a node and T the nodes' off-diagonal elements
 (G. R. Werner and J. R. Cary, J. Comput. Phys. 226, 1085 (2007)), and P(n+1) = c0 P(n) - c1 P(n-1) + c2 σ E(n) for each
-pole. H is the dual. Only `Structure.sample` is shared with the program under test.
+pole. At sites (see `evenly.fdtd.media.sites`) with directions d, W = d·N takes the increments to the sites, and Wᵀ
+gives E what their fields gain. H is the dual. Only `Structure.sample` is shared with the program under test.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from scipy.sparse.linalg import eigs, splu
 from evenly.fdtd import Simulation
 from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC
 from evenly.fdtd.media.materials import LorentzPole, Pole
+from evenly.fdtd.media.sites import Sites
 from evenly.fdtd.media.structure import Response
 
 __all__ = ["Reference", "fields", "give", "random_fields"]
@@ -67,6 +69,13 @@ class _Side:
     strengths: dict[Pole, Array]
     now: dict[Pole, Array] = field(default_factory=dict)
     before: dict[Pole, Array] = field(default_factory=dict)
+    sites: _OnSites | None = None
+
+    def respond(self, driver: Array, rise: Array, dt: float) -> Array:
+        """Return the field after increments of dt times its curl."""
+        rise = rise - self.polarise(driver, dt)
+        found = self.keep * driver + self.gain * (self.xi @ rise)
+        return np.asarray(found if self.sites is None else found + self.sites.respond(rise, dt))
 
     def polarise(self, driver: Array, dt: float) -> Array:
         """Advance the poles and return what the polarisation gained."""
@@ -80,6 +89,23 @@ class _Side:
             total += new - now
             self.now[pole], self.before[pole] = new, now
         return total
+
+
+@dataclass
+class _OnSites:
+    """Sites with fields of their own; `edges` is W."""
+
+    edges: Any
+    inside: _Side
+    sites: Sites
+    values: Array
+
+    def respond(self, rise: Array, dt: float) -> Array:
+        """Return what the edges gain."""
+        seen, before = self.edges @ rise, self.values
+        self.values = before + self.sites.inverse * (seen - self.inside.polarise(before, dt))
+        given = self.sites.scale * (self.values - before) + self.sites.rest * seen
+        return np.asarray(self.edges.conj().T @ given)
 
 
 class Reference:
@@ -132,14 +158,50 @@ class Reference:
         def stacked(values: Any) -> Array:
             return np.concatenate([np.broadcast_to(0.0 if v is None else v, self.grid.shape).ravel() for v in values])
 
-        xi = sparse.diags(stacked(response.inverse))
-        if response.off_diagonal is not None:
-            xi = xi + self._nodes(response.off_diagonal, kind)
+        sites, inverse = response.sites, stacked(response.inverse)
+        poles = {pole: stacked(strengths) for pole, strengths in response.poles.items()}
+        off_diagonal = response.off_diagonal
+        if sites is not None:
+            ends = stacked(sites.ends)
+            inverse = inverse * (1 - ends / 2)
+            poles = {pole: strengths * (ends == 0) for pole, strengths in poles.items()}
+            off_diagonal = off_diagonal and self._beside(sites, off_diagonal, kind)
+        xi = sparse.diags(inverse)
+        if off_diagonal is not None:
+            xi = xi + self._nodes(off_diagonal, kind)
         # Nothing drives B across a wall, but off-diagonal elements may make an H of the B along it.
         mask = sparse.diags(self.free["E"] if kind == "E" else np.ones(3 * self.n))
         s = stacked(response.conductivity or (0.0,) * 3) * self.grid.dt / 2
-        poles = {pole: stacked(strengths) for pole, strengths in response.poles.items()}
-        return _Side((mask @ xi @ mask).tocsc(), (1 - s) / (1 + s), 1 / (1 + s), poles)
+        on_sites = None if sites is None else self._on_sites(sites, kind, mask)
+        return _Side((mask @ xi @ mask).tocsc(), (1 - s) / (1 + s), 1 / (1 + s), poles, sites=on_sites)
+
+    def _beside(self, sites: Sites, elements: tuple[Array, Array, Array], kind: str) -> tuple[Array, Array, Array]:
+        first = [0 if kind == "E" or thin else -1 for thin in self.grid.thin]
+        x, y, z = (e.copy() for e in elements)
+        for e in (x, y, z):
+            e[tuple((sites.place[~sites.halves] - first).T)] = 0
+        return x, y, z
+
+    def _on_sites(self, sites: Sites, kind: str, mask: Any) -> _OnSites:
+        periodic = np.array([self.layers.phases[a] is not None and not self.grid.thin[a] for a in range(3)])
+        outside = (sites.place < 0) | (sites.place >= self.grid.shape)
+        sites = sites.chosen(~np.any(outside & periodic, axis=1))
+        edges = sparse.lil_matrix((len(sites.kind), 3 * self.n), dtype=complex if self.layers.complex_fields else float)
+        for s, (place, half) in enumerate(zip(sites.place, sites.halves, strict=True)):
+            for axis in np.flatnonzero(sites.direction[s]):
+                for step in (0,) if half else (0, -1 if kind == "E" else 1):
+                    index = place.copy()
+                    index[axis] += step
+                    turns, inside = np.divmod(index, self.grid.shape)
+                    if np.any(turns[~periodic]):
+                        continue
+                    phase: Any = 1.0
+                    for a in map(int, np.flatnonzero(turns)):
+                        phase = phase * self._wrap(a) ** int(turns[a])
+                    column = axis * self.n + np.ravel_multi_index(tuple(inside), self.grid.shape)
+                    edges[s, column] += phase * sites.direction[s, axis] * (1.0 if half else 0.5)
+        inside_poles = _Side(None, np.ones(1), np.ones(1), sites.strengths)
+        return _OnSites(edges.tocsr() @ mask, inside_poles, sites, np.zeros(len(sites.kind)))
 
     def _nodes(self, elements: tuple[Array, Array, Array], kind: str) -> Any:
         # E: node i lies between edges i-1 and i. H: centre i between faces i and i+1, and arrays begin at centre -1.
@@ -160,10 +222,8 @@ class Reference:
     def step(self, e: Array, h: Array) -> tuple[Array, Array]:
         """Return E(n+1) and H(n+3/2) of E(n) and H(n+½)."""
         dt = self.grid.dt
-        gained = self.e.polarise(e, dt)
-        e = self.e.keep * e + self.e.gain * (self.e.xi @ (dt * (self.curl_h @ h) - gained))
-        gained = self.h.polarise(h, dt)
-        h = self.h.keep * h + self.h.gain * (self.h.xi @ (-dt * (self.curl_e @ e) - gained))
+        e = self.e.respond(e, dt * (self.curl_h @ h), dt)
+        h = self.h.respond(h, -dt * (self.curl_e @ e), dt)
         return e, h
 
     def stored(self, kind: str) -> Any:

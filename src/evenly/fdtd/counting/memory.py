@@ -23,6 +23,7 @@ from evenly.fdtd.counting.chunk_counts import fourier_patches
 
 if TYPE_CHECKING:
     from evenly.fdtd.fields import Fields
+    from evenly.fdtd.media.sites import Sites
     from evenly.fdtd.media.structure import Response, Value
     from evenly.fdtd.monitors.monitor import FourierMonitor
 
@@ -44,6 +45,10 @@ class _Held:
     pole_rows: int = 0
     nodes: int = 0
     nonlinear: int = 0
+    sites: int = 0
+    site_edges: int = 0
+    site_poles: int = 0
+    site_points: int = 0
     touched: list[Box] = field(default_factory=list)
 
     def add(self, box: Box, response: Response) -> None:
@@ -55,9 +60,10 @@ class _Held:
                 self.factors[axis].add((inverse, sigma))
             else:
                 self.varied = True
+        sites = response.sites
         for strengths in response.poles.values():
-            for strength in strengths:
-                mask = _where(strength, box)
+            for axis, strength in enumerate(strengths):
+                mask = _where(strength, box) & (True if sites is None else sites.ends[axis] == 0)
                 self.pole_points += int(np.count_nonzero(mask))
                 self.pole_rows += int(np.count_nonzero(mask.any(axis=2)))
         for axis in range(3):
@@ -65,6 +71,16 @@ class _Held:
             self.nonlinear += int(np.count_nonzero(_where(chi2, box) | _where(chi3, box)))
         if response.off_diagonal is not None:
             self._add_nodes(box, response.off_diagonal)
+        if sites is not None:
+            self._add_sites(sites)
+
+    def _add_sites(self, sites: Sites) -> None:
+        self.sites += len(sites.kind)
+        self.site_edges += int(np.count_nonzero(sites.direction) * 2 - np.count_nonzero(sites.halves))
+        self.site_poles += sum(int(np.count_nonzero(strengths)) for strengths in sites.strengths.values())
+        self.site_points += sum(int(np.count_nonzero(ends)) for ends in sites.ends)
+        (x, y, z), (i, j, k) = (sites.place.min(axis=0) - 1).tolist(), (sites.place.max(axis=0) + 2).tolist()
+        self.touched.append(Box((x, y, z), (i, j, k)))
 
     def _add_nodes(self, box: Box, elements: tuple[NDArray[Any], ...]) -> None:
         mask = np.any([values != 0 for values in elements], axis=0)
@@ -83,7 +99,11 @@ class _Held:
         # Per pole point: the polarisation of two time steps, and a weight and a strength if the factors vary.
         poles = self.pole_points * item * (2 * parts + 2 * self.varied) + self.pole_rows * RUN_BYTES
         nodes = self.nodes * 3 * item + (3 * size * item if self.nodes and self.lossy else 0)
-        return self.arrays * size * item + poles + nodes + self.nonlinear * item * (3 + 3 * parts)
+        # Per site: three factors, the field and a weight; per edge: component, place, weight and whether it is owned;
+        # per point that sites act on: place and share.
+        sites = self.sites * (item * (4 + parts) + 8) + self.site_edges * (17 + item) + self.site_points * (8 + item)
+        sites += self.site_poles * item * (2 * parts + 1)
+        return self.arrays * size * item + poles + nodes + sites + self.nonlinear * item * (3 + 3 * parts)
 
 
 def rank_bytes(sim: Fields, *, ranks: int | None = None, monitors: Iterable[FourierMonitor] = ()) -> list[int]:

@@ -76,6 +76,7 @@ def paint(
     tables: Palette,
     *,
     subpixel: bool,
+    width: int = 1,
 ) -> Lattice:
     """Return the object at each point of component `name` in `box`, and the mixtures at interfaces.
 
@@ -93,10 +94,12 @@ def paint(
         The objects' media.
     subpixel : bool
         Whether to look for interfaces.
+    width : int
+        Edge length of the boxes around the points, in grid spacings.
     """
     along = _coordinates(grid, layers, name, box)
     # Half the edge lengths of the box around a grid point.
-    hx, hy, hz = (0.0 if thin else grid.dx / 2 for thin in grid.thin)
+    hx, hy, hz = (0.0 if thin else width * grid.dx / 2 for thin in grid.thin)
     reach = math.sqrt(hx * hx + hy * hy + hz * hz) if subpixel else 0.0
     shape = box.shape
     owner = np.zeros(shape, dtype=np.int16)

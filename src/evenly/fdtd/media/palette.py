@@ -40,6 +40,8 @@ class Palette:
         Whether any medium has poles, conductivity or nonlinear terms.
     diagonal, isotropic : (m,) of bool
         Whether each medium's matrix is diagonal, or a multiple of the identity.
+    dispersive, scalar : (m,) of bool
+        Whether each medium has poles; whether its whole response is a number that only poles and ε∞ make.
     label : (m,)
         A number per medium that grows with its response; its gradient gives a surface's normal.
     """
@@ -56,6 +58,8 @@ class Palette:
     extras: bool
     diagonal: NDArray[np.bool_]
     isotropic: NDArray[np.bool_]
+    dispersive: NDArray[np.bool_]
+    scalar: NDArray[np.bool_]
     label: Array
 
 
@@ -80,8 +84,13 @@ def palette(materials: Sequence[Any], side: Side) -> Palette:
     x, y, z = np.diagonal(matrix, axis1=1, axis2=2).T
     diagonal = np.abs(matrix[:, [1, 2, 0], [2, 0, 1]]).max(axis=1) == 0
     label = np.trace(matrix, axis1=1, axis2=2)
+    dispersive, scalar = np.zeros(len(rows), dtype=bool), diagonal & (x == y) & (x == z)
+    scalar &= ~np.any(conductivity != 0, axis=1) & ~np.any(chi2 != 0, axis=1) & ~np.any(chi3 != 0, axis=1)
+    scalar &= [not c for c in custom]
     for strengths in poles.values():
         label = label + np.abs(strengths).sum(axis=1)
+        dispersive |= np.any(strengths != 0, axis=1)
+        scalar &= np.all(strengths == strengths[:, :1], axis=1)
     return Palette(
         medium=medium,
         matrix=matrix,
@@ -95,6 +104,8 @@ def palette(materials: Sequence[Any], side: Side) -> Palette:
         extras=bool(poles or np.any(conductivity) or np.any(chi2) or np.any(chi3)),
         diagonal=diagonal,
         isotropic=diagonal & (x == y) & (x == z),
+        dispersive=dispersive,
+        scalar=scalar,
         label=label + conductivity.sum(axis=1) + [4.0 if c else 0.0 for c in custom],
     )
 

@@ -8,7 +8,8 @@ matrix is diagonal. For the component along an axis, ε is averaged in each slic
 slices.
 
 Strengths of poles, conductivities and nonlinear terms are averaged over the box for components parallel to the surface.
-For the component normal to it, the value of the medium at the grid point is used.
+For the component normal to it, the value of the medium at the grid point is used. Slanted surfaces of dispersive media
+are treated in `sites` instead.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from evenly.fdtd.media.faces import dot
 from evenly.fdtd.media.fractions import Mixture, total
 from evenly.fdtd.media.palette import Palette
 
-__all__ = ["inverse_diagonal", "inverse_off_diagonal", "limited", "mean_strength"]
+__all__ = ["inverse_diagonal", "inverse_off_diagonal", "limited", "mean_strength", "surface_frame"]
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.bool_]
@@ -195,7 +196,7 @@ def _tensor(tables: Palette, parts: _Segments, mixture: Mixture, rows: NDArray[n
         [np.where(isotropic, scalar if i == j else 0.0, tables.matrix[medium, i, j]) for j in range(3)]
         for i in range(3)
     ]
-    frame = _frame(normal)
+    frame = surface_frame(normal)
     # In the frame (normal, tangents) of each row; a row without a normal gets the plain average.
     turned = _turn(epsilon, [[e[:, None] for e in row] for row in frame])
     plain = [[total(share * turned[i][j]) for j in range(3)] for i in range(3)]
@@ -219,7 +220,7 @@ def _kottke(e: Matrix, share: Array) -> Matrix:
     return [[-1 / t00, side[0], side[1]], [side[0], block[0][0], block[0][1]], [side[1], block[1][0], block[1][1]]]
 
 
-def _frame(normal: Array) -> Matrix:
+def surface_frame(normal: Array) -> Matrix:
     """Return unit vectors (normal, tangent, tangent) of each row; exact if the normal is along a grid axis."""
     n = np.where(np.any(normal, axis=1)[:, None], normal, np.array([1.0, 0.0, 0.0]))
     x, y, z = n.T

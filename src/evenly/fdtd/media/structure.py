@@ -14,7 +14,7 @@ the same, to the last bit, for every box that contains the point.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -29,6 +29,7 @@ from evenly.fdtd.media.custom import as_material
 from evenly.fdtd.media.materials import Pole, vacuum
 from evenly.fdtd.media.painting import Lattice, covered, paint
 from evenly.fdtd.media.palette import Palette, palette
+from evenly.fdtd.media.sites import WIDTH, Sites, half_sites, joined, node_sites
 from evenly.fdtd.media.smoothing import inverse_diagonal, inverse_off_diagonal, limited, mean_strength
 from evenly.fdtd.media.solids import Block, GeometricObject, Material
 from evenly.fdtd.media.stability import check_time_step
@@ -57,6 +58,8 @@ class Response:
         Strength of each pole along x, y, z; None where it is 0 at all points.
     chi2, chi3 : None or three of float or array
         Nonlinear susceptibilities.
+    sites : Sites or None
+        What acts at slanted surfaces of dispersive media instead of the above (see `evenly.fdtd.media.sites`).
     """
 
     inverse: Values
@@ -65,6 +68,7 @@ class Response:
     poles: dict[Pole, tuple[Value | None, Value | None, Value | None]] = field(default_factory=dict)
     chi2: Values | None = None
     chi3: Values | None = None
+    sites: Sites | None = None
 
 
 @dataclass(frozen=True)
@@ -152,6 +156,11 @@ class Structure:
                 lo[axis] = hi[axis] = math.nan
         return thing.extended((lo[0], lo[1], lo[2]), (hi[0], hi[1], hi[2]), 2 * self.grid.dx)
 
+    def may_have_sites(self, side: int) -> bool:
+        """Return whether E (0) or H (1) may have sites: slanted surfaces of dispersive media (see `media.sites`)."""
+        averaged = self.subpixel and not self.sharp_strengths and self.grid.dimensions > 1
+        return averaged and bool(self.palettes[side].poles) and any(thing.slanted for thing in self.objects[1:])
+
     def sample(self, box: Box) -> Sample:
         """Return the material properties at the points of `box`; memory grows with the box.
 
@@ -206,6 +215,7 @@ class _Sampler:
             poles,
             _unless_zero(self._strengths(lattices, tables.chi2, inner)),
             _unless_zero(self._strengths(lattices, tables.chi3, inner)),
+            self._sites((x, y, z), poles),
         )
         return result, self._interface(lattices, inner)
 
@@ -228,11 +238,7 @@ class _Sampler:
     def _off_diagonal(self) -> Array | None:
         """Return elements yz, zx, xy of ε^-1 at the nodes (centres) around the box, or None if all are 0."""
         s = self.structure
-        name = ("node", "centre")[self.side]
-        x, y, z = (0 if thin else 1 for thin in self.grid.thin)
-        (a, b, c), hi = self.box.lo, self.box.hi
-        box = Box((a, b, c), (hi[0] + x, hi[1] + y, hi[2] + z))
-        box = box if self.side == 0 else box.shift((-x, -y, -z))
+        name, box = self._nodes
         slanted = s.subpixel and self.grid.dimensions > 1 and not self.tables.plain
         if self.tables.diagonal.all() and not (slanted and covered(self.grid, s.objects, name, box)):
             return None
@@ -243,6 +249,44 @@ class _Sampler:
         for mixture in lattice.mixtures:
             flat[:, lattice.where[mixture.rows]] = inverse_off_diagonal(self.tables, mixture, lattice.points)
         return off if np.any(off) else None
+
+    @property
+    def _nodes(self) -> tuple[str, Box]:
+        """What the nodes (centres) are called, and those around the box."""
+        x, y, z = (0 if thin else 1 for thin in self.grid.thin)
+        (a, b, c), hi = self.box.lo, self.box.hi
+        box = Box((a, b, c), (hi[0] + x, hi[1] + y, hi[2] + z))
+        return ("node", box) if self.side == 0 else ("centre", box.shift((-x, -y, -z)))
+
+    def _sites(self, inverse: Values, poles: Mapping[Pole, Sequence[Value | None]]) -> Sites | None:
+        s, (name, box) = self.structure, self._nodes
+        if not s.may_have_sites(self.side) or not covered(self.grid, s.objects, name, box):
+            return None
+        lattice = self.paint(name, box, width=WIDTH)
+        sites = node_sites(self.tables, s.objects, lattice, box, self._without_absorbers(), self.grid.thin)
+        if sites is None:
+            return None
+        ends = tuple(self._ends(sites.ends[0], axis) for axis in range(3))
+        halves = [half_sites(ends[a], self.box, a, inverse[a], poles) for a in range(3)]
+        return joined([sites, *halves], ends)
+
+    def _ends(self, mask: NDArray[np.intp], axis: int) -> NDArray[np.intp]:
+        """Return how many of the two nodes of each point along an axis are in a mask of the nodes around the box."""
+        if self.grid.thin[axis]:
+            return np.zeros(self.box.shape, dtype=np.intp)
+        both = []
+        for end in (0, 1):
+            first = [0 if thin else (end if a == axis else self.side) for a, thin in enumerate(self.grid.thin)]
+            both.append(mask[tuple(slice(f, f + n) for f, n in zip(first, self.box.shape, strict=True))])
+        return both[0] + both[1]
+
+    def _without_absorbers(self) -> Box:
+        """Return the nodes (centres) none of whose points is in an absorber."""
+        inner, far = self.layers.inner("absorber"), 2 * max(self.grid.shape) + 2
+        low, high = zip(*self.layers.absorber, strict=True)
+        lo = [inner.lo[a] + 1 - self.side if low[a] else -far for a in range(3)]
+        hi = [inner.hi[a] - self.side if high[a] else far for a in range(3)]
+        return Box((lo[0], lo[1], lo[2]), (hi[0], hi[1], hi[2]))
 
     def _limited(self, off: Array, full: Sequence[Value]) -> Array:
         present = np.any(off, axis=0)

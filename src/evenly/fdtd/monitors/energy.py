@@ -11,7 +11,9 @@ electric part is the energy of the field alone. The absorbed power does include 
 
 The absorbed power is that of the scheme's difference equations: σ_c cos(π f dt) replaces σ_c, and
 (2/dt) sin(π f dt) Im χ_c with the χ of the poles' recursion replaces 2πf Im χ_c. So it balances the fluxes through
-surfaces, up to round-off, at any resolution.
+surfaces, up to round-off, at any resolution. At slanted surfaces of dispersive media, where sites act (see
+`evenly.fdtd.media.sites`), it is the power Re E*·curl H that flows into the points; magnetic poles are taken there as
+if there were no sites.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from evenly.arguments import explained
 from evenly.fdtd.cell.extents import AxisWeights, axis_weights, check_inside, check_region, hull, merged, weights_in
 from evenly.fdtd.cell.grid import COMPONENTS, ELECTRIC, MAGNETIC, Grid
 from evenly.fdtd.media.materials import Pole
-from evenly.fdtd.monitors.monitor import FourierMonitor, Local, Region
+from evenly.fdtd.monitors.monitor import FourierMonitor, Local, Region, Stage
 
 __all__ = ["Absorption", "Energy"]
 
@@ -166,10 +168,58 @@ class Absorption(_VolumeMonitor):
     ) -> None:
         super().__init__(center, size, frequencies, every=every, name=name)
         self._components = COMPONENTS if magnetic else ELECTRIC
+        self._with_curls = False
+
+    def bind(self, stage: Stage) -> None:
+        structure = getattr(stage, "structure", None)
+        self._with_curls = structure is not None and structure.may_have_sites(0)
+        super().bind(stage)
+
+    def regions(self, grid: Grid) -> list[Region]:
+        found = super().regions(grid)
+        if not self._with_curls:
+            return found
+        return found + [r for e in found if e.component[0] == "E" for _, r in _curl(e, grid)]
 
     def power(self) -> NDArray[np.float64]:
         """Return the absorbed power, shape (n_frequencies,), comparable to a flux (all ranks must call)."""
-        return self._integral(self._components, _loss)
+        magnetic = [name for name in self._components if name[0] == "H"]
+        if not self._with_curls:
+            return self._integral(self._components, _loss)
+        return self._integral(ELECTRIC, _loss_beside_sites) + self._integral(magnetic, _loss) + self._at_sites()
+
+    def _at_sites(self) -> NDArray[np.float64]:
+        """Return the power Re E*·curl H that flows into the points on which sites act."""
+        grid, total = self.stage.grid, np.zeros(len(self.frequencies))
+        structure: Any = getattr(self.stage, "structure")  # noqa: B009 - not every stage has one
+        for region in (one for one in super().regions(grid) if one.component[0] == "E"):
+            axis, part = "xyz".index(region.component[1]), int(region.key.split("/")[1])
+            along = list(self._runs(grid, region.component))[part]
+            terms = [(sign, self._local[curl.key]) for sign, curl in _curl(region, grid)]
+            for n, local in enumerate(self._local[region.key]):
+                sites = structure.sample(local.patch.box).electric.sites
+                if sites is not None:
+                    x, y, z = weights_in(along, local.patch.box)
+                    weights = (x[:, None, None] * y[:, None] * z) * (sites.ends[axis] > 0)
+                    curl = sum(sign * locals_[n].patch.values() for sign, locals_ in terms) * grid.resolution
+                    total += np.einsum("fxyz,xyz->f", (local.patch.values().conj() * curl).real, weights)
+        return np.asarray(self.stage.communicator.allreduce(total))
+
+
+def _curl(electric: Region, grid: Grid) -> list[tuple[int, Region]]:
+    """Return the differences of H, with their signs, that are dx times the curl of H at the points of a region of E."""
+    axis = "xyz".index(electric.component[1])
+    found = []
+    for sign, along in ((1, (axis + 1) % 3), (-1, (axis + 2) % 3)):
+        name = "H" + "xyz"[3 - axis - along]
+        if not grid.thin[along]:
+            found.append((sign, Region(f"{electric.key}/{name}", name, electric.box, along, difference=True)))
+    return found
+
+
+def _loss_beside_sites(response: Any, axis: int, frequency: float, dt: float) -> Any:
+    loss = _loss(response, axis, frequency, dt)
+    return loss if response.sites is None else loss * (response.sites.ends[axis] == 0)
 
 
 def _half_permittivity(response: Any, axis: int, frequency: float, dt: float) -> Any:  # noqa: ARG001 - a Factor

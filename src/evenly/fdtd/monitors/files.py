@@ -38,12 +38,15 @@ class Region:
         Global indices.
     average : int, optional
         Axis along which H is averaged to the plane of the E nodes.
+    difference : bool
+        Whether to take the difference of H above and below this plane instead.
     """
 
     key: str
     component: str
     box: Box
     average: int | None = None
+    difference: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,14 @@ def write_data(path: Path, data: MonitorData) -> None:
         If the file can't be written.
     """
     table = [
-        {"key": r.key, "component": r.component, "lo": r.box.lo, "hi": r.box.hi, "average": r.average}
+        {
+            "key": r.key,
+            "component": r.component,
+            "lo": r.box.lo,
+            "hi": r.box.hi,
+            "average": r.average,
+            "difference": r.difference,
+        }
         for r in data.regions
     ]
     arrays: dict[str, Any] = {f"values{n}": data.arrays[region.key] for n, region in enumerate(data.regions)}
@@ -152,7 +162,13 @@ def _unpacked(path: Path, file: Any) -> MonitorData:
     frequencies = np.asarray(file["frequencies"], dtype=np.float64)
     regions, arrays = [], {}
     for n, row in enumerate(json.loads(str(file["regions"]))):
-        region = Region(row["key"], row["component"], Box(tuple(row["lo"]), tuple(row["hi"])), row["average"])
+        region = Region(
+            row["key"],
+            row["component"],
+            Box(tuple(row["lo"]), tuple(row["hi"])),
+            row["average"],
+            row.get("difference", False),
+        )
         values = np.asarray(file[f"values{n}"], dtype=np.complex128)
         if values.shape != (len(frequencies), *region.box.shape):
             raise ReadError(path, f"region {region.key!r} should hold {region.box.shape} points, got {values.shape}")

@@ -190,13 +190,21 @@ class FourierPatch:
     adds = True
 
     def __init__(
-        self, chunk: FieldView, component: str, box: Box, phases: Phases, *, average: int | None = None
+        self,
+        chunk: FieldView,
+        component: str,
+        box: Box,
+        phases: Phases,
+        *,
+        average: int | None = None,
+        difference: bool = False,
     ) -> None:
         if not chunk.box.covers(box) or box.empty:
             raise InputError(f"A Fourier patch on {box} must hold points and lie inside its chunk, {chunk.box}.")
         if average is not None and component[0] != "H":
             raise InputError(f"Only H is averaged to the plane of the E nodes, but got {component!r}.")
         self.component, self.box, self.phases, self.average = component, box, phases, average
+        self.sign = -1 if difference else 1
         self.parts = chunk.parts
         self._count, self._first = 0, 0
         self.attach(chunk)
@@ -247,7 +255,7 @@ class FourierPatch:
         row = self.begin_samples(step)
         for rows, views in self.slots():
             if len(views) == 2:
-                np.add(views[0], views[1], out=rows[row])
+                (np.add if self.sign > 0 else np.subtract)(views[0], views[1], out=rows[row])
             else:
                 np.copyto(rows[row], views[0])
         self.end_samples(1)
@@ -258,7 +266,7 @@ class FourierPatch:
         return SAMPLES - self._count
 
     def slots(self) -> list[tuple[NDArray[Any], list[NDArray[Any]]]]:
-        """Return the buffer of each part, (SAMPLES, *shape), and the view, or the two, whose sum is a sample."""
+        """Return the buffer of each part, (SAMPLES, *shape), and the one or two views of a sample (see `sign`)."""
         both = zip(self._views, self._lower, strict=True) if self._lower else zip(self._views, strict=True)
         return [(rows, list(views)) for rows, views in zip(self._rows, both, strict=True)]
 
@@ -280,7 +288,8 @@ class FourierPatch:
         """Add the buffered samples to the transforms."""
         if not self._count:
             return
-        cosines, sines = self.phases.weights(self.component[0], self._first, 0.5 if self._lower else 1.0)
+        scale = 0.5 if self._lower and self.sign > 0 else 1.0
+        cosines, sines = self.phases.weights(self.component[0], self._first, scale)
         for part in range(self.parts):
             accumulate(self._buffer[part], self._count, cosines, sines, self._real[part], self._imag[part])
         self._count = 0

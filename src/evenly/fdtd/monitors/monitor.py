@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -165,7 +165,7 @@ class FourierMonitor(ABC):
         for region in self._regions:
             seen = _seen(stage, region)
             held = [
-                Held(region, FourierPatch(chunk, region.component, inside, phases, average=region.average))
+                Held(region, _patch(chunk, region, inside, phases))
                 for piece in disjoint([box for _, box in seen])
                 for chunk in stage.chunks
                 if not (inside := piece & chunk.box).empty
@@ -312,6 +312,10 @@ class FourierMonitor(ABC):
         return found
 
 
+def _patch(chunk: Any, region: Region, box: Box, phases: Phases) -> FourierPatch:
+    return FourierPatch(chunk, region.component, box, phases, average=region.average, difference=region.difference)
+
+
 def kept_boxes(stage: Any, regions: Sequence[Region]) -> list[tuple[Region, Box]]:
     """Return the boxes of kept points that are transformed for regions, which don't overlap within a region."""
     return [(one, box) for one in regions for box in disjoint([box for _, box in _seen(stage, one)])]
@@ -339,4 +343,8 @@ def _seen(stage: Any, region: Region) -> list[tuple[Image, Box]]:
     layers = getattr(stage, "layers", None)
     whole = Image(stage.grid.box, (None, None, None), 1)
     found = [whole] if layers is None else layers.images(region.component, region.average)
+    if region.difference:
+        # In a mirror, above is below.
+        turned = [image.sums[region.average or 0] is not None for image in found]
+        found = [replace(i, factor=-i.factor) if t else i for i, t in zip(found, turned, strict=True)]
     return [(image, box) for image in found if not (box := image.turned(region.box & image.seen)).empty]

@@ -84,7 +84,7 @@ class FieldRecorder:
         return []
 
     # As in `FourierPatch`: without an average, only the chunk's own points are read, never ghosts.
-    average = None
+    average, sign = None, 1
     # Samples of a component that is zero count, too.
     adds = False
 

@@ -14,7 +14,8 @@ by ½(P^(n+1) - P^(n-1)) turns this work into a difference of the terms in brack
 without the last one, because W contains H at both half steps. So W is constant, up to round-off, in a closed cell
 without losses and sources: metal or periodic sides, diagonal ε and μ, poles with gamma = 0.
 
-The energy stored by absorbing layers, off-diagonal elements and nonlinear terms is not included.
+The energy stored by absorbing layers, off-diagonal elements, sites (see `evenly.fdtd.media.sites`) and nonlinear terms
+is not included.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from evenly.errors import EvenlyError
 from evenly.fdtd.fields import Fields, Options
 from evenly.fdtd.media.materials import LorentzPole, Medium
+from evenly.fdtd.media.solids import Sphere
 from evenly.fdtd.ranks.communicators import SerialCommunicator
 from evenly.fdtd.ranks.parallel import am_really_master
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["FEATURES", "features", "prepare", "take_turns"]
 
 # Physics that has kernels of its own, beside the sweep that all have.
-FEATURES = ("poles", "off-diagonal", "nonlinear", "fourier")
+FEATURES = ("poles", "off-diagonal", "nonlinear", "sites", "fourier")
 _EVENT = "numba:compile"
 # (precision, feature) that this process has loaded or compiled already; "sweep" is what every simulation needs.
 _ready: set[tuple[str, str]] = set()
@@ -61,9 +62,8 @@ def features(sim: Fields) -> set[str]:
     """
     found = {"fourier"} if any(len(monitor.frequencies) for monitor in sim.monitors) else set()
     for medium in (medium for chunk in sim.chunks for medium in chunk.media.values()):
-        found |= {
-            name for name, there in zip(FEATURES, (medium.poles, medium.nodes, medium.nonlinear), strict=False) if there
-        }
+        own = medium.poles, medium.nodes, medium.nonlinear, medium.sites
+        found |= {name for name, there in zip(FEATURES, own, strict=False) if there}
     return found
 
 
@@ -154,18 +154,25 @@ def _warm(precision: Any, wanted: set[str]) -> None:
     """Step tiny fields with the physics wanted, which nothing is prepared for."""
     if not wanted:
         return
-    # Flux loads numba, which takes a second that nobody waits for who only describes a cell.
-    from evenly.fdtd.monitors.flux import Flux
-
     medium = Medium(
         epsilon=2.0,
         epsilon_off_diagonal=(0.1, 0.0, 0.0) if "off-diagonal" in wanted else (0.0, 0.0, 0.0),
         electric_poles=[LorentzPole(1.0, 0.1, 1.0)] if "poles" in wanted else (),
         chi3=0.1 if "nonlinear" in wanted else 0.0,
     )
+    _step_tiny(precision, wanted, material=medium)
+    if "sites" in wanted:
+        ball = Sphere(radius=1.0, material=Medium(electric_poles=[LorentzPole(0.1, 0.1, 1.0)]))
+        _step_tiny(precision, wanted, geometry=[ball])
+
+
+def _step_tiny(precision: Any, wanted: set[str], **media: Any) -> None:
+    # Flux loads numba, which takes a second that nobody waits for who only describes a cell.
+    from evenly.fdtd.monitors.flux import Flux
+
     tiny = Fields(
-        cell=(3.0, 3.0, 3.0), resolution=1, material=medium, options=Options(precision=precision, courant=0.25),
-        communicator=SerialCommunicator(),
+        cell=(3.0, 3.0, 3.0), resolution=1, options=Options(precision=precision, courant=0.25),
+        communicator=SerialCommunicator(), **media,
     )  # fmt: skip
     if "fourier" in wanted:
         tiny.add(Flux(center=(0, 0, 0), size=(0, 3, 3), frequencies=[0.1]))

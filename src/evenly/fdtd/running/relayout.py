@@ -27,7 +27,7 @@ from evenly.errors import RunFailed
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.partition import BinaryPartition
 from evenly.fdtd.monitors.monitor import FourierMonitor
-from evenly.fdtd.stepping.chunk_state import dense_arrays, meeting, packed_arrays
+from evenly.fdtd.stepping.chunk_state import dense_arrays, meeting, packed_arrays, place_box
 from evenly.fdtd.stepping.packed_arrays import Buffer, deliver, pack, unpack
 
 if TYPE_CHECKING:
@@ -145,9 +145,10 @@ def _chunk_part(chunk: Chunk, inside: Box) -> Iterator[tuple[str, Array]]:
     for name, values in dense_arrays(chunk).items():
         yield name, values[inside.slices(chunk.box.lo)]
     for n, group in enumerate(packed_arrays(chunk)):
-        here = np.flatnonzero(np.all((group.points >= inside.lo) & (group.points < inside.hi), axis=1))
+        box = place_box(group.arrays, inside)
+        here = np.flatnonzero(np.all((group.points >= box.lo) & (group.points < box.hi), axis=1))
         if len(here):
-            yield str(n), np.ravel_multi_index(tuple((group.points[here] - inside.lo).T), inside.shape)
+            yield str(n), np.ravel_multi_index(tuple((group.points[here] - box.lo).T), box.shape)
             for name, values in group.arrays.items():
                 yield f"{n} {name}", values[here]
 
@@ -174,8 +175,12 @@ class _Filling:
 
     def __init__(self, chunk: Chunk) -> None:
         self._box, self._dense, self._packed = chunk.box, dense_arrays(chunk), packed_arrays(chunk)
-        self.missing = sum(values.size for values in self._dense.values())
-        self.missing += sum(values.size for group in self._packed for values in group.arrays.values())
+        self._waiting = sum(values.size for values in self._dense.values())
+
+    @property
+    def missing(self) -> int:
+        """How many values haven't arrived."""
+        return self._waiting + sum(sum(group.missing.values()) for group in self._packed)
 
     def take(self, box: Box, arrays: dict[str, Array]) -> None:
         """Fill in what was packed of a box inside the chunk."""
@@ -183,12 +188,13 @@ class _Filling:
             number, _, quantity = name.partition(" ")
             if name in self._dense:
                 self._dense[name][box.slices(self._box.lo)] = values
-                self.missing -= values.size
+                self._waiting -= values.size
             elif number.isdigit() and not quantity:
                 start = f"{name} "
                 self._take_packed(box, values, {k[len(start) :]: v for k, v in arrays.items() if k.startswith(start)})
 
     def _take_packed(self, box: Box, points: Array, arrays: dict[str, Array]) -> None:
+        box = place_box(arrays, box)
         # Where in the packed arrays each point of the box is, from 1; 0 where it isn't.
         where = np.zeros(box.volume, np.int64)
         where[points] = np.arange(1, len(points) + 1)
@@ -196,8 +202,7 @@ class _Filling:
             shared = [name for name in arrays if name in group.arrays]
             own, there = meeting(group, box, where) if shared else (points[:0], points[:0])
             for name in shared:
-                group.arrays[name][own] = arrays[name][there]
-                self.missing -= len(own)
+                group.fill(name, own, arrays[name][there])
 
 
 def _fill_patch(monitor: Any, key: str, box: Box, arrays: dict[str, Array]) -> None:

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.media.materials import Pole
-from evenly.fdtd.stepping.coefficients import FieldCoefficients, Nodes, NonlinearPoints, PoleGroup
+from evenly.fdtd.media.sites import Sites
+from evenly.fdtd.stepping.coefficients import FieldCoefficients, Nodes, NonlinearPoints, PoleGroup, SiteArrays
 from evenly.fdtd.stepping.frame import Array, Frame, Runs, packed_indices
 from evenly.fdtd.stepping.kernels.arguments import LOSSY, PER_POINT, SCALAR
 from evenly.fdtd.stepping.memory import copied, filled, zeros
+from evenly.fdtd.stepping.sites import edges_of, pole_sets, sorted_sites
 
 if TYPE_CHECKING:
     from evenly.fdtd.media.structure import Response
@@ -48,6 +50,8 @@ class CoefficientsBuilder:
         self._nodes: list[tuple[Any, ...]] = []
         self._node_boxes: list[Box] = []
         self._touched: list[Box] = []
+        self._sites: list[Sites] = []
+        self._on_sites: list[list[tuple[Runs, Array]]] = [[], [], []]
 
     def add(self, box: Box, response: Response) -> None:
         """Take in what the points of one slab are made of."""
@@ -65,7 +69,9 @@ class CoefficientsBuilder:
         if response.chi2 is not None or response.chi3 is not None:
             self._add_nonlinear(box, response)
         if response.off_diagonal is not None:
-            self._add_nodes(box, response.off_diagonal)
+            self._add_nodes(box, response.off_diagonal, response.sites)
+        if response.sites is not None:
+            self._add_sites(box, response.sites)
 
     def finish(self) -> FieldCoefficients:
         """Return the medium of the whole chunk."""
@@ -81,15 +87,18 @@ class CoefficientsBuilder:
         medium.poles = self._group_poles(medium) if self._poles else []
         medium.nonlinear = [self._pack_nonlinear(component, pieces) for component, pieces in sorted(self._bent.items())]
         medium.nodes = self._pack_nodes(medium) if self._nodes else None
+        medium.sites = self._pack_sites(medium) if self._sites else None
         return medium
 
     def _add_poles(self, box: Box, response: Response) -> None:
         for pole, strengths in response.poles.items():
             for component, user in enumerate(self.frame.order):
                 strength = strengths[user]
-                if strength is None or not np.any(strength):
+                full = np.broadcast_to(np.asarray(0.0 if strength is None else strength, float), box.shape)
+                if response.sites is not None:
+                    full = np.where(response.sites.ends[user] > 0, 0.0, full)
+                if not np.any(full):
                     continue
-                full = np.broadcast_to(np.asarray(strength, float), box.shape)
                 memory = full.transpose(self.frame.order)
                 piece = self.frame.runs(full != 0, box), memory[memory != 0]
                 self._poles.setdefault((pole, component), []).append(piece)
@@ -140,7 +149,7 @@ class CoefficientsBuilder:
         epsilon, chi2, chi3 = np.ascontiguousarray(_collapse(constants))
         return NonlinearPoints(component, runs, epsilon, chi2, chi3, now, before, kept)
 
-    def _add_nodes(self, box: Box, elements: tuple[Array, Array, Array]) -> None:
+    def _add_nodes(self, box: Box, elements: tuple[Array, Array, Array], sites: Sites | None) -> None:
         """Keep the nodes of a slab, once those that two slabs share.
 
         Off-diagonal elements of ε⁻¹ and μ⁻¹ come as (n + 1) values per axis that isn't thin: those of ε⁻¹ at the nodes
@@ -157,12 +166,48 @@ class CoefficientsBuilder:
         for other in self._node_boxes:
             if not (where & other).empty:
                 mask[(where & other).slices(where.lo)] = False
+        if sites is not None:
+            mask[tuple((sites.place[~sites.halves] - where.lo).T)] = False
         self._node_boxes.append(where)
         if mask.any():
             there = mask.transpose(self.frame.order)
             packed = [elements[u].transpose(self.frame.order)[there] for u in self.frame.order]
             self._nodes.append((self.frame.runs(mask, where), *packed))
             self._touched.append(_hull(mask, where))
+
+    def _add_sites(self, box: Box, sites: Sites) -> None:
+        """Keep the sites of a slab, and at which of its points they act."""
+        self._sites.append(sites)
+        for component, user in enumerate(self.frame.order):
+            there = sites.ends[user] > 0
+            if there.any():
+                ends = sites.ends[user].transpose(self.frame.order)
+                self._on_sites[component].append((self.frame.runs(there, box), ends[ends > 0] / 2))
+
+    def _pack_sites(self, medium: FieldCoefficients) -> SiteArrays:
+        sites, shares = sorted_sites(self._sites), []
+        for component, pieces in enumerate(self._on_sites):
+            runs, (share,) = _join(pieces) if pieces else (np.zeros((0, 3), np.int64), [np.zeros(0)])
+            response, points = medium.response(component), packed_indices(runs)
+            share = share * (response if isinstance(response, float) else response[points])
+            shares.append((points, share.astype(self.dtype)))
+        groups = []
+        for poles, rows in pole_sets(sites):
+            strengths = np.stack([sites.strengths[pole][rows] for pole in poles])
+            points, weights = np.arange(rows.start, rows.stop), self.grid.courant * sites.inverse[rows]
+            groups.append(self._pole_group(0, poles, points, strengths, weights))
+        low, high = (tuple(map(int, of(sites.place[~sites.halves], axis=0))) for of in (np.min, np.max))
+        hull = Box((low[0], low[1], low[2]), (high[0] + 1, high[1] + 1, high[2] + 1))
+        return SiteArrays(
+            sites.place.astype(np.int64),
+            sites.kind.astype(np.int64),
+            np.stack([sites.inverse, sites.scale, sites.rest]).astype(self.dtype),
+            edges_of(sites, self.name, self.frame, self.dtype),
+            [zeros(len(sites.kind), self.dtype) for _ in range(self.parts)],
+            groups,
+            shares,
+            [hull],
+        )
 
     def _pack_nodes(self, medium: FieldCoefficients) -> Nodes:
         runs, values = _join(self._nodes)

@@ -31,7 +31,7 @@ from evenly.fdtd.cell.box import Box
 from evenly.fdtd.cell.grid import COMPONENTS
 from evenly.fdtd.stepping.builder import CoefficientsBuilder
 from evenly.fdtd.stepping.coefficients import FieldCoefficients
-from evenly.fdtd.stepping.components import Pair, coupled
+from evenly.fdtd.stepping.components import Pair, coupled, coupled_by_sites
 from evenly.fdtd.stepping.currents import Current
 from evenly.fdtd.stepping.frame import Frame, memory_order
 from evenly.fdtd.stepping.kernels.anisotropy import apply_nodes
@@ -39,6 +39,7 @@ from evenly.fdtd.stepping.kernels.arguments import ABOVE_ROW, CLOSED, E_STEPPED,
 from evenly.fdtd.stepping.kernels.curl import find_curl
 from evenly.fdtd.stepping.kernels.nonlinear import share_intensity, solve_nonlinear
 from evenly.fdtd.stepping.kernels.poles import advance_poles
+from evenly.fdtd.stepping.kernels.sites import apply_sites, take_off
 from evenly.fdtd.stepping.memory import zeros
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class Chunk:
         self._build(structure)
         # H can follow E in the same sweep unless something has to happen to E or to H's increments in between.
         h = self.media["H"]
-        self.separate = not fused or bool(h.poles or h.nodes or self.media["E"].nonlinear or h.nonlinear)
+        self.separate = not fused or bool(h.poles or h.nodes or h.sites or self.media["E"].nonlinear or h.nonlinear)
         self.currents: list[Current] = []
         # Along which axes (user order) the neighbour below is on another rank and waits for E; the stepper knows.
         self.remote_faces = (False, False, False)
@@ -110,7 +111,7 @@ class Chunk:
         self._increments: dict[str, list[tuple[Array, Array, Array]]] = {"E": [], "H": []}
         self.increment_boxes: dict[str, list[Box]] = {"E": [], "H": []}
         for name, medium in self.media.items():
-            for touched in medium.nodes.touched if medium.nodes else ():
+            for touched in medium.touched:
                 self.provide_increments(name, touched.grow((x, y, z)) & box)
         self.choose(COMPONENTS, "EH")
 
@@ -141,6 +142,8 @@ class Chunk:
             if medium.nodes:
                 there = np.any(medium.nodes.elements, axis=1)
                 found += coupled(name, [bool(there[self.frame.order.index(axis)]) for axis in range(3)])
+            if medium.sites:
+                found += coupled_by_sites(name, self.grid.thin)
         return found
 
     @property
@@ -319,8 +322,13 @@ class Chunk:
                     into = self.view(INCREMENTS[name] + current.component[1], part, current.box)
                     into -= current.change(amplitude, part)
 
-    def apply_nodes(self, name: str) -> None:
-        """Add what off-diagonal elements make of the increments; their ghosts must be valid."""
+    def couple(self, name: str) -> None:
+        """Add what acts at nodes (centres) on several components; the increments' ghosts must be valid."""
+        self._apply_nodes(name)
+        self._apply_sites(name)
+
+    def _apply_nodes(self, name: str) -> None:
+        """Add what off-diagonal elements make of the increments."""
         nodes = self.media[name].nodes
         if nodes is None or name not in self.mixed:
             return
@@ -334,6 +342,25 @@ class Chunk:
             apply_nodes(
                 field, increments, nodes.runs, nodes.elements, nodes.edge_factors, factor, np.array(strides), own
             )
+
+    def _apply_sites(self, name: str) -> None:
+        """Let sites act at slanted surfaces of dispersive media (see `media.sites`)."""
+        sites = self.media[name].sites
+        if sites is None or name not in self.mixed:
+            return
+        factor, none = self.dtype.type(self.grid.courant), np.zeros(1, self.dtype)
+        for part, field in enumerate(sites.fields):
+            F, G, kept = self.fields[name][part], self._increments[name][part], field.copy()
+            for group in sites.poles:
+                now, before = group.now[part], group.before[part]
+                advance_poles(
+                    field, none, group.runs, now, before, group.factors, group.strengths, group.weights, factor, False
+                )
+                group.now[part], group.before[part] = before, now
+            starts, components, places, weights, own = sites.edges.arrays()
+            apply_sites(F, G, field, kept, starts, components, places, weights, own, sites.factors, factor)
+            for f, g, (points, shares) in zip(F, G, sites.shares, strict=True):
+                take_off(f, g, points, shares)
 
     def share_intensity(self, *, repeated: bool) -> None:
         """Average the squares of E's components where others' points need them; their ghosts must be valid."""

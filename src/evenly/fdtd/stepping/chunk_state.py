@@ -6,8 +6,8 @@ where some physics is (polarisations, nonlinear media). Both are named by what t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +19,18 @@ from evenly.fdtd.stepping.frame import packed_indices
 
 if TYPE_CHECKING:
     from evenly.fdtd.stepping.chunk import Chunk
+    from evenly.fdtd.stepping.coefficients import SiteArrays
 
-__all__ = ["Packed", "dense_arrays", "meeting", "nonzero_components", "packed_arrays", "packed_points", "state_bytes"]
+__all__ = [
+    "Packed",
+    "dense_arrays",
+    "meeting",
+    "nonzero_components",
+    "packed_arrays",
+    "packed_points",
+    "place_box",
+    "state_bytes",
+]
 
 Array = NDArray[Any]
 _AXES = "xyz"
@@ -40,6 +50,20 @@ class Packed:
 
     points: NDArray[np.int64]
     arrays: dict[str, Array]
+    _waiting: dict[str, Array] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        vars(self)["_waiting"] = {name: np.ones(len(self.points), bool) for name in self.arrays}
+
+    def fill(self, name: str, at: Array, values: Array) -> None:
+        """Fill in some values; neighbours may hold the same point and bring it more than once."""
+        self.arrays[name][at] = values
+        self._waiting[name][at] = False
+
+    @property
+    def missing(self) -> dict[str, int]:
+        """How many values of each array weren't filled in."""
+        return {name: int(np.count_nonzero(waiting)) for name, waiting in self._waiting.items()}
 
 
 def dense_arrays(chunk: Chunk) -> dict[str, Array]:
@@ -79,7 +103,7 @@ def _psi(chunk: Chunk) -> Iterator[tuple[str, Array]]:
 def packed_arrays(chunk: Chunk) -> list[Packed]:
     """Return what the chunk holds only at some of its points.
 
-    Names are ``"poles.Ex.<pole>.now.0"`` and ``"nonlinear.Ex.kept.0"``.
+    Names are ``"poles.Ex.<pole>.now.0"``, ``"nonlinear.Ex.kept.0"`` and ``"sites.E.<kind>.field.0"``.
 
     Examples
     --------
@@ -106,7 +130,38 @@ def packed_arrays(chunk: Chunk) -> list[Packed]:
                 for part, values in enumerate(parts)
             }
             found.append(Packed(packed_points(chunk, points.runs), arrays))
+        found += _sites(name, medium.sites) if medium.sites else []
     return found
+
+
+def _sites(name: str, sites: SiteArrays) -> Iterator[Packed]:
+    """Yield what sites of one kind and with the same poles hold, which follow each other."""
+    for group in sites.poles:
+        # The poles' points are sites, in a single run.
+        first, n, _ = (int(v) for v in group.runs[0])
+        starts = np.flatnonzero(np.diff(sites.kind[first : first + n], prepend=-1))
+        for start, stop in zip(starts, [*starts[1:], n], strict=True):
+            here, whole = slice(start, stop), slice(first + start, first + stop)
+            label = f"sites.{name}.{sites.kind[whole.start]}"
+            arrays = {f"{label}.field.{part}": values[whole] for part, values in enumerate(sites.fields)}
+            arrays |= {
+                f"{label}.{pole!r}.{when}.{part}": values[k, here]
+                for when, parts in (("now", group.now), ("before", group.before))
+                for part, values in enumerate(parts)
+                for k, pole in enumerate(group.names)
+            }
+            yield Packed(sites.place[whole], arrays)
+
+
+def place_box(names: Iterable[str], box: Box) -> Box:
+    """Return the box that contains the points of packed arrays of a chunk on `box`: sites lie around it, too.
+
+    Examples
+    --------
+    >>> place_box(["sites.E.1.field.0"], Box((2, 0, 0), (5, 1, 1))).lo
+    (1, -1, -1)
+    """
+    return box.grow((1, 1, 1)) if any(name.startswith("sites.") for name in names) else box
 
 
 def meeting(group: Packed, box: Box, where: Array) -> tuple[Array, Array]:

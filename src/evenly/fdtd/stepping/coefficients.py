@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.stepping.frame import Array, Runs
 
-__all__ = ["FieldCoefficients", "Nodes", "NonlinearPoints", "PoleGroup"]
+__all__ = ["Edges", "FieldCoefficients", "Nodes", "NonlinearPoints", "PoleGroup", "SiteArrays"]
 
 
 @dataclass
@@ -89,6 +92,75 @@ class NonlinearPoints:
         return bool(self.chi3.any())
 
 
+@dataclass(frozen=True)
+class Edges:
+    """The edges that n sites see, one entry for each.
+
+    Attributes
+    ----------
+    starts : (n + 1,) ints
+        First entry of each site.
+    components, places : (n_entries,) ints
+        Component in memory order, and flat index.
+    weights : (n_entries,)
+    own : (n_entries,) of bool
+        Whether the chunk owns the edge.
+    """
+
+    starts: NDArray[np.int64]
+    components: NDArray[np.int64]
+    places: NDArray[np.int64]
+    weights: Array
+    own: NDArray[np.bool_]
+
+    def arrays(self) -> tuple[Array, ...]:
+        """Return the arrays in the order in which `kernels.sites` takes them."""
+        return self.starts, self.components, self.places, self.weights, self.own
+
+
+@dataclass
+class SiteArrays:
+    """The sites of a field of a chunk.
+
+    Attributes
+    ----------
+    place, kind : (n, 3) and (n,) ints
+        As in `media.sites.Sites`; sites of a kind and with the same poles follow each other.
+    factors : (3, n)
+        1/ε, scale, rest.
+    edges : Edges
+    fields : per part, (n,)
+    poles : list of PoleGroup
+        Their points are sites.
+    shares : per component in memory order, flat indices and values
+        What the sweep adds per increment at edges on which sites act instead.
+    touched : list of Box
+        Hull of the nodes (centres), in user order.
+    """
+
+    place: NDArray[np.int64]
+    kind: NDArray[np.int64]
+    factors: Array
+    edges: Edges
+    fields: list[Array]
+    poles: list[PoleGroup]
+    shares: list[tuple[NDArray[np.int64], Array]]
+    touched: list[Box]
+
+    def arrays(self) -> Iterator[tuple[str, Array]]:
+        """Yield name and array of all that takes memory."""
+        yield "factors", self.factors
+        yield from zip(("starts", "components", "places", "weights", "own"), self.edges.arrays(), strict=True)
+        yield from ((f"field.{part}", array) for part, array in enumerate(self.fields))
+        for component, (points, shares) in enumerate(self.shares):
+            yield from ((f"points{component}", points), (f"shares{component}", shares))
+        for n, group in enumerate(self.poles):
+            yield f"poles{n}.strengths", group.strengths
+            yield f"poles{n}.weights", group.weights
+            for part, (now, before) in enumerate(zip(group.now, group.before, strict=True)):
+                yield from ((f"poles{n}.now.{part}", now), (f"poles{n}.before.{part}", before))
+
+
 @dataclass
 class FieldCoefficients:
     """All that one field (E or H) of a chunk needs beside itself.
@@ -101,7 +173,7 @@ class FieldCoefficients:
         Factor of the curl where it is the same everywhere.
     mode : int
         How the factors come (see `kernels.arguments`).
-    poles, nodes, nonlinear
+    poles, nodes, nonlinear, sites
         Extra physics, empty or None where there is none.
     """
 
@@ -112,6 +184,12 @@ class FieldCoefficients:
     poles: list[PoleGroup] = field(default_factory=list)
     nodes: Nodes | None = None
     nonlinear: list[NonlinearPoints] = field(default_factory=list)
+    sites: SiteArrays | None = None
+
+    @property
+    def touched(self) -> list[Box]:
+        """Hulls of all nodes (centres) that need increments, in user order."""
+        return [box for each in (self.nodes, self.sites) if each for box in each.touched]
 
     def extra_arrays(self) -> Iterator[tuple[str, Array]]:
         """Yield name and array of all that extra physics holds."""
@@ -132,6 +210,8 @@ class FieldCoefficients:
             yield "nodes.elements", self.nodes.elements
             for axis, factors in enumerate(self.nodes.edge_factors):
                 yield f"nodes.edge_factor{axis}", factors
+        if self.sites:
+            yield from ((f"sites.{what}", array) for what, array in self.sites.arrays())
 
     def response(self, component: int) -> Array | float:
         """Return c/a, what an increment is multiplied with before the sweep multiplies with a: flat or one number."""

@@ -17,7 +17,7 @@ from evenly.fdtd.cell.grid import COMPONENTS
 if TYPE_CHECKING:
     from evenly.fdtd.media.structure import Structure
 
-__all__ = ["Pair", "coupled", "face_components", "predicted", "reached"]
+__all__ = ["Pair", "coupled", "coupled_by_sites", "face_components", "predicted", "reached"]
 
 #: Two components of E, or of H, that off-diagonal elements of a medium couple.
 Pair = tuple[str, str]
@@ -82,6 +82,8 @@ def predicted(structure: Structure, driven: Iterable[str]) -> tuple[frozenset[st
         for name, response in (("E", sample.electric), ("H", sample.magnetic)):
             if response.off_diagonal is not None:
                 pairs |= set(coupled(name, [bool(values.any()) for values in response.off_diagonal]))
+            if response.sites is not None:
+                pairs |= set(coupled_by_sites(name, thin))
     found = reached(driven, thin, pairs)
     return found, frozenset(a[0] for a, _ in pairs if a in found)
 
@@ -102,6 +104,17 @@ def coupled(name: str, elements: Iterable[bool]) -> list[Pair]:
     """
     pairs = (("y", "z"), ("z", "x"), ("x", "y"))
     return [(name + a, name + b) for there, (a, b) in zip(elements, pairs, strict=True) if there]
+
+
+def coupled_by_sites(name: str, thin: Sequence[bool]) -> list[Pair]:
+    """Return the pairs that slanted surfaces of dispersive media couple (see `evenly.fdtd.media.sites`).
+
+    Examples
+    --------
+    >>> coupled_by_sites("E", (False, False, True))
+    [('Ex', 'Ey')]
+    """
+    return coupled(name, [not (thin[(axis + 1) % 3] or thin[(axis + 2) % 3]) for axis in range(3)])
 
 
 def face_components(stepped: Collection[str], thin: Sequence[bool]) -> float:

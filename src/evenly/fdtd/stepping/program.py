@@ -48,6 +48,10 @@ class Patch(Protocol):
         """The axis along which H is averaged to the plane of the E nodes, for which its ghosts must have come."""
 
     @property
+    def sign(self) -> int:
+        """Factor of the second view."""
+
+    @property
     def room(self) -> int:
         """How many more samples can be taken before `end_samples` must be called, at least 1."""
 
@@ -55,7 +59,7 @@ class Patch(Protocol):
         """Take the fields of `step`: E at ``step * dt``, H half a step later."""
 
     def slots(self) -> list[tuple[Array, list[Array]]]:
-        """Return where samples go, (n_samples, *shape), and what they are: a view, or the sum of two."""
+        """Return where samples go, (n_samples, *shape), and what they are: a view, or one plus `sign` times another."""
 
     def begin_samples(self, step: int, /) -> int:
         """Return the place in the slots for the sample of `step`; those of later steps follow."""
@@ -164,7 +168,7 @@ class Program:
                 if not rows[0].size:
                     continue
                 self._samples.append([len(self._copies), patch.every, rows.strides[0] // rows.itemsize, n])
-                self._add_copy(MOVE if len(views) == 1 else ADD, [rows[0]], views, 1)
+                self._add_copy(MOVE if len(views) == 1 else ADD, [rows[0]], views, patch.sign)
         self._add_op(SAMPLE, phase, first, len(self._samples))
 
     def _add_copy(self, kind: int, into: Sequence[Array], source: Sequence[Array], factor: complex) -> None:

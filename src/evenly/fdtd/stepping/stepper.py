@@ -252,7 +252,7 @@ class Stepper:
         self._each(do, "sources", [c for c in fed if c.currents], lambda c, step: c.feed("E", step))
         # … and what off-diagonal elements of 1/ε make of all increments around each node.
         self._exchange(do, "G")
-        self._each(do, "anisotropy", fed, lambda c, _: c.apply_nodes("E"))
+        self._each(do, "anisotropy", fed, lambda c, _: c.couple("E"))
         # E ← a E + c curl H; fused chunks take H along, once the faces that other ranks wait for are on their way.
         do.sweep("electric", self._separate, "main")
         do.sweep("electric", self._fused, "early")
@@ -280,7 +280,7 @@ class Stepper:
         # Currents act before the sweep, or after it where most of it is done already.
         do.drive("sources", self._separate, "H")
         self._exchange(do, "K")
-        self._each(do, "anisotropy", fed, lambda c, _: c.apply_nodes("H"))
+        self._each(do, "anisotropy", fed, lambda c, _: c.couple("H"))
         # H ← a H - c curl E on what is left.
         do.sweep("magnetic", self.chunks, "late")
         do.drive("sources", self._fused, "H")
@@ -339,7 +339,7 @@ def _node_needs(chunk: Chunk, name: str) -> list[Need]:
     """Return the increments ("G" of E, "K" of H) that a chunk's nodes touch and it does not own."""
     field = "E" if name == "G" else "H"
     medium, needs = chunk.media[field], []
-    for touched in medium.nodes.touched if medium.nodes else ():
+    for touched in medium.touched:
         for axis, letter in enumerate("xyz"):
             box = touched
             if not chunk.grid.thin[axis]:

@@ -33,7 +33,7 @@ from evenly.errors import InputError
 from evenly.fdtd.monitors.monitor import FourierMonitor
 from evenly.fdtd.ranks.launch_output import tell_supervisor
 from evenly.fdtd.running.callbacks import Callback, at_every
-from evenly.fdtd.stepping.chunk_state import dense_arrays, packed_arrays, state_bytes
+from evenly.fdtd.stepping.chunk_state import dense_arrays, packed_arrays, place_box, state_bytes
 from evenly.fdtd.storage.checkpoint_files import PartWriter, part_name, together
 from evenly.fdtd.storage.checkpoint_folder import FORMAT, VERSION, check_place, commit, discard_unnamed, new_data
 from evenly.fdtd.storage.checkpoint_manifest import description, remember, remembered
@@ -144,7 +144,8 @@ def _write_chunk(part: PartWriter, chunk: Chunk) -> dict[str, Any]:
     for n, values in enumerate(dense.values()):
         part.write(f"chunk{chunk.index}/dense{n}", values)
     for n, group in enumerate(packed):
-        flat = np.ravel_multi_index(tuple((group.points - chunk.box.lo).T), chunk.box.shape)
+        box = place_box(group.arrays, chunk.box)
+        flat = np.ravel_multi_index(tuple((group.points - box.lo).T), box.shape)
         part.write(f"chunk{chunk.index}/points{n}", flat.astype(np.uint32 if chunk.box.volume < 2**32 else np.uint64))
         for k, values in enumerate(group.arrays.values()):
             part.write(f"chunk{chunk.index}/packed{n}.{k}", values)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from evenly.errors import ReadError
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.monitors.monitor import FourierMonitor
-from evenly.fdtd.stepping.chunk_state import dense_arrays, meeting, packed_arrays
+from evenly.fdtd.stepping.chunk_state import dense_arrays, meeting, packed_arrays, place_box
 from evenly.fdtd.storage.checkpoint_files import PartReader, part_name, together
 from evenly.fdtd.storage.checkpoint_folder import read_manifest
 from evenly.fdtd.storage.checkpoint_manifest import check_same, remember
@@ -100,7 +100,7 @@ class _Reading:
             self._read_packed(part, row, n, names)
 
     def _read_packed(self, part: PartReader, row: dict[str, Any], n: int, names: list[str]) -> None:
-        box = _box(row)
+        box = place_box(names, _box(row))
         points = part.read(f"chunk{row['index']}/points{n}")
         # Where in the packed arrays each point of the box is, from 1; 0 where it isn't.
         where = np.zeros(box.volume, np.int64)
@@ -110,8 +110,7 @@ class _Reading:
             for chunk, _ in self._touched(row):
                 for group in (g for g in self._packed[chunk.index] if name in g.arrays):
                     own, there = meeting(group, box, where)
-                    group.arrays[name][own] = values[there]
-                    self._fill(name, len(own))
+                    group.fill(name, own, values[there])
 
     def _fill(self, name: str, points: int) -> None:
         self._filled[name] = self._filled.get(name, 0) + points
@@ -121,10 +120,9 @@ class _Reading:
         for dense in self._dense.values():
             for name, values in dense.items():
                 wanted[name] = wanted.get(name, 0) + values.size
-        for group in (group for groups in self._packed.values() for group in groups):
-            for name, values in group.arrays.items():
-                wanted[name] = wanted.get(name, 0) + len(values)
         missing = [name for name, points in wanted.items() if self._filled.get(name, 0) != points]
+        for group in (group for groups in self._packed.values() for group in groups):
+            missing += [name for name, points in group.missing.items() if points]
         if missing:
             raise ReadError(self._folder, f"{missing[0]} is not there at all points: the checkpoint is damaged")
 

@@ -170,6 +170,10 @@ def _extras(chunk: Chunk, name: str) -> Iterator[tuple[Array, Array, int]]:
         where = _numbers(chunk, *places.T)
         yield where, np.broadcast_to(points.chi2, len(places)), side + 300
         yield where, np.broadcast_to(points.chi3, len(places)), side + 400
+    if medium.sites:
+        own = np.all((medium.sites.place >= chunk.box.lo) & (medium.sites.place < chunk.box.hi), axis=1)
+        where = _numbers(chunk, *medium.sites.place[own].T)
+        yield where, (medium.sites.factors * (1 + medium.sites.kind)).sum(axis=0)[own], side + 600
     if medium.nodes:
         places = packed_points(chunk, medium.nodes.runs)
         # Nodes at a border are known to both chunks: that in whose box they are counts them.

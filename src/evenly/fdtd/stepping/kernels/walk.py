@@ -150,7 +150,7 @@ def _copy(row, real, imag, like, skipped):
                     T[t + dt * k] = real * S[s + ds * k]
             elif kind == ADD:
                 for k in range(zero, end):
-                    T[t + dt * k] = S[s + ds * k] + V[s + ds * k]
+                    T[t + dt * k] = S[s + ds * k] + real * V[s + ds * k]
             else:
                 # (p + iq)(a + ib) = (pa - qb) + i(pb + qa), parts kept apart.
                 for k in range(zero, end):

@@ -1,0 +1,92 @@
+"""The FDTD simulation against Mie's series: what a metal cylinder absorbs and scatters, by points per radius.
+
+A plane wave falls on a Drude cylinder in two dimensions. In TM, E is along the cylinder. In TE it is across, and the
+charges on the surface make the case hard. The table shows the largest errors over several radii, which differ by
+fractions of a grid spacing, because the surface then lies differently on the grid.
+
+    python benchmarks/fdtd_cylinder.py --points 8,16,32
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenly import fdtd
+
+Array = NDArray[np.float64]
+RADIUS, CELL, LAYER, BOX = 0.5, 2.8, 0.6, 1.3
+# ε is -2, -4 and -10 at these frequencies, with a loss of 0.1, 0.2 and 0.7.
+METAL = fdtd.Medium(electric_poles=[fdtd.DrudePole(1.0, 0.02)])
+FREQUENCIES = (1 / np.sqrt(3), 1 / np.sqrt(5), 1 / np.sqrt(11))
+PULSE = fdtd.GaussianPulse(0.45, fwidth=0.4)
+# Charges ring as exp(-π γ t).
+RINGING = 120
+
+
+def theory(radius: float, polarisation: str) -> Array:
+    """Return the absorption and scattering cross-sections over the diameter, (2, n_frequencies), as for the tests."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from tests.fdtd.physics.mie import cylinder
+
+    indices = [complex(METAL.index_at(float(f))) for f in FREQUENCIES]
+    pairs = zip(indices, FREQUENCIES, strict=True)
+    return np.transpose([cylinder(m, 2 * np.pi * f * radius, along=polarisation == "TM") for m, f in pairs])
+
+
+def fluxes(points: int, radius: float | None, polarisation: str) -> tuple[fdtd.Flux, fdtd.Flux]:
+    """Return the flux out of a box around the cylinder, and that through a plane at its place."""
+    rod = fdtd.Cylinder(radius=radius or 1.0, height=np.inf, material=METAL)
+    source = fdtd.Source(PULSE, "Ez" if polarisation == "TM" else "Ey", (LAYER + 0.05 - CELL / 2, 0, 0), (0, CELL, 0))
+    sim = fdtd.Simulation(
+        cell=(CELL, CELL, 0),
+        resolution=points / RADIUS,
+        geometry=[rod] if radius else [],
+        sources=[source],
+        # Nothing varies along y in the incident wave, so it does not see the layers there.
+        boundaries=[fdtd.PML(LAYER), fdtd.Periodic("y")],
+    )
+    around = sim.add(fdtd.Flux((0, 0, 0), (BOX, BOX, 0), FREQUENCIES))
+    plane = sim.add(fdtd.Flux((0, 0, 0), (0, 0.25, 0), FREQUENCIES))
+    sim.run(until=PULSE.last_time + (RINGING if radius else 10), progress="off")
+    return around, plane
+
+
+def errors(points: int, polarisation: str, radii: Array) -> Array:
+    """Return the relative errors of the absorption and scattering, (n_radii, 2, n_frequencies)."""
+    empty, plane = fluxes(points, None, polarisation)
+    intensity, found = plane.flux() / 0.25, []
+    for radius in radii:
+        around, _ = fluxes(points, radius, polarisation)
+        absorbed = -around.flux()
+        around.add(empty.data(), -1.0)
+        found.append(np.stack([absorbed, around.flux()]) / (intensity * 2 * radius) / theory(radius, polarisation) - 1)
+    return np.array(found)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--points", default="8,16,32", help="points per radius")
+    parser.add_argument("--polarisations", default="TM,TE")
+    parser.add_argument("--radii", type=int, default=4, help="how many radii")
+    options = parser.parse_args()
+    print(f"{'errors in %':14}" + "".join(f"{f'absorbed, ε = {e}':>21}" for e in (-2, -4, -10)) + f"{'scattered':>12}")
+    for polarisation in options.polarisations.split(","):
+        for points in map(int, options.points.split(",")):
+            radii = RADIUS * (1 + np.arange(options.radii) / options.radii / points)
+            absorbed, scattered = 100 * np.abs(errors(points, polarisation, radii)).transpose(1, 0, 2)
+            cells = [
+                f"{mean:8.1f} (≤ {most:6.1f})" for mean, most in zip(absorbed.mean(0), absorbed.max(0), strict=True)
+            ]
+            print(
+                f"{polarisation} {points:3} points " + "".join(f"{c:>21}" for c in cells) + f"{scattered.max():12.1f}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
