@@ -215,3 +215,9 @@ def test_factors_of_crowded_nodes_are_no_other_work() -> None:
     plan = evenly.allocate(ALONE, 300, coupled=CoupledRuns(known.cores, 2.5 * known.seconds))
     assert plan.noise.inside is not None
     assert plan.noise.inside.factors["atm"] == pytest.approx(2.5, rel=0.1)
+
+
+def test_coupled_runs_may_be_lists() -> None:
+    runs = CoupledRuns({"a": [8, 24], "b": [4, 8]}, [2.37, 0.974])  # type: ignore[dict-item, arg-type]
+    assert runs.seconds.tolist() == [2.37, 0.974]
+    assert evenly.allocate({"a": lambda p: 12 / p, "b": lambda p: 3 / p}, 48, coupled=runs).used <= 48
