@@ -96,8 +96,16 @@ def _measured(paths: Sequence[Path], reading: Reading) -> Measurements:
 
 
 def tell_about(found: Measurements) -> None:
-    """Report the guesses made while reading."""
+    """Report the guesses made while reading, and what stands in texts beside the files."""
+    from evenly.readers.beside import lines_of_text
+    from evenly.readers.tables.remarks import unused_lines
+
     note_once_per_text(found.notes, [path for path, _ in found.sources])
+    lines = [line for path in found.beside for line in lines_of_text(path)]
+    # Beside the logs of one program lie all kinds of texts.
+    may_tell = len(found.runs) > 1 or any(name == "table" for _, name in found.sources)
+    if may_tell and (unused := unused_lines(lines, beside="the files")):
+        note(unused)
 
 
 def learn(

@@ -18,6 +18,7 @@ from evenly.cli.console import note
 from evenly.cli.texts_about import Text, Texts
 from evenly.errors import InputError
 from evenly.readers.tables.columns import unit_of_time
+from evenly.readers.tables.constants import SETTINGS
 from evenly.readers.tables.per_work import days_of, is_label_of_work, is_of_a_step, is_step_length, time_of_work
 from evenly.readers.tables.works import Work, differ, works_in
 from evenly.runs.count_names import kind_of
@@ -37,12 +38,6 @@ WORK = frozenset({
     "monate", "jahre", "jours", "mois", "pas", "días", "dias", "meses", "años", "giorni", "mesi", "anni", "simulierte",
     "simulierter", "simulada", "simulado", "simulados", "simulées", "simulés", "simulée", "simulé", "hours", "tmax",
     "tend", "duration", "durée", "duración", "dauer", "runlength",
-})  # fmt: skip
-#: Words of settings that each solver has for itself.
-_OWN_SETTINGS = frozenset({
-    "mesh", "grid", "gitter", "maillage", "malla", "resolution", "res", "points", "cells", "elements", "dofs", "size",
-    "level", "levels", "order", "threads", "version", "code", "model", "compiler", "machine", "system", "cluster",
-    "program", "name",
 })  # fmt: skip
 _OF_NODES = re.compile(
     r"\bnumber of nodes\b|\bnodes? (?:instead|each|x|\*)|\bnodes?\b.*\bcores each\b|\bcores = \w*nodes?|\bKnotenzahl\b",
@@ -89,11 +84,7 @@ def check_same_work(
     if not chosen:
         other += _settings_that_differ(runs, of_steps=any(is_of_a_step(column.name) for column in times))
     if not chosen:
-        from evenly.readers.tables.remarks import unused_lines
-
         _check_some_runs(runs, about)
-        if unused := unused_lines(about.notes, beside="the files"):
-            note(unused)
     if not are_tables(found):
         return  # formats of programs tell what their times are of
     if times and not chosen:
@@ -156,7 +147,7 @@ def _settings_that_differ(runs: Mapping[str, Runs], *, of_steps: bool) -> list[s
                 f"{name} is {told}, so that their times are of different work: give the time of one step of the "
                 f"coupled run for each; or, if the times are those already, leave {name} out with --parameters"
             )
-        if not (words & _OWN_SETTINGS or kind_of(name) or not_told):
+        if not (words & SETTINGS or kind_of(name) or not_told):
             said.append(f"{name} is {told}")
     return said
 

@@ -18,6 +18,7 @@ from evenly.arguments import explained
 from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarning
 from evenly.log import log
 from evenly.readers.base import Reader
+from evenly.readers.beside import texts_beside
 from evenly.readers.cesm_layout import Placed, agreed
 from evenly.readers.confounding import alike_at_the_top, confounded, unlike
 from evenly.readers.files import plain_suffix
@@ -28,6 +29,7 @@ from evenly.readers.precice.coupled_runs import coupled_runs
 from evenly.readers.precice.window_steps import holds_steps
 from evenly.readers.registry import Skipped, build_all, check_taken, listing
 from evenly.readers.simulated_days import of_one_day
+from evenly.readers.tables.constants import same_in_all
 from evenly.readers.tables.roles import Column, columns_of, settle
 from evenly.readers.unread_texts import instead_of
 from evenly.runs.runs import Runs
@@ -64,6 +66,8 @@ class Measurements:
         Who shares cores with whom, by each timing file of CESM or E3SM.
     unknown : tuple of Path
         Files that no reader recognised; they are not errors.
+    beside : tuple of Path
+        Texts in the given folders, and the README beside given tables.
     unread : tuple of Path
         The given files and folders of which nothing was read.
     notes : tuple of str
@@ -82,6 +86,7 @@ class Measurements:
     substeps: Mapping[str, float] = field(default_factory=dict)
     placed: tuple[Placed, ...] = ()
     unknown: tuple[Path, ...] = ()
+    beside: tuple[Path, ...] = ()
     unread: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
@@ -192,7 +197,9 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         collector.add(root)
     parts, columns, in_days = of_one_day(collector.parts, collector.columns)
     runs, notes, merged = merge(parts)
+    all_runs = runs
     runs, columns = settle(runs, columns or columns_of(runs))
+    constant = same_in_all(columns, all_runs)
     runs, columns, needless = without_needless(runs, columns)
     counted = {part.solver for part in collector.parts if holds_steps(part.format, part.runs)}
     steps = {name: one for name, one in runs.items() if name in counted}
@@ -209,6 +216,8 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     check_taken(collector.offered, options)
     sources = tuple((part.path, part.format) for part in collector.first_parts())
     needed = [*(path for path, _ in sources), *coupled.used, *(entry.path for entry in skipped if entry.benign)]
+    unknown = tuple(p for p in collector.walk.unknown if p not in coupled.used)
+    tables = [path for path, name in sources if name == "table"]
     return Measurements(
         runs=runs,
         sources=sources,
@@ -219,11 +228,13 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         other_scheme=coupled.doubt,
         substeps=coupled.substeps,
         placed=tuple(collector.placed),
-        unknown=tuple(p for p in collector.walk.unknown if p not in coupled.used),
+        unknown=unknown,
+        beside=tuple(texts_beside(roots, tables, unknown)),
         unread=_unread(roots, needed),
         notes=(
             *collector.notes,
             *in_days,
+            *([constant] if constant else []),
             *notes,
             *needless,
             *weak,
