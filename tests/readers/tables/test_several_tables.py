@@ -140,3 +140,22 @@ def test_commands_of_latex_are_no_text_beside_the_table(tmp_path: Path) -> None:
     head = "\\begin{table}[htb]\n\\centering\n\\caption{Scaling on \\emph{two} racks}\\label{tab:scaling of it}\n"
     path.write_text(f"{head}{HEADS['.tex']}{_rows('.tex', 1, 2, 4)}\\end{{tabular}}\n\\end{{table}}\n")
     assert scan(path).notes[-1].endswith("which was not used: 'Scaling on two racks'")
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "=====  ========\nCores  Time (s)\n=====  ========\n    1  8.0\n    2  4.0\n    4  2.0\n=====  ========\n",
+        "+-------+----------+\n| Cores | Time (s) |\n+=======+==========+\n| 1     | 8.0      |\n+-------+----------+\n"
+        "| 2     | 4.0      |\n+-------+----------+\n| 4     | 2.0      |\n+-------+----------+\n",
+    ],
+)
+def test_tables_of_restructured_text(tmp_path: Path, table: str) -> None:
+    path = tmp_path / "runs.rst"
+    path.write_text(f"Scaling\n=======\n\nThe runs of May.\n\n{table}\nOn two racks.\n")
+    found = scan(path)
+    assert list(found.runs[""].values) == [8, 4, 2]
+    assert found.notes[-1].endswith("which was not used: 'The runs of May.', 'On two racks.'")
+    path.write_text(f"{table}\n{table}")
+    with pytest.raises(ReadError, match="the text holds 2 tables"):
+        scan(path)

@@ -30,6 +30,7 @@ from evenly.readers.tables.number_texts import exact, numbers
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.org import org_as_bars
 from evenly.readers.tables.products import with_factors
+from evenly.readers.tables.rst import rst_as_bars
 from evenly.readers.tables.several_tables import headings_of, which_table
 from evenly.readers.tables.unit_row import with_cell_units, with_counts, with_unit_column, with_units
 from evenly.readers.tables.wiki import holds_wiki_table, wiki_as_bars
@@ -55,7 +56,7 @@ _PARQUET_SUFFIXES = (".parquet", ".pq")
 _EXCEL_SUFFIXES = (".xlsx", ".xlsm")
 _JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 #: Text of which a part is a table.
-TEXT_WITH_TABLES = (".md", ".markdown", ".org", ".tex", ".wiki", ".mediawiki")
+TEXT_WITH_TABLES = (".md", ".markdown", ".rst", ".org", ".tex", ".wiki", ".mediawiki")
 #: So many lines of a table tell whether it is one.
 _FIRST_LINES = 12
 #: What marks text in Markdown, and is no part of a cell: bold, code, and the backslash before a mark.
@@ -289,6 +290,8 @@ def _as_bars(path: Path, content: list[str]) -> list[str]:
         content = latex_as_bars(content)
     if plain_suffix(path) == ".org":
         content = org_as_bars(content)
+    if plain_suffix(path) == ".rst":
+        content = rst_as_bars(content)
     if holds_wiki_table(content):
         content = wiki_as_bars(content)
     return boxes_as_bars(content)
