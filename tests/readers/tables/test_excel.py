@@ -10,6 +10,7 @@ import openpyxl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from openpyxl.comments import Comment
 
 from evenly.errors import ReadError
 from evenly.readers.scanning import scan
@@ -149,7 +150,7 @@ def test_decimal_commas_of_another_column_leave_numbers_as_they_are(tmp_path: Pa
 def _with_comments(path: Path, **comments: str) -> Path:
     made = openpyxl.load_workbook(path)
     for cell, text in comments.items():
-        made.worksheets[0][cell].comment = openpyxl.comments.Comment(text, "Ada")
+        made.worksheets[0][cell].comment = Comment(text, "Ada")
     made.save(path)
     return path
 

@@ -61,8 +61,8 @@ def latex_as_bars(lines: Sequence[str]) -> list[str]:
         if not inside or _BEGIN.search(line) or "&" not in text:
             rule = inside and begun and not ruled and _RULE.search(text) is not None
             ruled |= rule
-            if ruled and (title := _OVER.search(text)) is not None:
-                titles[len(found)] = _bare(title[2])
+            if ruled and (over_all := _OVER.search(text)) is not None:
+                titles[len(found)] = _bare(over_all[2])
             found.append("|---|---|" if rule else "")
             continue
         begun = True
