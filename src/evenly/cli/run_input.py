@@ -97,9 +97,17 @@ def _measured(paths: Sequence[Path], reading: Reading) -> Measurements:
 
 
 def tell_about(found: Measurements, response: str | None = None) -> None:
-    """Report the guesses made while reading, but for those that ``--learn`` answers."""
+    """Report guesses made while reading, but for those that ``--learn`` answers, and texts beside the files."""
+    from evenly.readers.beside import lines_of_text
+    from evenly.readers.tables.remarks import unused_lines
+
     notes = [said for said in found.notes if response is None or f"--learn {response} " not in said]
     note_once_per_text(notes, [path for path, _ in found.sources])
+    lines = [line for path in found.beside for line in lines_of_text(path)]
+    # Beside the logs of one program lie all kinds of texts.
+    may_tell = len(found.runs) > 1 or any(name == "table" for _, name in found.sources)
+    if may_tell and (unused := unused_lines(lines, beside="the files")):
+        note(unused)
 
 
 def learn(

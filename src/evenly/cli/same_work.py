@@ -20,6 +20,7 @@ from evenly.cli.texts_about import Text, Texts
 from evenly.errors import InputError
 from evenly.readers.simulated_days import days_of_solvers
 from evenly.readers.tables.columns import unit_of_time
+from evenly.readers.tables.constants import SETTINGS
 from evenly.readers.tables.per_work import days_of, is_label_of_work, is_of_a_step, is_step_length, time_of_work
 from evenly.readers.tables.works import Work, differ, works_in
 from evenly.runs.count_names import kind_of
@@ -39,12 +40,6 @@ WORK = frozenset({
     "monate", "jahre", "jours", "mois", "pas", "días", "dias", "meses", "años", "giorni", "mesi", "anni", "simulierte",
     "simulierter", "simulada", "simulado", "simulados", "simulées", "simulés", "simulée", "simulé", "hours", "tmax",
     "tend", "duration", "durée", "duración", "dauer", "runlength",
-})  # fmt: skip
-#: Words of settings that each solver has for itself.
-_OWN_SETTINGS = frozenset({
-    "mesh", "grid", "gitter", "maillage", "malla", "resolution", "res", "points", "cells", "elements", "dofs", "size",
-    "level", "levels", "order", "threads", "version", "code", "model", "compiler", "machine", "system", "cluster",
-    "program", "name",
 })  # fmt: skip
 _OF_NODES = re.compile(
     r"\bnumber of nodes\b|\bnodes? (?:instead|each|x|\*)|\bnodes?\b.*\bcores each\b|\bcores = \w*nodes?|\bKnotenzahl\b",
@@ -104,11 +99,7 @@ def check_same_work(
         other += _settings_that_differ(
             runs, of_steps=of_steps, may_be_steps=are_tables(found) and not of_work, steps_told=steps_told
         )
-        from evenly.readers.tables.remarks import unused_lines
-
         _check_some_runs(runs, about)
-        if unused := unused_lines(about.notes, beside="the files"):
-            note(unused)
     if not are_tables(found):  # formats of programs but logs tell what their times are of
         if are_tables_or_logs(found) and not found.days:
             note("all times are taken as those of the same step of the coupled run")
@@ -202,7 +193,7 @@ def _settings_that_differ(
                 f"coupled run for each; or, if the times are those already, leave {name} out with --parameters"
                 + (f"; or say how many steps each takes, as --layout {_of_lengths(of_solvers)}" if is_length else "")
             )
-        if not (words & _OWN_SETTINGS or kind_of(name) or not_told):
+        if not (words & SETTINGS or kind_of(name) or not_told):
             said.append(f"{name} is {told}")
     return said
 

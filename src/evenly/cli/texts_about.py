@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenly.errors import EvenlyError
+from evenly.readers.beside import lines_of_text
 from evenly.readers.tables.columns import canonical_unit
 from evenly.readers.tables.works import Work, step_length_in, works_in
 from evenly.runs.units import SECONDS_PER
@@ -32,8 +33,6 @@ _MARKS = "*†‡§"
 _UNIT = re.compile(r"\b(?:in|en)\s+(?P<a>[^\W\d_]+)\b|^\W*(?P<b>[^\W\d_]+)\W*$")
 #: Words that only join names.
 _AND = frozenset({"and", "und", "et", "y", "e", "with", "mit", "avec", "con", "or"})
-#: Texts beside tables: their suffixes, the longest that is read, in bytes, and how many are.
-_NOTES, _LONGEST, _MOST_NOTES = frozenset({".txt", ".md", ".rst", ""}), 50_000, 20
 
 
 @dataclass(frozen=True)
@@ -138,8 +137,8 @@ def texts_about(runs: Mapping[str, Runs], found: Measurements) -> Texts:
                 texts.of[of_whom].append(Text(heading, is_heading=True))
         for line, whose in _lines_of(path, solvers, column, found) if path.resolve() in tables else ():
             texts.add(line, whose)
-    for path in found.unknown[:_MOST_NOTES]:
-        for line in _lines_of_notes(path):
+    for path in found.beside:
+        for line in lines_of_text(path):
             texts.add(line)
             texts.notes.append(line)
     return texts
@@ -179,11 +178,10 @@ def _lines_of(path: Path, solvers: Sequence[str], column: str, found: Measuremen
     """Yield lines beside the tables of a file, and texts in its cells, with the solver that each is about, or ""."""
     whose = solvers[0] if len(solvers) == 1 else ""
     is_book = path.suffix.lower().startswith(".xls")
-    if is_book:
-        for line in _texts_of_sheets(path):
-            yield line, whose
     cells = _cells(path, None)
     if cells is None and is_book:  # each sheet is of a solver
+        for line in _texts_of_sheets(path):
+            yield line, whose
         for solver in solvers:
             for line in _bare(_cells(path, solver)):
                 yield line, solver
@@ -236,7 +234,7 @@ def _plain(line: str) -> str:
 
 def _of_block(cells: Cells | None, number: int, column: str) -> str:
     """Return the only solver of the rows between a line and the next one; "" if they are of several, or all rows."""
-    if cells is None or column not in cells.frame or not cells.places:
+    if cells is None or column not in cells.frame or number >= len(cells.places):
         return ""
     begin = cells.places[number]
     end = next((place for place in cells.places[number + 1 :] if _rows(cells, begin, place)), float("inf"))
@@ -256,14 +254,4 @@ def _texts_of_sheets(path: Path) -> list[str]:
     try:
         return texts_without_tables(path)
     except EvenlyError:
-        return []
-
-
-def _lines_of_notes(path: Path) -> list[str]:
-    """Return the lines of a text in no known format beside the tables, such as a README."""
-    try:
-        if path.suffix.lower() not in _NOTES or path.stat().st_size > _LONGEST:
-            return []
-        return [plain for line in path.read_text(encoding="utf-8").splitlines() if (plain := _plain(line))]
-    except (OSError, UnicodeDecodeError):
         return []

@@ -226,6 +226,11 @@ def recommend(
     count = 1.0 if steps is None else float(steps)
     machine = machine or Machine()
     what = find_cores(model.space_, cores_are, measured=None if measured is None else measured.configurations)
+    if "cores" in model.space_.names and what.text.strip(" `") != "cores":
+        raise InputError(
+            f"the cores are {what.text}, but a parameter is called 'cores', too: give it another name in the table, as "
+            "'cores_per_node'"
+        )
     check_varied(model, what)
     check_one_size(model, what)
     table, notes = _candidates(model, what, list(cores), cores, dict(at or {}), measured)

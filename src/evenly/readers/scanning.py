@@ -18,6 +18,7 @@ from evenly.arguments import explained
 from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarning
 from evenly.log import log
 from evenly.readers.base import Reader
+from evenly.readers.beside import texts_beside
 from evenly.readers.cesm_layout import Placed, agreed, cores_kept, same_in_all
 from evenly.readers.confounding import alike_at_the_top, confounded, unlike
 from evenly.readers.files import plain_suffix
@@ -30,6 +31,7 @@ from evenly.readers.precice.paired_runs import without_left_overs
 from evenly.readers.precice.window_steps import holds_steps
 from evenly.readers.registry import Skipped, build_all, check_taken, listing
 from evenly.readers.simulated_days import days_of_files, of_one_day
+from evenly.readers.tables.constants import constants_said
 from evenly.readers.tables.roles import Column, columns_of, settle
 from evenly.readers.unread_texts import instead_of
 from evenly.runs.runs import Runs
@@ -71,6 +73,8 @@ class Measurements:
         The simulated days that the times of a file are of, where it tells them.
     unknown : tuple of Path
         Files that no reader recognised; they are not errors.
+    beside : tuple of Path
+        Texts in the given folders, and the README beside given tables.
     unread : tuple of Path
         The given files and folders of which nothing was read.
     notes : tuple of str
@@ -90,6 +94,7 @@ class Measurements:
     placed: tuple[Placed, ...] = ()
     days: Mapping[Path, float] = field(default_factory=dict)
     unknown: tuple[Path, ...] = ()
+    beside: tuple[Path, ...] = ()
     unread: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
@@ -201,7 +206,9 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     parts, of_files, in_days = of_one_day(collector.parts, collector.columns)
     runs, notes, merged = merge(parts)
     listed = [one for its in of_files.values() for one in its]
+    all_runs = runs
     runs, columns = settle(runs, listed or columns_of(runs))
+    constant = constants_said(columns, all_runs)
     runs, columns, needless = without_needless(runs, columns)
     counted = {part.solver for part in collector.parts if holds_steps(part.format, part.runs)}
     steps, left_over = without_left_overs({name: one for name, one in runs.items() if name in counted})
@@ -220,6 +227,8 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     check_taken(collector.offered, options)
     sources = tuple((part.path, part.format) for part in collector.first_parts())
     needed = [*(path for path, _ in sources), *coupled.used, *(entry.path for entry in skipped if entry.benign)]
+    unknown = tuple(p for p in collector.walk.unknown if p not in coupled.used)
+    tables = [path for path, name in sources if name == "table"]
     return Measurements(
         runs=runs,
         sources=sources,
@@ -231,11 +240,13 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         substeps=coupled.substeps,
         placed=tuple(collector.placed),
         days=days_of_files(parts, of_files),
-        unknown=tuple(p for p in collector.walk.unknown if p not in coupled.used),
+        unknown=unknown,
+        beside=tuple(texts_beside(roots, tables, unknown)),
         unread=_unread(roots, needed),
         notes=(
             *collector.notes,
             *in_days,
+            *([constant] if constant else []),
             *notes,
             *needless,
             *weak,

@@ -10,6 +10,7 @@ import openpyxl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from openpyxl.comments import Comment
 
 from evenly.errors import ReadError
 from evenly.readers.scanning import scan
@@ -144,3 +145,37 @@ def test_a_comma_that_a_cell_proves_decimal_is_so_in_the_column(tmp_path: Path, 
 def test_decimal_commas_of_another_column_leave_numbers_as_they_are(tmp_path: Path) -> None:
     path = hours(tmp_path, 10.559, 4.786, "1,348", memory="12,5")
     assert list(scan(path).runs[""].values / 3600) == pytest.approx([10.559, 4.786, 1.348])
+
+
+def _with_comments(path: Path, **comments: str) -> Path:
+    made = openpyxl.load_workbook(path)
+    for cell, text in comments.items():
+        made.worksheets[0][cell].comment = Comment(text, "Ada")
+    made.save(path)
+    return path
+
+
+def test_comments_on_values_are_remarks_on_their_rows(tmp_path: Path) -> None:
+    path = _with_comments(book(tmp_path / "runs.xlsx", A=ROWS), B3="debug build", A3="on two racks")
+    assert "remarks that were not used: 'on two racks; debug build'" in " ".join(scan(path).notes)
+    _with_comments(path, B4="estimated")
+    with pytest.raises(ReadError, match=r"'estimated' in column 'comment' says that this is no run to learn from"):
+        scan(path)
+
+
+@pytest.mark.parametrize("cell", ["A1", "B3"])
+def test_comments_on_titles_and_headings_are_beside_the_table(tmp_path: Path, cell: str) -> None:
+    path = _with_comments(book(tmp_path / "runs.xlsx", A=[["Scaling"], [], *ROWS]), **{cell: "sum of five runs"})
+    with pytest.raises(ReadError, match="whether 'sum of five runs', beside the table"):
+        scan(path)
+    assert ": on two racks'" in " ".join(scan(_with_comments(path, **{cell: "on two racks"})).notes)
+
+
+def test_texts_of_other_sheets_and_names_of_sheets_are_beside_the_table(tmp_path: Path) -> None:
+    told = [["The sum of five runs."], ["Ask Ada."]]
+    for sheets in ({"A": ROWS, "notes": told}, {"Read me": told, "A": ROWS}, {"sum of five runs": ROWS}):
+        with pytest.raises(ReadError, match="whether 'sum of five runs', beside the table"):
+            scan(book(tmp_path / "runs.xlsx", **sheets))
+    path = book(tmp_path / "runs.xlsx", A=ROWS, B=ROWS, notes=[["on two racks"]])
+    assert "'on two racks'" in " ".join(scan(path, sheet="A").notes)
+    assert "'on two racks'" not in " ".join(scan(path, sheet="*").notes)

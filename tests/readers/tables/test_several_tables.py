@@ -61,3 +61,100 @@ def test_tables_that_blanks_part(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match=r"below 'On A' \(cores, time \[s\]\)"):
         scan(path)
     assert scan(path, table="On B").runs[""].values[0] == 80.1
+
+
+HEADS = {
+    ".md": "| Cores | Time (s) |\n|---|---|\n",
+    ".org": "| Cores | Time (s) |\n|-------+----------|\n",
+    ".tex": "\\begin{tabular}{rr}\n\\hline\nCores & Time (s) \\\\\n\\hline\n",
+}
+
+
+def _rows(suffix: str, *cores: int) -> str:
+    row = "{} & {} \\\\\n" if suffix == ".tex" else "| {} | {} |\n"
+    return "".join(row.format(p, 80 / p) for p in cores)
+
+
+def _divided(tmp_path: Path, suffix: str, between: str) -> Path:
+    path = tmp_path / f"runs{suffix}"
+    end = "\\hline\n\\end{tabular}\n" if suffix == ".tex" else ""
+    path.write_text(f"{HEADS[suffix]}{_rows(suffix, 1, 2, 4)}{between}{_rows(suffix, 8, 16)}{end}")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("suffix", "between"),
+    [
+        *((".md", text) for text in ("\n", "<!-- two racks -->\n", "\nOn two racks:\n\n", "|---|---|\n")),
+        *((".org", text) for text in ("\n", "# on two racks\n", "|---+---|\n")),
+        *((".tex", text) for text in ("\\hline\n", "\\midrule\n", "\\addlinespace\n", "\n", "% two racks\n")),
+    ],
+)
+def test_rows_behind_a_line_between_belong_to_the_table(tmp_path: Path, suffix: str, between: str) -> None:
+    found = scan(_divided(tmp_path, suffix, between))
+    assert len(found.runs[""]) == 5
+    assert ("two racks" in " ".join(found.notes)) == ("two racks" in between)
+
+
+def test_rows_behind_a_line_between_columns_that_blanks_part(tmp_path: Path) -> None:
+    path = tmp_path / "runs.md"
+    path.write_text("cores   time [s]\n1       90.1\n2       46.2\n4       24.0\n\nocean:\n\n8       12.5\n")
+    found = scan(path)
+    assert len(found.runs[""]) == 4
+    assert "'ocean: (line 6)'" in " ".join(found.notes)
+
+
+def test_a_title_over_all_columns_of_latex_is_a_row_as_in_other_tables(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="line 8: 'Cores' must be a whole number above zero, but got 'two racks'"):
+        scan(_divided(tmp_path, ".tex", "\\multicolumn{2}{l}{\\emph{two racks}} \\\\\n"))
+
+
+def test_rows_of_another_width_behind_a_table_are_asked_about(tmp_path: Path) -> None:
+    path = tmp_path / "runs.md"
+    path.write_text(f"{STRONG}\n| 8 | 100 | 1.1 |\n")
+    with pytest.raises(ReadError, match="the header has 2 columns, but this row has 3"):
+        scan(path)
+    path.write_text(f"{STRONG}\n| Cores | Time (ms) |\n| 8 | 1100 |\n")
+    with pytest.raises(ReadError, match="a second table begins here"):
+        scan(path)
+
+
+@pytest.mark.parametrize("command", ["sout", "st", "cancel"])
+def test_cells_of_latex_that_are_struck_out_are_asked_about(tmp_path: Path, command: str) -> None:
+    path = tmp_path / "runs.tex"
+    path.write_text(f"{HEADS['.tex']}{_rows('.tex', 1, 2, 4)}8 & \\{command}{{\\num{{10}}}} \\\\\n\\end{{tabular}}\n")
+    with pytest.raises(ReadError, match="but got '~~10~~'"):
+        scan(path)
+    path.write_text(
+        path.read_text()
+        .replace(f"\\{command}{{\\num{{10}}}}", "$\\tilde{10}$")
+        .replace("1 & 80.0 \\\\", "1 & 80.0 \\\\ % guessed")
+    )
+    said = " ".join(scan(path).notes)
+    assert "numbers with ~ (about) are taken as they stand" in said
+    assert "'guessed (line 5)'" in said
+
+
+def test_commands_of_latex_are_no_text_beside_the_table(tmp_path: Path) -> None:
+    path = tmp_path / "runs.tex"
+    head = "\\begin{table}[htb]\n\\centering\n\\caption{Scaling on \\emph{two} racks}\\label{tab:scaling of it}\n"
+    path.write_text(f"{head}{HEADS['.tex']}{_rows('.tex', 1, 2, 4)}\\end{{tabular}}\n\\end{{table}}\n")
+    assert scan(path).notes[-1].endswith("which was not used: 'Scaling on two racks'")
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "=====  ========\nCores  Time (s)\n=====  ========\n    1  8.0\n    2  4.0\n    4  2.0\n=====  ========\n",
+        "+---+---+\n| n | s |\n+===+===+\n| 1 | 8 |\n+---+---+\n| 2 | 4 |\n+---+---+\n| 4 | 2 |\n+---+---+\n",
+    ],
+)
+def test_tables_of_restructured_text(tmp_path: Path, table: str) -> None:
+    path = tmp_path / "runs.rst"
+    path.write_text(f"Scaling\n=======\n\nThe runs of May.\n\n{table}\nOn two racks.\n")
+    found = scan(path)
+    assert list(found.runs[""].values) == [8, 4, 2]
+    assert found.notes[-1].endswith("which was not used: 'The runs of May.', 'On two racks.'")
+    path.write_text(f"{table}\n{table}")
+    with pytest.raises(ReadError, match="the text holds 2 tables"):
+        scan(path)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-__all__ = ["aligned_in_text", "boxes_as_bars", "tables_in_text", "without_borders"]
+__all__ = ["aligned_in_text", "boxes_as_bars", "only_rows", "tables_in_text", "without_borders"]
 
 _RULE = re.compile(r"\s*\|?[\s:|+=-]*[-=]{2,}[\s:|+=-]*\|?\s*")
 #: A rule without gaps, below the names.
@@ -84,10 +84,14 @@ def _without_ends(line: str) -> str:
 def tables_in_text(lines: Sequence[str]) -> list[range]:
     """Return the lines of each table among other text, as in a file of Markdown: its first line, and that after it.
 
+    Rows without a header of their own, behind an empty line or other text, belong to the table above them.
+
     Examples
     --------
     >>> tables_in_text(["Scaling", "", "| cores | time |", "|---|---|", "| 2 | 1.5 |", "", "as measured"])
     [range(2, 5)]
+    >>> tables_in_text(["| cores | time |", "|---|---|", "| 2 | 1.5 |", "", "On two racks:", "| 4 | 0.8 |", ""])
+    [range(0, 6)]
     """
     found: list[range] = []
     for number, line in enumerate(lines):
@@ -97,18 +101,40 @@ def tables_in_text(lines: Sequence[str]) -> list[range]:
             end = next((n for n in range(number, len(lines)) if not _is_row(lines[n])), len(lines))
             first = next((n + 1 for n in range(number - 1, -1, -1) if not _is_row(lines[n])), 0)
             found.append(range(first, end))
-    return found
+    return _with_rows_behind(found, lines, lambda number, table: _is_row_of(lines[number], lines[table.start]))
+
+
+def _with_rows_behind(
+    tables: Sequence[range], lines: Sequence[str], belongs: Callable[[int, range], bool]
+) -> list[range]:
+    """Return the lines of tables up to the last row that `belongs` to each, before the next table."""
+    ends = [one.start for one in tables[1:]] + [len(lines)]
+    last = [
+        max((n for n in range(one.stop, end) if belongs(n, one)), default=one.stop - 1)
+        for one, end in zip(tables, ends, strict=False)
+    ]
+    return [range(one.start, end + 1) for one, end in zip(tables, last, strict=True)]
+
+
+def _is_row_of(line: str, header: str) -> bool:
+    """Tell whether a line holds numbers, and bars as a header: at its ends, or else as many between."""
+    line, header = line.strip(), header.strip()
+    has_ends = header.startswith("|")
+    alike = line.startswith("|") if has_ends else line.count("|") == header.count("|")
+    return alike and re.search(r"\|\s*[\d.]" if has_ends else r"^[\d.].*\|", line) is not None
 
 
 def aligned_in_text(lines: Sequence[str]) -> list[range]:
     """Return the lines of each table whose columns only blanks part, two and more of them, among other text.
+
+    Rows without a header of their own, behind an empty line or other text, belong to the table above them.
 
     Examples
     --------
     >>> aligned_in_text(["Scaling:", "", "cores   time [s]", "1       90.1", "2       46.2", "", "as measured"])
     [range(2, 5)]
     """
-    widths = [len(re.split(r"\s{2,}|\t", line.strip())) for line in lines]
+    widths = [*map(_width, lines)]
     for number, line in enumerate(lines[1:], start=1):
         if _LINE.fullmatch(line.strip()):  # below the names
             widths[number] = widths[number - 1]
@@ -117,10 +143,40 @@ def aligned_in_text(lines: Sequence[str]) -> list[range]:
         if width < 2 or (found and number < found[-1].stop):
             continue
         end = next((n for n in range(number, len(lines)) if widths[n] != width), len(lines))
-        cells = " ".join(lines[number + 1 : end]).split()
-        if end - number >= _FEWEST and 2 * sum(cell[:1].isdigit() for cell in cells) > len(cells):
+        rows = " ".join(lines[number + 1 : end])
+        if end - number >= _FEWEST and 2 * _numbers_in(rows) > len(rows.split()):
             found.append(range(number, end))
-    return found
+    return _with_rows_behind(
+        found,
+        lines,
+        lambda number, table: (
+            widths[number] == widths[table.start] and 2 * _numbers_in(lines[number]) >= widths[number]
+        ),
+    )
+
+
+def only_rows(lines: Sequence[str], table: range) -> list[str]:
+    """Return lines with all but the rows of one of them, and its rules, empty.
+
+    Examples
+    --------
+    >>> only_rows(["", "|p|s|", "|-|-|", "|1|9|", "two racks:", "|2|5|", ""], range(1, 6))
+    ['', '|p|s|', '|-|-|', '|1|9|', '', '|2|5|', '']
+    """
+    header = lines[table.start]
+    width = _width(header)
+    return [
+        line if at in table and (_is_row(line) if _is_row(header) else _width(line) == width) else ""
+        for at, line in enumerate(lines)
+    ]
+
+
+def _width(line: str) -> int:
+    return len(re.split(r"\s{2,}|\t", line.strip()))
+
+
+def _numbers_in(line: str) -> int:
+    return sum(cell[:1].isdigit() for cell in line.split())
 
 
 def _is_row(line: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +18,19 @@ from numpy.typing import NDArray
 from evenly.errors import EvenlyError, MissingExtraError, ReadError
 from evenly.readers.files import UNENDED, head, is_file, is_unended, lines, plain_suffix
 from evenly.readers.registry import Skipped
-from evenly.readers.tables.bordered import aligned_in_text, boxes_as_bars, tables_in_text
+from evenly.readers.tables.bordered import aligned_in_text, boxes_as_bars, only_rows, tables_in_text
 from evenly.readers.tables.columns import time_candidates
+from evenly.readers.tables.constants import texts_of_all_rows
 from evenly.readers.tables.delimited import COMMENTS, Delimited, parse
 from evenly.readers.tables.doubts import without_doubts
 from evenly.readers.tables.excel import read_sheet
 from evenly.readers.tables.json_rows import is_rows, read_rows
-from evenly.readers.tables.latex import latex_as_bars
+from evenly.readers.tables.latex import comment_behind, latex_as_bars, latex_as_text
 from evenly.readers.tables.number_texts import exact, numbers
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.org import org_as_bars
 from evenly.readers.tables.products import with_factors
+from evenly.readers.tables.rst import rst_as_bars
 from evenly.readers.tables.several_tables import headings_of, which_table
 from evenly.readers.tables.unit_row import with_cell_units, with_counts, with_unit_column, with_units
 from evenly.readers.tables.wiki import holds_wiki_table, wiki_as_bars
@@ -54,11 +56,13 @@ _PARQUET_SUFFIXES = (".parquet", ".pq")
 _EXCEL_SUFFIXES = (".xlsx", ".xlsm")
 _JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 #: Text of which a part is a table.
-TEXT_WITH_TABLES = (".md", ".markdown", ".org", ".tex", ".wiki", ".mediawiki")
+TEXT_WITH_TABLES = (".md", ".markdown", ".rst", ".org", ".tex", ".wiki", ".mediawiki")
 #: So many lines of a table tell whether it is one.
 _FIRST_LINES = 12
 #: What marks text in Markdown, and is no part of a cell: bold, code, and the backslash before a mark.
 _MARKS = re.compile(r"\*\*|`|\\(?=[~*_|<>#%-])")
+#: A line of one word, as a heading is.
+_WORD = re.compile(r"\W*[^\W\d_]{2,}\W*")
 #: A column of numbers, whose name would begin a comment elsewhere.
 _NUMBERS = re.compile(r"^\s*\|?\s*#\s*(?=\|)")
 
@@ -86,9 +90,9 @@ class Cells:
     typed : bool
         Whether the file tells numbers from text, so that their points say nothing of the commas in text.
     around : sequence of str
-        The lines above and below the table.
+        The lines above and below the table, and texts that are the same in all rows.
     places : sequence of int
-        The number of each of them in a text.
+        The number of each line in a text.
     """
 
     frame: pd.DataFrame
@@ -134,6 +138,8 @@ def may_hold_table(path: Path) -> bool:
 def read_cells(path: Path, sheet: str | None = None, table: str | None = None) -> Cells | Runs:
     r"""Return the text of the table in a file; the runs themselves if evenly wrote it.
 
+    Sentences that are the same in all rows count as lines beside the table, too.
+
     Parameters
     ----------
     path : Path
@@ -155,6 +161,13 @@ def read_cells(path: Path, sheet: str | None = None, table: str | None = None) -
     >>> read_cells(path).frame.to_dict("list")
     {'cores': ['8'], 'time_ms': ['1200']}
     """
+    cells = _read_cells(path, sheet, table)
+    if isinstance(cells, Runs):
+        return cells
+    return replace(cells, around=[*cells.around, *texts_of_all_rows(cells.frame)])
+
+
+def _read_cells(path: Path, sheet: str | None, table: str | None) -> Cells | Runs:
     suffix = plain_suffix(path)
     if suffix in _PARQUET_SUFFIXES:
         return _of_parquet(path)
@@ -162,7 +175,8 @@ def read_cells(path: Path, sheet: str | None = None, table: str | None = None) -
         found = read_sheet(path, sheet)
         return Cells(found.cells, found.rows, first=found.notes, typed=True, around=found.titles)
     if suffix in _JSON_SUFFIXES:
-        return Cells(*read_rows(path), typed=True)
+        frame, numbers_of_rows, beside = read_rows(path)
+        return Cells(frame, numbers_of_rows, typed=True, around=beside)
     if head(path).startswith(_RUNS_HEADER):
         return _load_runs(path)
     if instead := instead_of(path):
@@ -180,7 +194,10 @@ def read_cells(path: Path, sheet: str | None = None, table: str | None = None) -
         lost = (Skipped(path, f"{parsed.cut}: that row is left out", line=len(content)),)
     elif is_unended(content):
         notes.append(UNENDED)
-    around = _around(content, parsed)
+    around = _around(latex_as_text(content) if suffix == ".tex" else content, parsed)
+    if suffix == ".tex":
+        behind = {n: comment_behind(content[n - 1]) for n in parsed.lines.tolist()}
+        around |= {n: f"{comment} (line {n})" for n, comment in behind.items() if comment}
     return Cells(
         parsed.frame, parsed.lines, notes=tuple(notes), skipped=lost, first=first, semicolons=parsed.delimiter == ";",
         around=[*around.values()], places=[*around],
@@ -218,9 +235,14 @@ def plain_cells(cells: Cells, options: TableOptions) -> Cells:
 
 
 def _around(content: Sequence[str], table: Delimited) -> dict[int, str]:
-    """Return the lines of a text that are no rows of its table, nor its header, by their numbers."""
+    """Return the lines of a text that are no rows of its table, nor its header, by their numbers.
+
+    With one of a single word between rows stands its number: it may be the heading of those below, as ``ocean:``.
+    """
     rows = {table.header, *table.lines.tolist()}
-    return {number: line for number, line in enumerate(content, start=1) if number not in rows and line.strip()}
+    found = {number: line for number, line in enumerate(content, start=1) if number not in rows and line.strip()}
+    between = range(table.header, max(rows))
+    return {n: f"{line} (line {n})" if n in between and _WORD.fullmatch(line) else line for n, line in found.items()}
 
 
 def _of_parquet(path: Path) -> Cells | Runs:
@@ -268,6 +290,8 @@ def _as_bars(path: Path, content: list[str]) -> list[str]:
         content = latex_as_bars(content)
     if plain_suffix(path) == ".org":
         content = org_as_bars(content)
+    if plain_suffix(path) == ".rst":
+        content = rst_as_bars(content)
     if holds_wiki_table(content):
         content = wiki_as_bars(content)
     return boxes_as_bars(content)
@@ -291,7 +315,7 @@ def _only_table(path: Path, content: list[str], wanted: str | None) -> tuple[lis
         )
     which = which_table(path, drawn, found, wanted)
     own, others = found[which], {number for one in found if one != found[which] for number in one}
-    rows = [_NUMBERS.sub("| nr ", _MARKS.sub("", line)) if number in own else "" for number, line in enumerate(drawn)]
+    rows = [_NUMBERS.sub("| nr ", _MARKS.sub("", line)) for line in only_rows(drawn, own)]
     told = (f"table {which + 1} of {len(found)}, at line {own.start + 1}",) if len(found) > 1 else ()
     return rows, ["" if number in others else line for number, line in enumerate(content)], told
 

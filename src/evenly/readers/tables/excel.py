@@ -17,6 +17,7 @@ from evenly.errors import MissingExtraError, ReadError, option_text
 from evenly.memory import check_room
 from evenly.readers.tables.columns import unit_of_time
 from evenly.readers.tables.header_rows import joined_header, refuse_side_by_side
+from evenly.readers.tables.identifiers import is_prose
 from evenly.readers.tables.number_texts import exact
 from evenly.runs.units import SECONDS_PER
 
@@ -42,6 +43,17 @@ class Sheet(NamedTuple):
 
 #: The rows of a table: the number of each in its sheet, and its cells as text.
 _Rows = list[tuple[int, list[str]]]
+#: The row of a comment, the text of its cell, and its own.
+_Comment = tuple[int, str, str]
+
+
+class _Book(NamedTuple):
+    """Of each sheet its rows, the titles above them, which rows are hidden and struck out, and comments on cells."""
+
+    tables: dict[str, _Rows]
+    titles: dict[str, list[str]]
+    unseen: dict[str, tuple[set[int], set[int]]]
+    comments: dict[str, list[_Comment]]
 
 
 def sheets_with_tables(path: Path) -> list[str]:
@@ -52,7 +64,7 @@ def sheets_with_tables(path: Path) -> list[str]:
     ReadError, MissingExtraError
         As `read_sheet`.
     """
-    return [name for name, rows in _opened(path)[0].items() if len(rows) > 1]
+    return [name for name, rows in _opened(path).tables.items() if len(rows) > 1]
 
 
 def texts_without_tables(path: Path) -> list[str]:
@@ -63,18 +75,15 @@ def texts_without_tables(path: Path) -> list[str]:
     ReadError, MissingExtraError
         As `read_sheet`.
     """
-    tables, titles, _ = _opened(path)
-    without = [name for name, rows in tables.items() if len(rows) < 2]
-    return [
-        text for name in without for text in (*titles[name], *(cell for _, row in tables[name] for cell in row if cell))
-    ]
+    return _texts_of(_opened(path))
 
 
 def read_sheet(path: Path, sheet: str | None = None) -> Sheet:
     """Return the table of a sheet.
 
     Rows above the header, as titles, are left out: the header is the first row with several cells, and a row above
-    it that names groups of its columns.
+    it that names groups of its columns. The comments on a row's cells are one more column; others are titles, too. So
+    are, where no sheet is chosen, its own name, if it has two words, and the texts of sheets without a table.
 
     Parameters
     ----------
@@ -89,12 +98,12 @@ def read_sheet(path: Path, sheet: str | None = None) -> Sheet:
     MissingExtraError
         If the package that reads such files isn't installed.
     """
-    tables, titles, unseen = _opened(path)
-    found = {name: rows for name, rows in tables.items() if len(rows) > 1}
+    book = _opened(path)
+    found = {name: rows for name, rows in book.tables.items() if len(rows) > 1}
     if sheet is not None:
-        if sheet not in tables:
-            raise ReadError(path, f"there is no sheet {sheet!r}: there are {', '.join(tables)}")
-        found = {sheet: tables[sheet]}
+        if sheet not in book.tables:
+            raise ReadError(path, f"there is no sheet {sheet!r}: there are {', '.join(book.tables)}")
+        found = {sheet: book.tables[sheet]}
     if len(found) > 1:
         raise ReadError(
             path,
@@ -106,15 +115,40 @@ def read_sheet(path: Path, sheet: str | None = None) -> Sheet:
     if len(rows) < 2:
         raise ReadError(path, "no sheet holds a table: a row of names, and rows below it")
     frame, lines = _framed(path, rows)
-    hidden, struck = ([row for row in lines.tolist() if row in these] for these in unseen.get(name, ((), ())))
+    hidden, struck = ([row for row in lines.tolist() if row in these] for these in book.unseen.get(name, ((), ())))
     if struck:
         raise ReadError(path, "this row is struck out: delete it, or take the line away", line=struck[0])
     told = f"rows that the sheet hides are read as the others: {', '.join(map(str, hidden))}"
-    return Sheet(frame, lines, (told,) if hidden else (), titles.get(name, ()))
+    comments = book.comments.get(name, [])
+    titles = [*book.titles[name], *(f"{on}: {text}" if on else text for row, on, text in comments if row not in lines)]
+    if sheet is None:
+        titles = [*filter(is_prose, [name]), *titles, *_texts_of(book)]
+    return Sheet(_with_remarks(frame, lines, comments), lines, (told,) if hidden else (), titles)
 
 
-def _opened(path: Path) -> tuple[dict[str, _Rows], dict[str, list[str]], dict[str, tuple[set[int], set[int]]]]:
-    """Return, for each sheet, its rows, the titles above them, and which rows are hidden and struck out."""
+def _texts_of(book: _Book) -> list[str]:
+    """Return the cells with text of the sheets that hold no table, and the comments on them."""
+    without = [name for name, rows in book.tables.items() if len(rows) < 2]
+    return [
+        text
+        for name in without
+        for text in (
+            *book.titles[name],
+            *(cell for _, row in book.tables[name] for cell in row if cell),
+            *(comment for *_, comment in book.comments.get(name, [])),
+        )
+    ]
+
+
+def _with_remarks(frame: pd.DataFrame, lines: NDArray[np.int64], comments: Sequence[_Comment]) -> pd.DataFrame:
+    """Return a table with the comments on the cells of each row as one more column, if there are any."""
+    told = ["; ".join(dict.fromkeys(text for row, _, text in comments if row == line)) for line in lines.tolist()]
+    name = next(one for one in ("comment", "comments", "remarks on cells") if one not in frame)
+    return frame.assign(**{name: pd.Series(told, index=frame.index, dtype=object)}) if any(told) else frame
+
+
+def _opened(path: Path) -> _Book:
+    """Return what the sheets of a file hold."""
     try:
         from openpyxl import load_workbook
     except ImportError:
@@ -129,12 +163,23 @@ def _opened(path: Path) -> tuple[dict[str, _Rows], dict[str, list[str]], dict[st
         titles: dict[str, list[str]] = {one.title: [] for one in book.worksheets}
         tables = {one.title: _table(one.iter_rows(), titles[one.title]) for one in book.worksheets}
         unseen = {one.title: _hidden_and_struck(one) for one in book.worksheets if whole}
+        comments = {one.title: _comments(one) for one in book.worksheets if whole}
         book.close()
     except ReadError:
         raise
     except Exception as error:  # openpyxl raises what its parsers raise
         raise ReadError(path, f"not a readable file of Excel: {error}") from None
-    return tables, titles, unseen
+    return _Book(tables, titles, unseen, comments)
+
+
+def _comments(sheet: Any) -> list[_Comment]:
+    """Return the comments on cells: the row of each, the text of the cell, and its own."""
+    return [
+        (number, _text(cell.value), _text(cell.comment.text))
+        for number, row in enumerate(sheet.iter_rows(), 1)
+        for cell in row
+        if cell.comment is not None
+    ]
 
 
 def _hidden_and_struck(sheet: Any) -> tuple[set[int], set[int]]:

@@ -14,7 +14,7 @@ from evenly.readers.tables.roles import ENOUGH, words_of
 from evenly.readers.tables.states import name_key
 from evenly.runs.count_names import letters
 
-__all__ = ["JOBS", "TITLES", "USERS", "identifies", "without_number"]
+__all__ = ["JOBS", "TITLES", "USERS", "identifies", "is_of_remarks", "is_prose", "without_number"]
 
 _IDENTIFIERS = frozenset({
     "operator", "tester", "bearbeiter",
@@ -59,7 +59,7 @@ TITLES = frozenset({"name", "job", "jobname", "label", "case", "run", "bench", "
 _NEARLY_EACH = 0.9
 _RUN = re.compile(r"(?:run|job|trial|exp|experiment)[\s_#-]*0*([1-9]\d*)", re.IGNORECASE)
 #: Two words, as a remark has.
-_IS_PROSE = re.compile(r"[^\W\d_]{2,} +[^\W\d_]{2,}").search
+_PROSE = re.compile(r"[^\W\d_]{2,} +[^\W\d_]{2,}")
 
 
 def identifies(
@@ -102,13 +102,7 @@ def identifies(
     if not numeric and distinct and all(map(is_date, distinct)):
         return "its values are dates"
     filled = sum(map(bool, cells))
-    if (
-        not numeric
-        and others_vary
-        and filled < len(cells)
-        and len(distinct) == filled
-        and any(map(_IS_PROSE, distinct))
-    ):
+    if not numeric and others_vary and filled < len(cells) and len(distinct) == filled and any(map(is_prose, distinct)):
         return "remarks on some rows"
     if not numeric and words & TITLES and any(map(_tells, repeat(cells), counts)):
         return "it tells a number that another column holds"
@@ -126,6 +120,17 @@ def is_of_remarks(column: str) -> bool:
     (True, False)
     """
     return name_key(column) in _REMARKS
+
+
+def is_prose(text: str) -> bool:
+    """Tell whether a text has two words, as a remark has.
+
+    Examples
+    --------
+    >>> is_prose("sum of 5 runs"), is_prose("-O3 -march=native")
+    (True, False)
+    """
+    return _PROSE.search(text) is not None
 
 
 def _number_runs(cells: Sequence[str]) -> bool:

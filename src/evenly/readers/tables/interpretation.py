@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from evenly.readers.tables.quantities import find_quantities, free_name, measure
 from evenly.readers.tables.ratios import refuse_contradiction
 from evenly.readers.tables.refusals import (
     refuse_choices,
+    refuse_few_cores,
     refuse_marks,
     refuse_other_timings,
     refuse_remarks,
@@ -172,6 +174,7 @@ class Interpretation:
         if not self.options.parameters:
             refuse_remarks(self.values, self._roles, parameters, seconds, failed | ~(seconds > 0))
             refuse_choices(self.values, self._roles, parameters, seconds)
+            refuse_few_cores(self.values, parameters)
             refuse_other_timings(self.values, parameters, seconds)
             refuse_lone_work(self.values, parameters, solver, measured)
             refuse_several_units(self.values, time, parameters, solver, seconds, measured)
@@ -203,7 +206,8 @@ class Interpretation:
                 f"{time!r} grows from step to step in all runs, as a clock does that runs from the start: choose the "
                 f"last step of each run with where= ({self.options.with_where(last)}), or give the time of each step",
             )
-        if note := unused_lines(self.values.around):
+        counts = {text for name in parameters if kind_of(name) for text in self.values.texts(name)}
+        if note := unused_lines(self.values.around, counts):
             self.notes.append(note)
         units = {name: base_unit(its_unit) for name, its_unit in quantities.values()}
         return self._split(frame, solver, inputs, units)
@@ -433,6 +437,7 @@ class Interpretation:
             self._take(column, "parameter", NAMED)
         chosen = list(asked) or [c for c, (role, _) in judged.items() if role in ("parameter", "constant")]
         self._tell_left_out([c for c in judged if c not in chosen], told=bool(asked))
+        self._tell_remarks()
         if not chosen and not self.options.constants:
             raise ReadError(self.path, self._no_parameter())
         if not asked:
@@ -485,10 +490,21 @@ class Interpretation:
                 f"left out: {', '.join(names)}{hint if role != 'left out' and results and not told else ''}"
             )
 
-        for column in filter(is_of_remarks, columns):
-            texts = list(dict.fromkeys(filter(None, self.values.texts(column))))
-            if len(texts) > 1 or (texts and "" in self.values.texts(column)):
+    def _tell_remarks(self) -> None:
+        """Quote the remarks on rows, the most frequent ones first: they may tell that some runs are no runs."""
+        for column in (name for name, one in self._roles.items() if one.role in ("identifier", "left out")):
+            cells = self.values.texts(column)
+            found = Counter(filter(None, cells)) if is_of_remarks(column) else self._words_among_numbers(column)
+            texts = [text for text, _ in found.most_common()]
+            if len(texts) > 1 or (texts and found.total() < len(cells)):
                 self.notes.append(f"remarks that were not used: {quoted_texts(texts)}")
+
+    def _words_among_numbers(self, column: str) -> Counter[str]:
+        """Return the words in place of dates or numbers that only name rows, as ``planned``."""
+        cells = list(filter(None, self.values.texts(column)))
+        words = [cell for cell in cells if not re.search(r"\d", cell)]
+        are_others_numbers = all(cell[0].isdigit() for cell in cells if re.search(r"\d", cell))
+        return Counter(words if len(words) < len(cells) and are_others_numbers else ())
 
     def _no_parameter(self) -> str:
         taken = ", ".join(f"{c.name!r} ({c.role})" for c in self.columns if c.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,15 @@ from numpy.typing import NDArray
 from evenly.errors import EvenlyError, ReadError
 from evenly.readers.files import head, lines
 from evenly.readers.tables.columns import time_candidates
+from evenly.readers.tables.constants import SETTINGS
+from evenly.readers.tables.identifiers import is_prose
 from evenly.readers.tables.number_texts import exact
+from evenly.readers.tables.roles import words_of
 
 __all__ = ["is_rows", "read_rows"]
+
+#: Where pandas writes names and rows apart.
+_SPLIT = frozenset({"columns", "index", "data"})
 
 
 def is_rows(path: Path) -> bool:
@@ -25,14 +31,16 @@ def is_rows(path: Path) -> bool:
     if not head(path).lstrip().startswith(("[", "{")):
         return False
     try:
-        records = _records("\n".join(lines(path)))
+        records, _ = _records("\n".join(lines(path)))
     except (ValueError, EvenlyError):
         return False
     return bool(time_candidates({str(name) for record in records for name in record}))
 
 
-def read_rows(path: Path) -> tuple[pd.DataFrame, NDArray[np.int64]]:
-    """Return the cells of a table (n_rows, n_columns) as text, and the number of each row (n_rows,).
+def read_rows(path: Path) -> tuple[pd.DataFrame, NDArray[np.int64], list[str]]:
+    """Return the cells of a table (n_rows, n_columns) as text, the number of each row (n_rows,), and texts beside it.
+
+    These are the texts outside the records, behind their names.
 
     Raises
     ------
@@ -48,7 +56,7 @@ def read_rows(path: Path) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     {'cores': ['8', '16'], 'time_s': ['1.5', '']}
     """
     try:
-        records = _records("\n".join(lines(path)))
+        records, beside = _records("\n".join(lines(path)))
     except ValueError as error:
         raise ReadError(path, f"damaged JSON: {error}") from None
     if not records:
@@ -57,11 +65,11 @@ def read_rows(path: Path) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     cells = pd.DataFrame(
         [[_text(record.get(name)) for name in names] for record in records], columns=list(names), dtype=object
     )
-    return cells, np.arange(1, len(records) + 1, dtype=np.int64)
+    return cells, np.arange(1, len(records) + 1, dtype=np.int64), beside
 
 
-def _records(text: str) -> list[Mapping[str, Any]]:
-    """Return the records that a text holds; none if it holds something else.
+def _records(text: str) -> tuple[list[Mapping[str, Any]], list[str]]:
+    """Return the records that a text holds, none if it holds something else, and the texts outside them.
 
     Raises
     ------
@@ -72,6 +80,42 @@ def _records(text: str) -> list[Mapping[str, Any]]:
         found = json.loads(text)
     except ValueError:
         found = [json.loads(line) for line in text.splitlines() if line.strip()]
+    records = _records_in(found)
+    names = {name for record in records for name in record}
+    return records, list(_texts_outside(found, names)) if isinstance(found, Mapping) else []
+
+
+def _texts_outside(found: Mapping[str, Any], names: Collection[str], above: Sequence[str] = ()) -> Iterator[str]:
+    """Yield what stands in an object outside its records, of the columns `names`, behind its own names.
+
+    Examples
+    --------
+    >>> found = {"meta": {"note": "[1]", "members": 10, "grid": 64}, "sum_of_5_runs": [{"n": 8}], "see": ["the paper"]}
+    >>> list(_texts_outside(found, {"n"}))
+    ['meta note: [1]', 'meta members: 10', 'sum of 5 runs', 'see: the paper']
+    """
+    for name, value in found.items():
+        if not above and (name in names or name in _SPLIT):
+            continue
+        path = (*above, name)
+        if isinstance(value, Mapping):
+            yield from _texts_outside(value, names, path)
+            continue
+        parts = [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+        if parts and not above:  # the records
+            yield from filter(is_prose, [name.replace("_", " ")])
+            continue
+        for part in parts:
+            yield from (text for text in _texts_outside(part, names, path) if is_prose(text.partition(": ")[2]))
+        texts = [one for one in value if isinstance(one, str) and is_prose(one)] if isinstance(value, list) else []
+        usual = not above or words_of(name) & SETTINGS
+        if (isinstance(value, str) and (is_prose(value) or not usual)) or (type(value) in (int, float) and not usual):
+            texts = [_text(value)]
+        yield from (f"{' '.join(path)}: {text}" for text in texts)
+
+
+def _records_in(found: Any) -> list[Mapping[str, Any]]:
+    """Return the records that an object or a list holds; none if it holds something else."""
     if isinstance(found, Mapping):
         found = _as_pandas_writes(found)
     if isinstance(found, Mapping):
@@ -130,7 +174,8 @@ def _as_pandas_writes(found: Mapping[str, Any]) -> Any:
         and all(isinstance(name, str) for name in names)
         and all(isinstance(row, list) and len(row) == len(names) for row in rows)
     ):
-        return [dict(zip(names, row, strict=True)) for row in rows]
+        shared = {name: value for name, value in found.items() if not isinstance(value, list | Mapping)}
+        return [shared | dict(zip(names, row, strict=True)) for row in rows]
     columns = list(found.values())
     if not columns or not all(isinstance(one, Mapping) and one and all(map(str.isdigit, one)) for one in columns):
         return found

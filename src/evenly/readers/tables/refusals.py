@@ -32,7 +32,8 @@ from evenly.runs.count_names import kind_of
 from evenly.space.expressions import quoted, unlike
 
 __all__ = [
-    "refuse_choices", "refuse_marks", "refuse_other_timings", "refuse_remarks", "refuse_summaries", "refuse_totals",
+    "refuse_choices", "refuse_few_cores", "refuse_marks", "refuse_other_timings", "refuse_remarks", "refuse_summaries",
+    "refuse_totals",
 ]  # fmt: skip
 
 #: What a row is called that sums up others, or that warmed up.
@@ -54,6 +55,8 @@ _FAR_ABOVE = 3.0
 _NO_TIME = 1e4
 #: So many runs tell that a column goes with the time, if their logarithms are correlated so closely.
 _FEWEST_ALIKE, _ALIKE, _NEARLY_ALL = 3, 0.95, 0.7
+#: More nodes than any machine has: those of a mesh.
+_MOST_NODES = 20_000
 _NINES = re.compile(r"9{4,}(?:[.,]9*0*)?")
 
 
@@ -324,6 +327,31 @@ def _goes_with(numbers: NDArray[np.float64], seconds: NDArray[np.float64]) -> bo
     if not (np.isfinite(numbers).all() and (numbers > 0).all() and look_measured(numbers)):
         return False
     return bool(np.corrcoef(np.log(numbers), np.log(seconds))[0, 1] > _ALIKE)
+
+
+def refuse_few_cores(values: Values, parameters: Sequence[str]) -> None:
+    """Ask whether counts are those of each node, where there are fewer of them than nodes.
+
+    Raises
+    ------
+    ReadError
+        With the line of the first such row.
+    """
+    of_nodes = [name for name in parameters if kind_of(name) == "nodes" and values.is_numeric(name)]
+    counts = [name for name in parameters if kind_of(name) in ("cores", "ranks") and values.is_numeric(name)]
+    for nodes in of_nodes:
+        for name in counts:
+            few = np.flatnonzero(
+                (values.numbers(name) < values.numbers(nodes)) & (values.numbers(nodes) <= _MOST_NODES)
+            )
+            if len(few):
+                many, all_of = values.texts(name)[few[0]], values.texts(nodes)[few[0]]
+                others = ",".join(one for one in parameters if one != nodes)
+                raise values.at(
+                    int(few[0]),
+                    f"{many} {name} can't fill {all_of} {nodes}: if {name!r} counts those of each node, call it "
+                    f"{f'{name}_per_node'!r}; if not, name the parameters ({option_text('--parameters', others)})",
+                )
 
 
 def refuse_choices(

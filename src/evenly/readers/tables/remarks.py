@@ -9,7 +9,7 @@ counts if its run lies off it, whatever the words are, and a word of failure doe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 import pandas as pd
@@ -83,8 +83,8 @@ _ANOTHER = re.compile(
     r"(?!(?:mon|tues?|wednes|thurs|fri|satur|sun)day)(?-i:[A-Z])\w{3,}",
     re.IGNORECASE,
 )
-#: So many texts are quoted, each up to so many characters.
-_MOST, _LONGEST = 4, 110
+#: So many texts are quoted, each up to so many characters; of longer ones, so many of the end.
+_MOST, _LONGEST, _END = 4, 160, 60
 #: What may tell more than a title does.
 _TELLING = re.compile(
     r"\d|\b(?:per|each|every|not|only|except|instead|same|without|after|before|half|je|pro|nur|nicht|ohne|nach|par|sans|"
@@ -174,28 +174,36 @@ def tells_another(text: str) -> bool:
 
 
 def quoted_texts(texts: Sequence[str]) -> str:
-    """Return the first texts in quotes, cut where they are long, and how many more there are.
+    """Return the first texts in quotes, without the middle of long ones, and how many more there are.
 
     Examples
     --------
     >>> quoted_texts(["rerun", "on a Monday", "a", "b", "c"])
     "'rerun', 'on a Monday', 'a', 'b' and 1 more"
     """
-    shown = ", ".join(repr(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …") for text in texts[:_MOST])
+    shown = ", ".join(repr(_cut(text)) for text in texts[:_MOST])
     return f"{shown} and {len(texts) - _MOST} more" if len(texts) > _MOST else shown
 
 
-def unused_lines(lines: Sequence[str], *, beside: str = "the table") -> str:
+def _cut(text: str) -> str:
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[: _LONGEST - _END].rpartition(' ')[0]} … {text[-_END:].partition(' ')[2]}"
+
+
+def unused_lines(lines: Sequence[str], counts: Collection[str] = (), *, beside: str = "the table") -> str:
     """Return a note that quotes the text beside a table, what may tell most first; "" if there is none.
+
+    Lines that name one of the table's `counts`, as its numbers of cores, come first.
 
     Examples
     --------
-    >>> unused_lines(["# Wing, run by Ada", "# 256: on 128 physical cores", "# ---"])
-    "text beside the table, which was not used: '256: on 128 physical cores', 'Wing, run by Ada'"
+    >>> unused_lines(["# Wing, run by Ada", "# for 10 days", "# 256: on 128 physical cores", "# ---"], {"128", "256"})
+    "text beside the table, which was not used: '256: on 128 physical cores', 'for 10 days', 'Wing, run by Ada'"
     """
     plain = [line.strip().strip("#%/!*-=|> ") for line in lines]
     texts = list(dict.fromkeys(line for line in plain if len(_LETTERS.findall(line)) > 1))
-    texts.sort(key=lambda line: _TELLING.search(line) is None)
+    texts.sort(key=lambda line: (set(re.findall(r"\d+", line)).isdisjoint(counts), _TELLING.search(line) is None))
     return f"text beside {beside}, which was not used: {quoted_texts(texts)}" if texts else ""
 
 

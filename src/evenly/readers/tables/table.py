@@ -31,7 +31,7 @@ from evenly.readers.tables.cell_files import (
     read_cells,
     tables_beside,
 )
-from evenly.readers.tables.excel import sheets_with_tables
+from evenly.readers.tables.excel import sheets_with_tables, texts_without_tables
 from evenly.readers.tables.interpretation import Interpretation
 from evenly.readers.tables.number_texts import Decimal
 from evenly.readers.tables.options import TableOptions
@@ -150,17 +150,22 @@ class TableReader(Reader):
         try:
             if "*" in (self._options.sheet, self._options.table):
                 return self._each_table(path)
-            cells = read_cells(path, self._options.sheet, self._options.table)
-            if isinstance(cells, Runs):
-                return {"": chosen(cells, self._options, path)}
-            runs = self._interpret(path, cells)
-            self.notes += cells.notes
-            self.skipped = list(cells.skipped)
-            return runs
+            beside = [] if self._options.sheet is None else texts_without_tables(path)
+            return self._one_table(path, beside)
         except (ReadError, MissingExtraError):
             raise
         except EvenlyError as error:
             raise ReadError(path, str(error)) from None
+
+    def _one_table(self, path: Path, beside: Sequence[str] = ()) -> dict[str, Runs]:
+        """Read the only table, or that which is chosen, with texts beside it that stand elsewhere in the file."""
+        cells = read_cells(path, self._options.sheet, self._options.table)
+        if isinstance(cells, Runs):
+            return {"": chosen(cells, self._options, path)}
+        runs = self._interpret(path, dataclasses.replace(cells, around=[*cells.around, *beside]))
+        self.notes += cells.notes
+        self.skipped = list(cells.skipped)
+        return runs
 
     def _each_table(self, path: Path) -> dict[str, Runs]:
         """Read all sheets, or all tables of a text, each as the runs of the solver that it is named after."""
@@ -179,7 +184,7 @@ class TableReader(Reader):
             one = copy(self)
             sheet, table = (value, self._options.table) if option == "sheet" else (self._options.sheet, value)
             one._options = dataclasses.replace(self._options, sheet=sheet, table=table)
-            runs = one.read(path)
+            runs = one._one_table(path)
             if [*runs] != [""]:
                 chosen = option_text("-O", f"{option}={value}")
                 raise ReadError(path, f"{option} {name!r} names solvers itself: choose it with {chosen}")
