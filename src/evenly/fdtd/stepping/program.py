@@ -20,6 +20,7 @@ from evenly.fdtd.stepping.currents import Amplitudes
 from evenly.fdtd.stepping.kernels.arguments import BLOCK
 from evenly.fdtd.stepping.kernels.walk import ADD, COPY, DRIVE, MOVE, SAMPLE, SCALE, SWEEP, TURN, walk
 from evenly.fdtd.stepping.timing import PHASES
+from evenly.fdtd.stepping.waves import Waves, cut, turns
 
 if TYPE_CHECKING:
     from evenly.fdtd.stepping.chunk import Chunk
@@ -74,10 +75,18 @@ class Program:
     timer : PhaseTimer
     pool : ThreadPoolExecutor, optional
         Threads that sweep chunks at the same time.
+    waves : Waves, optional
+        How several steps follow each other, if not as a whole.
     """
 
-    def __init__(self, chunks: Sequence[Chunk], timer: PhaseTimer, pool: ThreadPoolExecutor | None = None) -> None:
-        self._timer, self._pool = timer, pool
+    def __init__(
+        self,
+        chunks: Sequence[Chunk],
+        timer: PhaseTimer,
+        pool: ThreadPoolExecutor | None = None,
+        waves: Waves | None = None,
+    ) -> None:
+        self._chunks, self._timer, self._pool, self._waves = chunks, timer, pool, waves
         self._dtype = chunks[0].dtype if chunks else np.dtype(float)
         # Rows of the tables of `kernels.walk.walk`.
         self._ops: list[tuple[int, int, int, int]] = []
@@ -96,6 +105,9 @@ class Program:
         self._work: list[Callable[[int], Any] | tuple[int, int]] = []
         self._kept: list[Any] = []
         self._tables: tuple[Any, ...] = ()
+        # Operations, the first of each slab, and tables: those of waves.
+        self._cut: tuple[Array, Array, tuple[Any, ...]] | None = None
+        self._turns: dict[int, Array] = {}
         # The phase of work that has only one, whose time needn't be shared out.
         self._phases: list[str | None] = []
         self._seconds = np.zeros(len(PHASES))
@@ -262,9 +274,19 @@ class Program:
                 row[:] = pulse.find(step, steps)
 
     def _walk(self, which: tuple[int, int], step: int, steps: int, seconds: Array) -> None:
-        chunks, boxes, copies, currents, amplitudes, samples = self._tables
-        ops = self._all_ops[which[0] : which[1]]
-        walk(ops, step, steps, chunks, boxes, copies, currents, amplitudes, samples, seconds)
+        if self._waves and steps > 1:
+            self._walk_waves(self._waves, step, steps, seconds)
+        else:
+            order = np.array([(n, *which) for n in range(steps)])
+            walk(self._all_ops, order, step, *self._tables, seconds)
+
+    def _walk_waves(self, waves: Waves, step: int, steps: int, seconds: Array) -> None:
+        if self._cut is None:
+            self._cut = cut(waves, self._chunks, self._all_ops, self._tables)
+        ops, firsts, tables = self._cut
+        if steps not in self._turns:
+            self._turns[steps] = turns(firsts, steps)
+        walk(ops, self._turns[steps], step, *tables, seconds)
 
     def _walk_alone(self, which: tuple[int, int]) -> None:
         self._walk(which, 0, 1, np.zeros(len(PHASES)))
