@@ -86,7 +86,7 @@ class Program:
         pool: ThreadPoolExecutor | None = None,
         waves: Waves | None = None,
     ) -> None:
-        self._chunks, self._timer, self._pool, self._waves = chunks, timer, pool, waves
+        self._timer, self._pool, self._waves = timer, pool, waves
         self._dtype = chunks[0].dtype if chunks else np.dtype(float)
         # Rows of the tables of `kernels.walk.walk`.
         self._ops: list[tuple[int, int, int, int]] = []
@@ -98,6 +98,7 @@ class Program:
         self._patches: dict[int, list[tuple[int, Patch]]] = {}
         self._boxes: list[Array] = []
         self._parts = [chunk.swept(part) for chunk in chunks for part in range(chunk.parts)]
+        self._frames = [chunk.frame for chunk in chunks for _ in range(chunk.parts)]
         counts = [chunk.parts for chunk in chunks]
         self._first_part = {chunk.index: sum(counts[:n]) for n, chunk in enumerate(chunks)}
         self._rows: dict[Amplitudes, int] = {}
@@ -274,19 +275,21 @@ class Program:
                 row[:] = pulse.find(step, steps)
 
     def _walk(self, which: tuple[int, int], step: int, steps: int, seconds: Array) -> None:
-        if self._waves and steps > 1:
-            self._walk_waves(self._waves, step, steps, seconds)
+        if self._waves is None or steps == 1:
+            ops, order, tables = self._all_ops, np.array([(n, *which) for n in range(steps)]), self._tables
         else:
-            order = np.array([(n, *which) for n in range(steps)])
-            walk(self._all_ops, order, step, *self._tables, seconds)
+            ops, order, tables = self._in_waves(self._waves, steps)
+        chunks, boxes, copies, currents, amplitudes, samples = tables
+        walk(ops, order, step, chunks, boxes, copies, currents, amplitudes, samples, seconds)
 
-    def _walk_waves(self, waves: Waves, step: int, steps: int, seconds: Array) -> None:
+    def _in_waves(self, waves: Waves, steps: int) -> tuple[Array, Array, tuple[Any, ...]]:
+        """Return operations, turns and tables of some steps that follow each other slab by slab."""
         if self._cut is None:
-            self._cut = cut(waves, self._chunks, self._all_ops, self._tables)
+            self._cut = cut(waves, self._frames, self._all_ops, self._tables)
         ops, firsts, tables = self._cut
         if steps not in self._turns:
             self._turns[steps] = turns(firsts, steps)
-        walk(ops, self._turns[steps], step, *tables, seconds)
+        return ops, self._turns[steps], tables
 
     def _walk_alone(self, which: tuple[int, int]) -> None:
         self._walk(which, 0, 1, np.zeros(len(PHASES)))

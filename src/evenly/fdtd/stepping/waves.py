@@ -1,9 +1,9 @@
 """Several steps in one pass through the memory: each step follows the one before it by a slab.
 
-The memory is the limit of a step of a large cell: all fields are read and written once. But E at plane i needs H of the
+A step of a large cell reads and writes all fields once, and the memory is the limit. But E at plane i needs H of the
 step before only at planes i-1 and i. So the next step may begin where the last one has just been, while these values
-are still in the cache (wavefronts: M. Wolfe, Int. J. Parallel Program. 15, 279 (1986)). The operations of a step are cut
-into slabs of planes, H one plane lower than E. Slab n of a step is done after slab n+1 of the step before:
+are still in the cache (wavefronts: M. Wolfe, Int. J. Parallel Program. 15, 279 (1986)). The operations of a step are
+cut into slabs of planes, H one plane lower than E. Slab n of a step is done after slab n+1 of the step before:
 
     slab   0 1 2 3 4 …
     step 0 1 2 4 6 8
@@ -28,18 +28,22 @@ from evenly.fdtd.stepping.kernels.walk import COPY, DRIVE, SAMPLE, SWEEP
 if TYPE_CHECKING:
     from evenly.fdtd.cell.boundaries import Layers
     from evenly.fdtd.stepping.chunk import Chunk
+    from evenly.fdtd.stepping.frame import Frame
 
 __all__ = ["Waves", "cut", "plan", "turns"]
 
 Array = NDArray[Any]
 #: The arguments of `kernels.walk.walk` from `chunks` to `samples`.
 Tables = tuple[Any, ...]
-#: Bytes that a pass may hold in the last cache, and the most steps of a pass: more gain little (`benchmarks/fdtd_waves.py`).
-_CACHE, _MOST = 12 << 20, 6
+#: Bytes of a cell that is larger than the last cache, and bytes that a pass may hold in it.
+_LARGE, _CACHE = 24 << 20, 12 << 20
+#: Steps of a pass, at most: more gain little.
+_MOST = 6
 #: Points of a slab, at least: to start its sweeps takes as long as some hundred points.
-_SLAB = 8000
-#: The share of points, at most, whose rows run from slab to slab; they are updated one by one.
-_ALONG = 0.1
+_SLAB = 20_000
+#: What a slab costs a point more than the whole step does, in ns, if its chunk's slabs are planes in memory, rows of
+#: each plane, or points of each row; and up to which mean this is worth it.
+_COSTS, _WORTH = (0, 10, 100), 0.3
 _NOTHING = np.zeros((2, 3), np.int64)
 
 
@@ -64,30 +68,27 @@ class Waves:
 
 def plan(chunks: Sequence[Chunk], layers: Layers) -> Waves | None:
     """Return how the steps of a rank's chunks, which are all of the cell, follow each other; None if it doesn't pay."""
-    size = sum(chunk.nbytes for chunk in chunks)
-    if size < 2 * _CACHE:
-        return None
     # Around a periodic cell, the last plane is the first one's neighbour. A mirror's images are further than a plane.
     axes = [a for a in range(3) if not (layers.grid.thin[a] or layers.mirrors[a] or layers.kinds[a] == "periodic")]
-    merits = [(*_merit(chunks, axis), axis) for axis in axes]
-    if not merits:
+    size, points = sum(chunk.nbytes for chunk in chunks), sum(chunk.box.volume for chunk in chunks)
+    if not axes or size < _LARGE:
         return None
-    along, _, axis = min(merits)
-    planes, points = layers.grid.shape[axis], layers.grid.box.volume
+    costs = [sum(chunk.box.volume * _cost(chunk.frame, axis) for chunk in chunks) for axis in axes]
+    cost, axis = min(zip(costs, axes, strict=True))
+    planes = layers.grid.shape[axis]
     thickness = max(1, _SLAB * planes // points)
     # A pass holds a slab of each step, and one plane below and above.
     most = min(_MOST, int((_CACHE * planes / size - 2) / thickness))
-    if along > _ALONG * points or most < 2:
+    if most < 2 or cost > _WORTH * points:
         return None
     # The last plane of H belongs to a slab above that of E.
     return Waves(axis, np.arange(0, planes + thickness + 1, thickness), most)
 
 
-def _merit(chunks: Sequence[Chunk], axis: int) -> tuple[int, int]:
-    """Return how many points lie in chunks whose rows run along an axis, and in those whose rows are numbered along it."""
-    counts = [sum(c.box.volume for c in chunks if c.frame.order.index(axis) == place) for place in range(3)]
-    return counts[2], counts[1]
-
+def _cost(frame: Frame, axis: int) -> int:
+    """Return the entry of `_COSTS` for a chunk; behind a thin axis, rows are as good as planes."""
+    place = frame.order.index(axis)
+    return _COSTS[0 if place == 1 and not frame.ghosts[0] else place]
 
 
 def turns(firsts: Array, steps: int) -> Array:
@@ -104,13 +105,14 @@ def turns(firsts: Array, steps: int) -> Array:
     return np.column_stack([step[there], firsts[slab[there]], firsts[slab[there] + 1]])
 
 
-def cut(waves: Waves, chunks: Sequence[Chunk], ops: Array, tables: Tables) -> tuple[Array, Array, Tables]:
+def cut(waves: Waves, frames: Sequence[Frame], ops: Array, tables: Tables) -> tuple[Array, Array, Tables]:
     """Cut the operations of a step into slabs.
 
     Parameters
     ----------
     waves : Waves
-    chunks : sequence of Chunk
+    frames : sequence of Frame
+        Of the chunk of each part, (n_parts,).
     ops : (n, 4) ints
     tables : tuple
         See `Tables`.
@@ -125,7 +127,7 @@ def cut(waves: Waves, chunks: Sequence[Chunk], ops: Array, tables: Tables) -> tu
         Those that go with them.
     """
     arrays, boxes, (copies, factors), currents, amplitudes, (samples, filled) = tables
-    planes = _Planes(waves, chunks, arrays[0], factors.itemsize)
+    planes = _Planes(waves, frames, arrays[0], factors.itemsize)
     ops, boxes = _part_fields(ops, boxes, planes)
     of_boxes, boxes = planes.cut_boxes(ops[ops[:, 0] == SWEEP, 2], boxes)
     of_copies, copies = planes.cut_rows(copies, shape=1, moved=(_Moved(7, (12, 13)), _Moved(4, (10, 11))))
@@ -166,24 +168,23 @@ class _Planes:
     Parameters
     ----------
     waves : Waves
-    chunks : sequence of Chunk
+    frames : sequence of Frame
+        As in `cut`.
     addresses : (n_parts, 28) ints
         Of the parts' arrays, those of E and H first.
     itemsize : int
         Bytes of a number.
     """
 
-    def __init__(self, waves: Waves, chunks: Sequence[Chunk], addresses: Array, itemsize: int) -> None:
+    def __init__(self, waves: Waves, frames: Sequence[Frame], addresses: Array, itemsize: int) -> None:
         self._borders, self._itemsize = waves.borders[:, None], itemsize
         self._starts = addresses[:, :6].ravel()
-        frames = [chunk.frame for chunk in chunks for _ in range(chunk.parts)]
         # Per part: the axis in memory, the plane of index 0, the number of planes, and the distance between them.
         self.along = np.array([frame.order.index(waves.axis) for frame in frames])
-        self._shifts = np.array(
-            [f.box.lo[waves.axis] - f.ghosts[a] for f, a in zip(frames, self.along, strict=True)]
-        )
-        self._counts = np.array([f.shape[a] for f, a in zip(frames, self.along, strict=True)])
-        self._strides = np.array([math.prod(f.shape[a + 1 :]) for f, a in zip(frames, self.along, strict=True)])
+        both = list(zip(frames, self.along, strict=True))
+        self._shifts = np.array([frame.box.lo[waves.axis] - frame.ghosts[a] for frame, a in both])
+        self._counts = np.array([frame.shape[a] for frame, a in both])
+        self._strides = np.array([math.prod(frame.shape[a + 1 :]) for frame, a in both])
 
     def cut_boxes(self, parts: Array, boxes: Array) -> tuple[_Cut, Array]:
         """Cut what is swept, (n, 4, 3), of the parts that each box belongs to."""
