@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -22,11 +22,13 @@ BRICK = fdtd.Block(size=(0.6, 0.5, 0.7), material=GLASS)
 CELLS: dict[str, dict[str, Any]] = {
     "metal": {},
     "float32": {"options": fdtd.Options(precision="float32")},
-    "layers": {"boundaries": [fdtd.PML(0.2)], "geometry": [BRICK]},
     "a stack": {"boundaries": STACK, "geometry": [FILM]},
     "a stack along x": {"boundaries": [fdtd.PML(0.2, "x"), fdtd.Periodic("yz")], "geometry": [BRICK]},
     "a stack along y": {"boundaries": [fdtd.PML(0.2, "y"), fdtd.Periodic("xz")]},
-    "layers along two axes": {"boundaries": [fdtd.PML(0.2, "xz"), fdtd.Periodic("y")], "geometry": [FILM]},
+    "layers along two axes": {
+        "boundaries": [fdtd.PML(0.2, "x"), fdtd.PML(0.2, "z"), fdtd.Periodic("y")],
+        "geometry": [FILM],
+    },
     "complex fields": {"boundaries": [fdtd.PML(0.3, "z"), fdtd.Bloch(k=(0.1, 0.2, 0), axes="xy")], "geometry": [FILM]},
     "an absorber": {"boundaries": [fdtd.Absorber(0.3, "z"), fdtd.Metal("xy")]},
     "magnetic, lossy": {"material": fdtd.Medium(epsilon=2, mu=1.5, electric_conductivity=0.3)},
@@ -36,12 +38,11 @@ CELLS: dict[str, dict[str, Any]] = {
         "cell": (1.6, 1.2, 1.3), "boundaries": [fdtd.PML(0.3, "z"), fdtd.Periodic("x")], "mirrored": True,
         "geometry": [FILM],
     },
-    "two dimensions": {"cell": (2.1, 1.7, 0), "boundaries": [fdtd.PML(0.3)], "geometry": [BRICK]},
+    "two dimensions": {"cell": (2.1, 1.7, 0), "boundaries": [fdtd.PML(0.3, "x")], "geometry": [BRICK]},
     "two dimensions, rows behind a thin axis": {
         "cell": (0, 1.7, 2.1), "boundaries": [fdtd.PML(0.3, "y"), fdtd.Periodic("z")],
     },
     "two dimensions, thin y": {"cell": (1.7, 0, 2.1), "boundaries": [fdtd.PML(0.3, "z"), fdtd.Periodic("x")]},
-    "one dimension": {"cell": (0, 0, 5.3), "boundaries": [fdtd.PML(1.0)]},
 }  # fmt: skip
 
 
@@ -49,27 +50,29 @@ CELLS: dict[str, dict[str, Any]] = {
 def small_cells_count_as_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waves, "_LARGE", 0)
     monkeypatch.setattr(waves, "_CACHE", 1 << 40)
-    monkeypatch.setattr(waves, "_WORTH", np.inf)
+    monkeypatch.setattr(waves, "_WORTH", 1e9)
 
 
 def made(*, mirrored: bool = False, **given: Any) -> tuple[fdtd.Simulation, list[Any]]:
     cell = given.setdefault("cell", CELL)
-    at = [0.12 if edge else 0.0 for edge in cell]
-    size = [edge / 3 for edge in cell]
-    pulse = fdtd.GaussianPulse(0.5, fwidth=0.9)
+    x, y, z = cell
+    at = (0.07 * x, 0.07 * y, 0.07 * z)
+    pulse, sine = fdtd.GaussianPulse(0.5, fwidth=0.9), fdtd.CustomPulse(lambda t: np.sin(3 * t), end=4.0)
     sources = [
         fdtd.Source(pulse, "Ez", center=at),
-        fdtd.Source(fdtd.CustomPulse(lambda t: np.sin(3 * t), end=4.0), "Hx", size=size),
-        fdtd.Source(pulse, "Ex", center=at, size=[size[0], 0, 0]),
-        fdtd.Source(pulse, "Hy", center=[0, 0, at[2]], size=[0, 0, size[2]]),
+        fdtd.Source(
+            fdtd.CustomPulse(lambda t: np.sin(3 * t), end=4.0), "Hx", center=(0, 0, 0), size=(x / 3, y / 3, z / 3)
+        ),
+        fdtd.Source(pulse, "Ex", center=at, size=(x / 3, 0, 0)),
+        fdtd.Source(pulse, "Hy", center=(0, 0, at[2]), size=(0, 0, z / 3)),
     ]
     if mirrored:
         sources = [fdtd.Source(pulse, "Ez", center=(0, 0, at[2]))]
         given["symmetries"] = [fdtd.Mirror("x"), fdtd.Mirror("y")]
     sim = fdtd.Simulation(**{"resolution": 10, "sources": sources, **given})
-    point = [0.03 if edge else 0.0 for edge in cell]
+    point = (0.02 * x, 0.02 * y, 0.02 * z)
     monitors = [
-        sim.add(fdtd.Flux(center=(0, 0, 0), size=[edge * 0.6 for edge in cell], frequencies=[0.4, 0.6])),
+        sim.add(fdtd.Flux(center=(0, 0, 0), size=(0.6 * x, 0.6 * y, 0.6 * z), frequencies=[0.4, 0.6])),
         sim.add(fdtd.FieldRecorder("Ez", point, every=3)),
         sim.add(fdtd.FieldRecorder("Hy", point)),
     ]
@@ -88,8 +91,6 @@ def check_same(together: fdtd.Simulation, many: list[Any], given: dict[str, Any]
     while one_by_one.step_count < together.step_count:
         one_by_one.step()
     found, wanted = state(together, many), state(one_by_one, few)
-    assert wanted["Ez"].any()
-    assert wanted["Hy"].any()
     for name, values in wanted.items():
         np.testing.assert_array_equal(found[name], values, err_msg=name)
 
@@ -103,12 +104,13 @@ def test_steps_in_waves_are_bit_for_bit_single_steps(monkeypatch: pytest.MonkeyP
     assert sim.stepper.free_steps(0) == 6
     # 74 steps: past the end of a block, and a last pass of fewer.
     sim.run(until=74 * sim.grid.dt)
+    assert np.abs(sim.field("Ez")).max() > 1e-3
     check_same(sim, monitors, CELLS[name])
 
 
 @settings(max_examples=25, deadline=None)
 @given(
-    shape=st.tuples(*[st.integers(2, 23)] * 3),
+    shape=st.tuples(*[st.integers(4, 23)] * 3),
     points=st.integers(1, 2000),
     steps=st.lists(st.integers(1, 20), min_size=1, max_size=4),
     sides=st.sampled_from(["", "x", "y", "z", "xy", "xz", "yz"]),
@@ -116,7 +118,12 @@ def test_steps_in_waves_are_bit_for_bit_single_steps(monkeypatch: pytest.MonkeyP
     precision=st.sampled_from(["float32", "float64"]),
 )
 def test_any_shape_and_number_of_steps(
-    shape: tuple[int, int, int], points: int, steps: list[int], sides: str, thin: str, precision: str
+    shape: tuple[int, int, int],
+    points: int,
+    steps: list[int],
+    sides: str,
+    thin: str,
+    precision: Literal["float64", "float32"],
 ) -> None:
     cell = [0.0 if axis in thin else n / 10 for axis, n in zip("xyz", shape, strict=True)]
     given: dict[str, Any] = {"cell": cell, "options": fdtd.Options(precision=precision), "geometry": [BRICK]}
@@ -128,23 +135,15 @@ def test_any_shape_and_number_of_steps(
         sim, monitors = made(**given)
         for count in steps:
             sim.advance(min(count, sim.stepper.free_steps(sim.step_count)))
-        check_same_anyway(sim, monitors, given)
-
-
-def check_same_anyway(together: fdtd.Simulation, many: list[Any], given: dict[str, Any]) -> None:
-    one_by_one, few = made(**given)
-    while one_by_one.step_count < together.step_count:
-        one_by_one.step()
-    found, wanted = state(together, many), state(one_by_one, few)
-    for name, values in wanted.items():
-        np.testing.assert_array_equal(found[name], values, err_msg=name)
+        check_same(sim, monitors, given)
 
 
 @pytest.mark.parametrize(
     "given",
     [
         {"boundaries": [fdtd.Periodic()]},
-        {"symmetries": [fdtd.Mirror("xyz")], "sources": []},
+        {"boundaries": [fdtd.PML(0.2)]},
+        {"symmetries": [fdtd.Mirror(a) for a in "xyz"], "sources": []},
         {"material": fdtd.Medium(epsilon=2, electric_poles=[fdtd.LorentzPole(0.5, 0.05, 1.0)])},
         {"options": fdtd.Options(threads=2), "num_chunks": 2},
     ],
@@ -155,14 +154,14 @@ def test_other_cells_take_single_steps(monkeypatch: pytest.MonkeyPatch, given: d
 
 
 def test_only_large_cells_whose_slabs_fit_into_the_cache_take_waves(monkeypatch: pytest.MonkeyPatch) -> None:
-    sim = fdtd.Simulation(cell=(3, 2, 2), resolution=10)
+    sim = fdtd.Simulation(cell=(2, 2, 3), resolution=10)
     size = sum(chunk.nbytes for chunk in sim.chunks)
     monkeypatch.setattr(waves, "_SLAB", 1)
-    monkeypatch.setattr(waves, "_CACHE", size * 5 // 30)
+    monkeypatch.setattr(waves, "_CACHE", size * 5 // 20 + 1)
     found = waves.plan(sim.chunks, sim.layers)
     assert found is not None
-    assert (found.axis, found.most, len(found.borders)) == (0, 3, 32)
-    monkeypatch.setattr(waves, "_CACHE", size * 3 // 30)
+    assert (found.axis, found.most, len(found.borders)) == (0, 3, 22)
+    monkeypatch.setattr(waves, "_CACHE", size * 3 // 20)
     assert waves.plan(sim.chunks, sim.layers) is None
     monkeypatch.undo()
     assert waves.plan(sim.chunks, sim.layers) is None

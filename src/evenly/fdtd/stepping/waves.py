@@ -41,10 +41,9 @@ _LARGE, _CACHE = 24 << 20, 12 << 20
 _MOST = 6
 #: Points of a slab, at least: to start its sweeps takes as long as some hundred points.
 _SLAB = 20_000
-#: What a slab costs a point more than the whole step does, in ns, if its chunk's slabs are planes in memory, rows of
-#: each plane, or points of each row; and up to which mean this is worth it.
-_COSTS, _WORTH = (0, 10, 100), 0.3
-_NOTHING = np.zeros((2, 3), np.int64)
+#: What slabs cost a point more than the whole step does, in ns, if they are planes in memory, rows of each plane, or
+#: points of each row (a sweep resets the ghosts at the ends of its rows, so rows can't be cut); and the largest mean.
+_COSTS, _WORTH = (0.0, 10.0, math.inf), 0.3
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def plan(chunks: Sequence[Chunk], layers: Layers) -> Waves | None:
     return Waves(axis, np.arange(0, planes + thickness + 1, thickness), most)
 
 
-def _cost(frame: Frame, axis: int) -> int:
+def _cost(frame: Frame, axis: int) -> float:
     """Return the entry of `_COSTS` for a chunk; behind a thin axis, rows are as good as planes."""
     place = frame.order.index(axis)
     return _COSTS[0 if place == 1 and not frame.ghosts[0] else place]
@@ -128,7 +127,6 @@ def cut(waves: Waves, frames: Sequence[Frame], ops: Array, tables: Tables) -> tu
     """
     arrays, boxes, (copies, factors), currents, amplitudes, (samples, filled) = tables
     planes = _Planes(waves, frames, arrays[0], factors.itemsize)
-    ops, boxes = _part_fields(ops, boxes, planes)
     of_boxes, boxes = planes.cut_boxes(ops[ops[:, 0] == SWEEP, 2], boxes)
     of_copies, copies = planes.cut_rows(copies, shape=1, moved=(_Moved(7, (12, 13)), _Moved(4, (10, 11))))
     weights = _Moved(6, (10, 11), amplitudes.itemsize)
@@ -180,15 +178,15 @@ class _Planes:
         self._borders, self._itemsize = waves.borders[:, None], itemsize
         self._starts = addresses[:, :6].ravel()
         # Per part: the axis in memory, the plane of index 0, the number of planes, and the distance between them.
-        self.along = np.array([frame.order.index(waves.axis) for frame in frames])
-        both = list(zip(frames, self.along, strict=True))
+        self._along = along = np.array([frame.order.index(waves.axis) for frame in frames])
+        both = list(zip(frames, along, strict=True))
         self._shifts = np.array([frame.box.lo[waves.axis] - frame.ghosts[a] for frame, a in both])
         self._counts = np.array([frame.shape[a] for frame, a in both])
         self._strides = np.array([math.prod(frame.shape[a + 1 :]) for frame, a in both])
 
     def cut_boxes(self, parts: Array, boxes: Array) -> tuple[_Cut, Array]:
         """Cut what is swept, (n, 4, 3), of the parts that each box belongs to."""
-        rows, along, shifts = np.arange(len(boxes)), self.along[parts], self._shifts[parts]
+        rows, along, shifts = np.arange(len(boxes)), self._along[parts], self._shifts[parts]
         found = np.repeat(boxes[None], len(self._borders) - 1, axis=0)
         for first, lag in ((0, 0), (2, 1)):
             at = shifts + lag
@@ -234,22 +232,6 @@ class _Planes:
         # A view that is one plane thick may be cut along any axis with a single point.
         there = (strides == self._strides[part][:, None]) & (shapes > 1)
         return np.where(there.any(axis=1), there.argmax(axis=1), (shapes == 1).argmax(axis=1)), plane
-
-
-def _part_fields(ops: Array, boxes: Array, planes: _Planes) -> tuple[Array, Array]:
-    """Sweep E before H where rows run from slab to slab, since thin boxes of one field are updated point by point."""
-    found, places = [], []
-    for kind, phase, first, last in ops:
-        if kind != SWEEP:
-            found.append((kind, phase, first, last))
-            continue
-        both = [boxes[last]]
-        if planes.along[first] == 2:
-            both = [np.concatenate([boxes[last][:2], _NOTHING]), np.concatenate([_NOTHING, boxes[last][2:]])]
-        for one in both:
-            found.append((SWEEP, phase, first, len(places)))
-            places.append(one)
-    return np.array(found), np.array(places)
 
 
 def _cut_samples(of_copies: _Cut, samples: Array) -> tuple[_Cut, Array]:
