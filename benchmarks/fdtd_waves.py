@@ -2,7 +2,7 @@
 
 Each row is a cell: seconds of a step are medians, and the ratio is that of passes taken in turns in one process.
 
-usage: python benchmarks/fdtd_waves.py [--size 160] [--repeats 7]
+usage: python benchmarks/fdtd_waves.py [--size 160] [--repeats 5]
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def compare(sim: fdtd.Simulation, repeats: int) -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--size", type=int, default=160)
-    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()
     name = f"cell of {arguments.size}³"
     print(f"{name:<32}steps at once  ns/point, one by one  at once  ratio")
