@@ -60,9 +60,7 @@ def made(*, mirrored: bool = False, **given: Any) -> tuple[fdtd.Simulation, list
     pulse, sine = fdtd.GaussianPulse(0.5, fwidth=0.9), fdtd.CustomPulse(lambda t: np.sin(3 * t), end=4.0)
     sources = [
         fdtd.Source(pulse, "Ez", center=at),
-        fdtd.Source(
-            fdtd.CustomPulse(lambda t: np.sin(3 * t), end=4.0), "Hx", center=(0, 0, 0), size=(x / 3, y / 3, z / 3)
-        ),
+        fdtd.Source(sine, "Hx", center=(0, 0, 0), size=(x / 3, y / 3, z / 3)),
         fdtd.Source(pulse, "Ex", center=at, size=(x / 3, 0, 0)),
         fdtd.Source(pulse, "Hy", center=(0, 0, at[2]), size=(0, 0, z / 3)),
     ]
