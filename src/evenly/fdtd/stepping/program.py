@@ -20,6 +20,7 @@ from evenly.fdtd.stepping.currents import Amplitudes
 from evenly.fdtd.stepping.kernels.arguments import BLOCK
 from evenly.fdtd.stepping.kernels.walk import ADD, COPY, DRIVE, MOVE, SAMPLE, SCALE, SWEEP, TURN, walk
 from evenly.fdtd.stepping.timing import PHASES
+from evenly.fdtd.stepping.waves import Waves, cut, turns
 
 if TYPE_CHECKING:
     from evenly.fdtd.stepping.chunk import Chunk
@@ -78,10 +79,18 @@ class Program:
     timer : PhaseTimer
     pool : ThreadPoolExecutor, optional
         Threads that sweep chunks at the same time.
+    waves : Waves, optional
+        How several steps follow each other, if not as a whole.
     """
 
-    def __init__(self, chunks: Sequence[Chunk], timer: PhaseTimer, pool: ThreadPoolExecutor | None = None) -> None:
-        self._timer, self._pool = timer, pool
+    def __init__(
+        self,
+        chunks: Sequence[Chunk],
+        timer: PhaseTimer,
+        pool: ThreadPoolExecutor | None = None,
+        waves: Waves | None = None,
+    ) -> None:
+        self._timer, self._pool, self._waves = timer, pool, waves
         self._dtype = chunks[0].dtype if chunks else np.dtype(float)
         # Rows of the tables of `kernels.walk.walk`.
         self._ops: list[tuple[int, int, int, int]] = []
@@ -93,6 +102,7 @@ class Program:
         self._patches: dict[int, list[tuple[int, Patch]]] = {}
         self._boxes: list[Array] = []
         self._parts = [chunk.swept(part) for chunk in chunks for part in range(chunk.parts)]
+        self._frames = [chunk.frame for chunk in chunks for _ in range(chunk.parts)]
         counts = [chunk.parts for chunk in chunks]
         self._first_part = {chunk.index: sum(counts[:n]) for n, chunk in enumerate(chunks)}
         self._rows: dict[Amplitudes, int] = {}
@@ -100,6 +110,9 @@ class Program:
         self._work: list[Callable[[int], Any] | tuple[int, int]] = []
         self._kept: list[Any] = []
         self._tables: tuple[Any, ...] = ()
+        # Operations, the first of each slab, and tables: those of waves.
+        self._cut: tuple[Array, Array, tuple[Any, ...]] | None = None
+        self._turns: dict[int, Array] = {}
         # The phase of work that has only one, whose time needn't be shared out.
         self._phases: list[str | None] = []
         self._seconds = np.zeros(len(PHASES))
@@ -266,9 +279,21 @@ class Program:
                 row[:] = pulse.find(step, steps)
 
     def _walk(self, which: tuple[int, int], step: int, steps: int, seconds: Array) -> None:
-        chunks, boxes, copies, currents, amplitudes, samples = self._tables
-        ops = self._all_ops[which[0] : which[1]]
-        walk(ops, step, steps, chunks, boxes, copies, currents, amplitudes, samples, seconds)
+        if self._waves is None or steps == 1:
+            ops, order, tables = self._all_ops, np.array([(n, *which) for n in range(steps)]), self._tables
+        else:
+            ops, order, tables = self._in_waves(self._waves, steps)
+        chunks, boxes, copies, currents, amplitudes, samples = tables
+        walk(ops, order, step, chunks, boxes, copies, currents, amplitudes, samples, seconds)
+
+    def _in_waves(self, waves: Waves, steps: int) -> tuple[Array, Array, tuple[Any, ...]]:
+        """Return operations, turns and tables of some steps that follow each other slab by slab."""
+        if self._cut is None:
+            self._cut = cut(waves, self._frames, self._all_ops, self._tables)
+        ops, firsts, tables = self._cut
+        if steps not in self._turns:
+            self._turns[steps] = turns(firsts, steps)
+        return ops, self._turns[steps], tables
 
     def _walk_alone(self, which: tuple[int, int]) -> None:
         self._walk(which, 0, 1, np.zeros(len(PHASES)))

@@ -20,6 +20,7 @@ from evenly.fdtd.stepping.halo import Halo, Need, face_needs, match, near_boxes
 from evenly.fdtd.stepping.kernels.arguments import BLOCK
 from evenly.fdtd.stepping.kernels.nonlinear import REPEATS
 from evenly.fdtd.stepping.program import Patch, Program, in_threads
+from evenly.fdtd.stepping.waves import plan
 
 if TYPE_CHECKING:
     from evenly.fdtd.cell.boundaries import Layers
@@ -76,6 +77,7 @@ class Stepper:
         self._watched: list[Patch] = []
         self._ask_around()
         self._points = sum(chunk.box.volume for chunk in self.chunks)
+        self._waves = plan(self.chunks, layers) if communicator.size == 1 else None
         # The chunks that each kind of work concerns.
         self._fused = [c for c in self.chunks if not c.separate]
         self._separate = [c for c in self.chunks if c.separate]
@@ -165,9 +167,10 @@ class Stepper:
     def free_steps(self, step: int) -> int:
         """Return how many steps from `step` on may be done at once, the same on all ranks.
 
-        Several ranks do one at a time, and so do large cells, so that a run can be watched and interrupted.
+        Several ranks do one at a time, and large cells few, so that a run can be watched and interrupted.
         """
-        most = min(BLOCK - step % BLOCK, max(1, _POINTS_AT_ONCE // max(1, self._points)))
+        few = self._waves.most if self._waves else 1
+        most = min(BLOCK - step % BLOCK, max(few, _POINTS_AT_ONCE // max(1, self._points)))
         if most == 1 or self._communicator.size > 1 or not self._program.compiled:
             return 1
         rooms = ((patch.every, patch.room) for patch in (*self._at_once, *self._with_ghosts))
@@ -230,7 +233,7 @@ class Stepper:
         if self._written is None:
             self._h_arrives = Program(self.chunks, self.timer)
             self._receive(self._h_arrives, "H")
-            self._written = Program(self.chunks, self.timer, self._pool)
+            self._written = Program(self.chunks, self.timer, self._pool, self._waves)
             self._update_e(self._written)
             self._update_h(self._written)
             if self._written.compiled:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenly.compiling import njit
+from evenly.compiling import njit_leaf
 from evenly.fdtd.stepping.kernels.arguments import LOSSY, PER_POINT, SCALAR
 from evenly.fdtd.stepping.kernels.one_component import add_curl, update_component
 from evenly.fdtd.stepping.kernels.stretching import flat_difference, lay_out
@@ -17,7 +17,7 @@ from evenly.fdtd.stepping.kernels.walls import copy_ends, finish_row
 __all__ = ["update_flat_rows"]
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
 def update_flat_rows(update, K, T, kept, layers, shape, box):
     """Update rows of one plane; arguments as in `sweep._update_rows`.
 
@@ -78,7 +78,7 @@ def update_flat_rows(update, K, T, kept, layers, shape, box):
         j += m
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
 def _finish_rows(D0, D1, D2, shape, walls, wrapped, stepped, place):
     """As `walls.finish_rows`, for the components that are stepped."""
     (x, y, z), (i, j, rows) = stepped, place
@@ -95,7 +95,7 @@ def _finish_rows(D0, D1, D2, shape, walls, wrapped, stepped, place):
             finish_row(D2, o, sy, at_x or at_y, False, wrapped)
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
 def _update_one(D, P, Q, c, a, scalar, mode, run, steps):
     """Update one component as `update_component`; along a thin axis, the other derivative is the whole curl."""
     if steps[0] == 0:
@@ -106,7 +106,7 @@ def _update_one(D, P, Q, c, a, scalar, mode, run, steps):
         update_component(D, P, Q, c, a, scalar, mode, run, steps)
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
 def _update_pair(C, D, P, c, d, c_scalar, d_scalar, mode, run, steps):
     """Update two components, without losses, from the derivatives of a third: C += c·∂1 P, D -= d·∂2 P."""
     zero, o, n = np.uint64(0), np.uint64(run[0]), np.uint64(run[1])
@@ -121,7 +121,7 @@ def _update_pair(C, D, P, c, d, c_scalar, d_scalar, mode, run, steps):
             D[o + k] += d[o + k] * (P[q + k] - P[o + k])
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
 def _update_slope(D, P, c, a, scalar, mode, run, first, second):
     """Update one component whose curl is one derivative: D = a·D + c·(P at `first` on - P at `second` on)."""
     zero, o, n, p, q = np.uint64(0), np.uint64(run[0]), np.uint64(run[1]), np.uint64(first), np.uint64(second)

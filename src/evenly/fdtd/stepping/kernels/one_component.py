@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenly.compiling import njit
+from evenly.compiling import njit_leaf
 from evenly.fdtd.stepping.kernels.arguments import PER_POINT, SCALAR
 
 __all__ = ["add_curl", "update_component"]
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
 def update_component(D, P, Q, c, a, scalar, mode, run, steps):
     """Update one component outside layers in one pass: D = a·D + c·(∂1 P - ∂2 Q).
 
@@ -30,7 +30,7 @@ def update_component(D, P, Q, c, a, scalar, mode, run, steps):
             D[o + k] = a[o + k] * D[o + k] + c[o + k] * ((P[o + k] - P[p1 + k]) - (Q[o + k] - Q[q2 + k]))
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
 def add_curl(D, T, c, a, scalar, mode, run):
     """Update one component with its stretched curl T: D = a·D + c·T."""
     zero, o, n = np.uint64(0), np.uint64(run[0]), np.uint64(run[1])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenly.compiling import njit
+from evenly.compiling import njit, njit_leaf
 
 __all__ = ["difference", "find_places", "flat_difference", "lay_out", "stretched"]
 
@@ -51,7 +51,7 @@ def find_places(offsets, layers, length, turned):
     return where, inside
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
 def lay_out(K, profile, axis, first, rows, k0, sy):
     """Copy b, a, 1/κ of one axis to every point of a run of rows, so that the loops over the points read them in order.
 
@@ -70,18 +70,26 @@ def lay_out(K, profile, axis, first, rows, k0, sy):
     for entry in range(3):
         start = (3 * axis + entry) * length
         if axis == 0:
-            K[start : start + rows * sy] = profile[entry, first]
+            _fill(K, start, start + rows * sy, profile[entry, first])
             continue
         for r in range(rows):
             # The run starts at column k0, so row r begins k0 places before r * sy.
             begin, end = max(0, r * sy - k0), (r + 1) * sy - k0
             if axis == 1:
-                K[start + begin : start + end] = profile[entry, first + r]
+                _fill(K, start + begin, start + end, profile[entry, first + r])
             else:
-                K[start + begin : start + end] = profile[entry, sy - (end - begin) :]
+                to, source = np.uint64(start + begin), np.uint64(sy - (end - begin))
+                for k in range(np.uint64(0), np.uint64(end - begin)):
+                    K[to + k] = profile[entry, source + k]
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
+def _fill(K, begin, end, value):
+    for k in range(np.uint64(begin), np.uint64(end)):
+        K[k] = value
+
+
+@njit_leaf(cache=True, nogil=True)
 def difference(T, P, Q, psi, K, where, inside, run, steps, keep):
     """Compute T = ∂1 P - ∂2 Q, one component of a curl times -dx, with stretching inside layers.
 
@@ -135,7 +143,7 @@ def difference(T, P, Q, psi, K, where, inside, run, steps, keep):
             T[k] = (P[o + k] - P[p1 + k]) - (Q[o + k] - Q[q2 + k])
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
 def flat_difference(T, P, Q, psi, K, where, inside, run, steps, keep):
     """As `difference`; along a thin axis (stride 0), nothing varies, and the other derivative is the whole curl."""
     o, n, apart = np.uint64(run[0]), np.uint64(run[1]), np.uint64(where[_APART])
@@ -155,7 +163,7 @@ def flat_difference(T, P, Q, psi, K, where, inside, run, steps, keep):
         difference(T, P, Q, psi, K, where, inside, run, steps, keep)
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
 def _slope(T, P, psi, K, ends, places, inside, sign, keep):
     """Compute one difference instead of two, T = ±∂P, where nothing varies along the other axis.
 
@@ -177,7 +185,7 @@ def _slope(T, P, psi, K, ends, places, inside, sign, keep):
             T[k] = sign * (P[o + k] - P[q + k])
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
 def stretched(change, psi, profile, p, at, inside):
     """Return one difference stretched by coefficients profile[:, at] and ψ = psi[p], and advance this ψ."""
     if not inside:

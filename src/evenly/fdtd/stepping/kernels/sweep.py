@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenly.compiling import njit
+from evenly.compiling import njit, njit_leaf
 from evenly.fdtd.stepping.kernels.arguments import (
     ABOVE_ROW,
     E_FACTORS,
@@ -153,7 +153,7 @@ def _prepare_runs(update, box, most, shape, layers):
     return rows, K
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
 def _find_range(e, h, di, dj):
     """Return first and last+1 of the planes and of the rows of a sweep, for E's box e and H's lagging box h."""
     i0, i1, j0, j1 = h[0, 0] + di, h[1, 0] + di, h[0, 1] + dj, h[1, 1] + dj
@@ -164,7 +164,7 @@ def _find_range(e, h, di, dj):
     return min(e[0, 0], i0), max(e[1, 0], i1), min(e[0, 1], j0), max(e[1, 1], j1)
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
 def _update_rows(update, K, T, kept, layers, shape, box):
     """Update rows of one plane.
 
@@ -213,7 +213,7 @@ def _update_rows(update, K, T, kept, layers, shape, box):
         j += m
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
 def _update_plain(D0, D1, D2, A0, A1, A2, run, s, c):
     """Update all components with one factor c for all of them and all points, as in vacuum: D += c·(±dx·curl A)."""
     o, n, (sx, sy, sz) = run[0], run[1], s
@@ -229,7 +229,7 @@ def _update_plain(D0, D1, D2, A0, A1, A2, run, s, c):
         d2[k] += c * ((y - a1x[k]) - (x - a0y[k]))
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
 def _update_points(update, shape, box):
     """Update the points of a thin box one by one; for rows of one or two points, runs don't pay off."""
     (D0, D1, D2), (A0, A1, A2), (x, y, z) = update.D, update.A, update.profiles

@@ -44,8 +44,8 @@ _pointer: Any = intrinsic(_to_pointer)
 
 
 @njit(cache=True, nogil=True)
-def walk(ops, start, steps, chunks, boxes, copies, currents, amplitudes, samples, seconds):
-    """Do all operations, `steps` times over.
+def walk(ops, turns, start, chunks, boxes, copies, currents, amplitudes, samples, seconds):
+    """Do operations, turn after turn.
 
     Parameters
     ----------
@@ -53,8 +53,10 @@ def walk(ops, start, steps, chunks, boxes, copies, currents, amplitudes, samples
         Kind, phase (a place in `seconds`), and: for `SWEEP` rows of the tables in `chunks` and of `boxes`; for `COPY`
         the first and one past the last row of `copies`; for `DRIVE` the same of `currents`, and
         for `SAMPLE` of the first array of `samples`.
-    start, steps : int
-        The first step, and how many to do.
+    turns : (n_turns, 3) ints
+        Which step, counted from `start`, and the first and one past the last of its operations that are done in a turn.
+    start : int
+        The first step.
     chunks : three arrays
         Addresses and sizes of arrays, (n, 28) each, and (n, 26) ints: shape, offsets of ψ, flags (see `arguments`).
     boxes : (n, 4, 3) ints
@@ -76,8 +78,9 @@ def walk(ops, start, steps, chunks, boxes, copies, currents, amplitudes, samples
     (addresses, sizes, layouts), (places, factors), (sampled, filled) = chunks, copies, samples
     clock = np.zeros(2, np.int64)
     running, begin = ops[0, 1], _now(clock)
-    for step in range(start, start + steps):
-        for n in range(ops.shape[0]):
+    for turn in range(turns.shape[0]):
+        step = start + turns[turn, 0]
+        for n in range(turns[turn, 1], turns[turn, 2]):
             kind, phase, first, last = ops[n, 0], ops[n, 1], ops[n, 2], ops[n, 3]
             if phase != running:
                 end = _now(clock)

@@ -6,12 +6,12 @@ A wall is a perfect conductor: the components of E along it are zero (K. S. Yee,
 
 from __future__ import annotations
 
-from evenly.compiling import njit
+from evenly.compiling import njit_leaf
 
 __all__ = ["copy_ends", "finish_row", "finish_rows", "hold"]
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
 def finish_rows(D0, D1, D2, shape, walls, wrapped, i, j, rows):
     """Set E at walls to zero on `rows` rows of plane i, from row j on, and reset the ghosts at their ends.
 
@@ -35,7 +35,7 @@ def finish_rows(D0, D1, D2, shape, walls, wrapped, i, j, rows):
         finish_row(D2, o, sy, at_x or at_y, False, wrapped)
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
 def finish_row(F, o, sy, whole, first, wrapped):
     """Set a row of E (if `whole`) or its first point (if `first`) to zero, and reset the ghosts at its ends."""
     last = o + sy - 1
@@ -48,7 +48,7 @@ def finish_row(F, o, sy, whole, first, wrapped):
     F[last] = F[o + 1] if wrapped else 0
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
 def copy_ends(kept, D0, D1, D2, psi, where, inside, run, ends, back):
     """Store the field and ψ at the first or last point of a run's rows in `kept`, or restore them (`back`).
 
@@ -82,7 +82,7 @@ def copy_ends(kept, D0, D1, D2, psi, where, inside, run, ends, back):
                         kept[r, side, slot] = psi[p]
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
 def hold(D, shape, box, walls):
     """Set E, or its increments, to zero at walls within a box ((2, 3): first index, one past the last)."""
     if walls[0] == 0 and walls[1] == 0 and walls[2] == 0:
