@@ -84,14 +84,11 @@ class Texts:
     shared : list of Text
     divided : list of str
         Lines of which each solver got its part.
-    notes : list of str
-        Lines of texts beside the files, such as a README.
     """
 
     of: dict[str, list[Text]]
     shared: list[Text] = field(default_factory=list)
     divided: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
     def add(self, line: str, whose: str = "") -> None:
         """Add a line about one solver, or about those that it names, or about all."""
@@ -140,7 +137,6 @@ def texts_about(runs: Mapping[str, Runs], found: Measurements) -> Texts:
     for path in found.beside:
         for line in lines_of_text(path):
             texts.add(line)
-            texts.notes.append(line)
     return texts
 
 
