@@ -146,7 +146,7 @@ def test_commands_of_latex_are_no_text_beside_the_table(tmp_path: Path) -> None:
     "table",
     [
         "=====  ========\nCores  Time (s)\n=====  ========\n    1  8.0\n    2  4.0\n    4  2.0\n=====  ========\n",
-        "+---+---+\n| n | s |\n+===+===+\n| 1 | 8 |\n+---+---+\n| 2 | 4 |\n+---+---+\n| 4 | 2 |\n+---+---+\n",
+        "+-+----+\n".join(["", "|n|wall|\n+=+====+\n|1|8   |\n", "|2|4   |\n", "|4|2   |\n", ""]),
     ],
 )
 def test_tables_of_restructured_text(tmp_path: Path, table: str) -> None:

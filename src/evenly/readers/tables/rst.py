@@ -10,7 +10,7 @@ __all__ = ["rst_as_bars"]
 _RULE = "|---|---|"
 #: The rules of a simple table, and of a grid.
 _SIMPLE = re.compile(r"\s*={2,}(?:\s+={2,})+\s*")
-_GRID = re.compile(r"\s*\+(?:[-=]{2,}\+)+\s*")
+_GRID = re.compile(r"\s*\+(?:[-=]+\+)+\s*")
 
 
 def rst_as_bars(lines: Sequence[str]) -> list[str]:
