@@ -364,6 +364,16 @@ class Campaign:
         self._schedule = self._resumed()
         return dropped
 
+    def outlook(self, *, retry: bool = False) -> Schedule:
+        """Return the schedule of the runs that are left; with `retry`, of those that would be left after `retry`."""
+        if not retry:
+            return self._schedule
+        good = [record for record in self.store.records() if record.status == "ok"]
+        schedule = Schedule(self.study, self._schedule.order, good, self._schedule.anchor)
+        for run in self._left:
+            schedule.start(run.next)
+        return schedule
+
     @property
     def progress(self) -> Progress:
         """Number of runs made, number of runs left, and the expected time of the runs left."""
