@@ -12,7 +12,7 @@ from evenly.campaign.listing import runs_in
 from evenly.campaign.record import Record
 from evenly.campaign.store import Store
 from evenly.launch.job_folders import is_queued
-from evenly.report.tables.campaign import campaign_as_dict, listing_line, listing_table
+from evenly.report.tables.campaign import campaign_as_dict, failed_table, listing_line, listing_table
 
 DETAILS: dict[str, str | float] = {"cpu": "AMD EPYC", "job": "77", "peak_memory": 1e7, "queued_s": 3.0}
 
@@ -50,6 +50,20 @@ def test_details_replace_no_quantity_in_json(path: Path) -> None:
     with Store(path) as store:
         first, *_ = campaign_as_dict(store.configurations(), store.records())
     assert (first["peak_memory"], first["run_peak_memory"], first["cpu"]) == (5e9, 1e7, "AMD EPYC")
+
+
+def test_a_start_and_an_exit_code_that_are_not_known_are_not_shown(tmp_path: Path) -> None:
+    with Store(tmp_path / "t.db") as store:
+        (number,) = store.add_configurations([{"n": 8}])
+        store.add(Record(number, 0, "failed", {}, message="evenly was killed 4 times"))
+        (told,) = campaign_as_dict(store.configurations(), store.records())
+        failed = failed_table(store.configurations(), store.records())
+        assert store.table("")["when"].tolist() == [""]
+    found = runs_in(tmp_path / "t.db")
+    assert (told["started"], found.table["started"].tolist()) == (None, [""])
+    for table in (failed, listing_table(found, most=9)):
+        cells = {str(cell) for column in table.columns for cell in column.cells}
+        assert not {"None", "01-01 00:00"} & cells
 
 
 def test_a_parameter_may_be_called_as_what_evenly_tells(tmp_path: Path) -> None:

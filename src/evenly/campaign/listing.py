@@ -186,7 +186,7 @@ def table_of(
             **own(
                 exit_code=one.exit_code, message=one.message, last_words=one.last_words, took=one.took,
                 machine=one.machine, **one.details,
-                started=pd.Timestamp(one.started, unit="s").floor("s").isoformat() + "Z",
+                started=pd.Timestamp(one.started, unit="s").floor("s").isoformat() + "Z" if one.started else "",
                 **({"why": chosen.get((one.configuration, one.repetition), "")} if chosen else {}),
             ),
         }
