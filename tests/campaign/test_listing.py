@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from evenly.campaign.corrections import mark_bad
 from evenly.campaign.listing import runs_in
 from evenly.campaign.record import Record
 from evenly.campaign.store import Store
+from evenly.errors import ReadError
 from evenly.launch.job_folders import is_queued
 from evenly.report.tables.campaign import campaign_as_dict, failed_table, listing_line, listing_table
 
@@ -119,3 +121,18 @@ def test_a_run_that_is_made_once_more_is_queued_until_its_second_job_begins(tmp_
         assert is_queued(tmp_path), folder
         (tmp_path / folder / "began.json").write_text("{}")
         assert not is_queued(tmp_path), folder
+
+
+@pytest.mark.parametrize("command", [runs_in, lambda path: mark_bad(path, "n == 8", "slow")])
+def test_a_table_is_no_damaged_store(tmp_path: Path, command: Callable[[Path], object]) -> None:
+    path = tmp_path / "study.runs.csv"
+    path.write_text("n,seconds\n8,2.5\n")
+    with pytest.raises(ReadError, match="it is a table or another text, and no store of runs: `evenly read"):
+        command(path)
+
+
+def test_what_srun_says_last_hides_no_words_of_the_program() -> None:
+    said = "srun: launch/slurm: _step_signal: Terminating StepId=3.0"
+    assert Record(1, 0, "failed", {}, output=f"the mesh is bad\n{said}\n").last_words == "the mesh is bad"
+    assert Record(1, 0, "failed", {}, output=f"{said}\n").last_words == said
+    assert Record(1, 0, "failed", {}).last_words == ""

@@ -80,6 +80,18 @@ def check_is_store(path: Path) -> None:
         raise ReadError(path, "there is no such file: name a store of runs, as study.db")
     if path.suffix == ".toml":
         raise ReadError(path, f"it is a study, and no store of runs: name its store, as {path.with_suffix('.db').name}")
+    if _is_table(path):
+        raise ReadError(
+            path, f"it is a table or another text, and no store of runs: `evenly read {path}` reads tables; name a store, "
+            "as study.db"
+        )  # fmt: skip
+
+
+def _is_table(path: Path) -> bool:
+    """Return whether a file is text, or Parquet: a store, even a damaged one, has bytes that no text has."""
+    with path.open("rb") as file:
+        begin = file.read(4096)
+    return begin.startswith(b"PAR1") or (begin.strip() != b"" and b"\0" not in begin)
 
 
 def loaded_of(path: Path) -> Loaded:
