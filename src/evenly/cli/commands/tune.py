@@ -168,10 +168,12 @@ def tune(
 
 
 def _show(result: Result) -> None:
-    from evenly.report.tables.tuning import alike_table, found_text, tasks_table
+    from evenly.report.tables.tuning import alike_table, found_text, tasks_table, tasks_text
 
     if result.task_names:
         out.print(tasks_table(result))
+        if told := tasks_text(result):
+            out.print(told, soft_wrap=True)
         return
     out.print(alike_table(result))
     out.print(found_text(result))
