@@ -450,7 +450,9 @@ def test_a_run_that_kills_its_machine_blocks_no_other(tmp_path: Path) -> None:
         killed_during(tmp_path, first)
         Campaign(Study.load(path)).store.close()
     killed_during(tmp_path, first)
-    with pytest.warns(EvenlyWarning, match=f"killed 3 times while runs with n = {poison} were under way: .* after all others"):
+    with pytest.warns(
+        EvenlyWarning, match=f"killed 3 times while runs with n = {poison} were under way: .* after all others"
+    ):
         campaign = Campaign(Study.load(path))
     with campaign:
         made: list[int] = []
@@ -515,7 +517,9 @@ def test_one_that_kills_it_again_when_it_runs_last_counts_as_failed(tmp_path: Pa
         campaign.run()
         table = campaign.table().set_index("configuration")
         assert table.loc[first, "status"] == "failed"
-        assert table.loc[first, "message"] == "evenly was killed 4 times while runs of this configuration were under way"
+        assert (
+            table.loc[first, "message"] == "evenly was killed 4 times while runs of this configuration were under way"
+        )
         assert (table["status"] == "ok").sum() == 6
         assert campaign.retry() == 1
         campaign.run()

@@ -81,10 +81,8 @@ def check_is_store(path: Path) -> None:
     if path.suffix == ".toml":
         raise ReadError(path, f"it is a study, and no store of runs: name its store, as {path.with_suffix('.db').name}")
     if _is_table(path):
-        raise ReadError(
-            path, f"it is a table or another text, and no store of runs: `evenly read {path}` reads tables; name a store, "
-            "as study.db"
-        )  # fmt: skip
+        said = "it is a table or another text, and no store of runs"
+        raise ReadError(path, f"{said}: `evenly read {path}` reads tables; name a store, as study.db")
 
 
 def _is_table(path: Path) -> bool:

@@ -258,7 +258,10 @@ class Campaign:
             else:
                 left = "is run after all others"
             warnings.warn(
-                EvenlyWarning(f"evenly was killed {counts[number]} times while runs with {what} were under way: it {left}"), stacklevel=5
+                EvenlyWarning(
+                    f"evenly was killed {counts[number]} times while runs with {what} were under way: it {left}"
+                ),
+                stacklevel=5,
             )
         return found
 

@@ -33,7 +33,7 @@ def test_of_tasks_the_saving_the_intervals_and_the_chances_are_told() -> None:
     noise = iter([1.0, 1.02, 0.99, 1.01, 0.98] * 9)
 
     def run(configuration: dict[str, Any]) -> float:
-        return (1 + abs(configuration["block"] - 2)) / float(configuration["cores"]) * next(noise)
+        return float((1 + abs(configuration["block"] - 2)) / configuration["cores"]) * next(noise)
 
     space = Space(cores=Ordinal(1, 2, 4), block=Ordinal(1, 2, 8, 16))
     result = tune(space, run, budget=24, tasks=["cores"], baseline={"cores": 2, "block": 8})
