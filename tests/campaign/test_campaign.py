@@ -434,10 +434,11 @@ def test_a_file_server_whose_clock_is_behind(writes: bool, tmp_path: Path) -> No
             measure(tmp_path / "study.toml")
 
 
-def killed_during(folder: Path, number: int) -> None:
-    """Leave what a process leaves that is killed while a configuration runs."""
+def killed_during(folder: Path, *numbers: int) -> None:
+    """Leave what a process leaves that is killed while runs of configurations are under way."""
     with Store(folder / "study.db") as store:
-        store.begin(f"{number}-0-plan-{uuid.uuid4().hex}", "local", number)
+        for number in numbers:
+            store.begin(f"{number}-0-plan-{uuid.uuid4().hex}", "local", number)
 
 
 def test_a_run_that_kills_its_machine_blocks_no_other(tmp_path: Path) -> None:
@@ -449,7 +450,9 @@ def test_a_run_that_kills_its_machine_blocks_no_other(tmp_path: Path) -> None:
         killed_during(tmp_path, first)
         Campaign(Study.load(path)).store.close()
     killed_during(tmp_path, first)
-    with pytest.warns(EvenlyWarning, match=f"killed 3 times while n = {poison} ran: it is run after all others"):
+    with pytest.warns(
+        EvenlyWarning, match=f"killed 3 times while runs with n = {poison} were under way: .* after all others"
+    ):
         campaign = Campaign(Study.load(path))
     with campaign:
         made: list[int] = []
@@ -457,6 +460,16 @@ def test_a_run_that_kills_its_machine_blocks_no_other(tmp_path: Path) -> None:
     # The others are run twice before it, and then it runs.
     assert made[-2:] == [first, first]
     assert Counter(made) == dict.fromkeys([1, 2, 3, 4], 2)
+
+
+def test_of_several_runs_of_a_configuration_a_kill_counts_once(tmp_path: Path) -> None:
+    path = study(tmp_path)
+    with Campaign(Study.load(path)) as campaign:
+        first, second, *_ = campaign.configurations
+    for count in (1, 2):
+        killed_during(tmp_path, first, first, first, second)
+        with Campaign(Study.load(path)) as campaign:
+            assert campaign.store.interrupted() == {first: count, second: count}
 
 
 def test_one_that_kills_it_only_when_it_is_repeated_blocks_no_other_either(tmp_path: Path) -> None:
@@ -504,7 +517,9 @@ def test_one_that_kills_it_again_when_it_runs_last_counts_as_failed(tmp_path: Pa
         campaign.run()
         table = campaign.table().set_index("configuration")
         assert table.loc[first, "status"] == "failed"
-        assert table.loc[first, "message"] == "evenly was killed 4 times while this run was under way"
+        assert (
+            table.loc[first, "message"] == "evenly was killed 4 times while runs of this configuration were under way"
+        )
         assert (table["status"] == "ok").sum() == 6
         assert campaign.retry() == 1
         campaign.run()

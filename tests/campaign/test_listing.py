@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ from evenly.campaign.corrections import mark_bad
 from evenly.campaign.listing import runs_in
 from evenly.campaign.record import Record
 from evenly.campaign.store import Store
+from evenly.errors import ReadError
 from evenly.launch.job_folders import is_queued
-from evenly.report.tables.campaign import campaign_as_dict, listing_line, listing_table
+from evenly.report.tables.campaign import campaign_as_dict, failed_table, listing_line, listing_table
 
 DETAILS: dict[str, str | float] = {"cpu": "AMD EPYC", "job": "77", "peak_memory": 1e7, "queued_s": 3.0}
 
@@ -50,6 +52,20 @@ def test_details_replace_no_quantity_in_json(path: Path) -> None:
     with Store(path) as store:
         first, *_ = campaign_as_dict(store.configurations(), store.records())
     assert (first["peak_memory"], first["run_peak_memory"], first["cpu"]) == (5e9, 1e7, "AMD EPYC")
+
+
+def test_a_start_and_an_exit_code_that_are_not_known_are_not_shown(tmp_path: Path) -> None:
+    with Store(tmp_path / "t.db") as store:
+        (number,) = store.add_configurations([{"n": 8}])
+        store.add(Record(number, 0, "failed", {}, message="evenly was killed 4 times"))
+        (told,) = campaign_as_dict(store.configurations(), store.records())
+        failed = failed_table(store.configurations(), store.records())
+        assert store.table("")["when"].tolist() == [""]
+    found = runs_in(tmp_path / "t.db")
+    assert (told["started"], found.table["started"].tolist()) == (None, [""])
+    for table in (failed, listing_table(found, most=9)):
+        cells = {str(cell) for column in table.columns for cell in column.cells}
+        assert not {"None", "01-01 00:00"} & cells
 
 
 def test_a_parameter_may_be_called_as_what_evenly_tells(tmp_path: Path) -> None:
@@ -105,3 +121,18 @@ def test_a_run_that_is_made_once_more_is_queued_until_its_second_job_begins(tmp_
         assert is_queued(tmp_path), folder
         (tmp_path / folder / "began.json").write_text("{}")
         assert not is_queued(tmp_path), folder
+
+
+@pytest.mark.parametrize("command", [runs_in, lambda path: mark_bad(path, "n == 8", "slow")])
+def test_a_table_is_no_damaged_store(tmp_path: Path, command: Callable[[Path], object]) -> None:
+    path = tmp_path / "study.runs.csv"
+    path.write_text("n,seconds\n8,2.5\n")
+    with pytest.raises(ReadError, match="it is a table or another text, and no store of runs: `evenly read"):
+        command(path)
+
+
+def test_what_srun_says_last_hides_no_words_of_the_program() -> None:
+    said = "srun: launch/slurm: _step_signal: Terminating StepId=3.0"
+    assert Record(1, 0, "failed", {}, output=f"the mesh is bad\n{said}\n").last_words == "the mesh is bad"
+    assert Record(1, 0, "failed", {}, output=f"{said}\n").last_words == said
+    assert Record(1, 0, "failed", {}).last_words == ""

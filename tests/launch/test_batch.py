@@ -20,7 +20,7 @@ from evenly.campaign.one_run import Runner
 from evenly.campaign.placement import Placement
 from evenly.errors import EvenlyWarning, InputError
 from evenly.launch import Launcher, Resources, Task, launcher_class
-from evenly.launch.batch import BatchLauncher
+from evenly.launch.batch import BatchLauncher, Waiting, _Queue
 from tests.launch.fake_schedulers import install
 
 
@@ -333,3 +333,13 @@ def test_a_program_that_starts_its_own_ranks_gets_room_for_them(
     assert pbs in _batch("pbs").submission(made)
     if "ranks_per_node" not in asked:
         assert "--nslots=4" in _batch("flux").submission(made)
+
+
+def test_only_jobs_of_this_campaign_are_said_to_be_stuck() -> None:
+    queue = _Queue(lambda: [Waiting("231", "PartitionConfig"), Waiting("232", "QOSLimit")], "Slurm")
+    with pytest.warns(EvenlyWarning, match="QOSLimit") as told:
+        lacking = [queue.lacks("232", 0.0) for _ in range(2)]
+    assert lacking == [False, False]
+    assert len(told) == 1
+    with pytest.warns(EvenlyWarning, match="Slurm says of job 231: PartitionConfig"):
+        queue.lacks("231", 0.0)

@@ -80,6 +80,16 @@ def check_is_store(path: Path) -> None:
         raise ReadError(path, "there is no such file: name a store of runs, as study.db")
     if path.suffix == ".toml":
         raise ReadError(path, f"it is a study, and no store of runs: name its store, as {path.with_suffix('.db').name}")
+    if _is_table(path):
+        said = "it is a table or another text, and no store of runs"
+        raise ReadError(path, f"{said}: `evenly read {path}` reads tables; name a store, as study.db")
+
+
+def _is_table(path: Path) -> bool:
+    """Return whether a file is text, or Parquet: a store, even a damaged one, has bytes that no text has."""
+    with path.open("rb") as file:
+        begin = file.read(4096)
+    return begin.startswith(b"PAR1") or (begin.strip() != b"" and b"\0" not in begin)
 
 
 def loaded_of(path: Path) -> Loaded:
@@ -186,7 +196,7 @@ def table_of(
             **own(
                 exit_code=one.exit_code, message=one.message, last_words=one.last_words, took=one.took,
                 machine=one.machine, **one.details,
-                started=pd.Timestamp(one.started, unit="s").floor("s").isoformat() + "Z",
+                started=pd.Timestamp(one.started, unit="s").floor("s").isoformat() + "Z" if one.started else "",
                 **({"why": chosen.get((one.configuration, one.repetition), "")} if chosen else {}),
             ),
         }

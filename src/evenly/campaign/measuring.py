@@ -250,7 +250,7 @@ class Campaign:
         for number in found:
             what = ", ".join(f"{name} = {value}" for name, value in self.store.configuration(number).items())
             if counts[number] > _INTERRUPTIONS:
-                said = f"evenly was killed {counts[number]} times while this run was under way"
+                said = f"evenly was killed {counts[number]} times while runs of this configuration were under way"
                 self.store.add(
                     Record(number, following.get(number, 0), "failed", {}, message=said, machine=platform.node())
                 )
@@ -258,7 +258,10 @@ class Campaign:
             else:
                 left = "is run after all others"
             warnings.warn(
-                EvenlyWarning(f"evenly was killed {counts[number]} times while {what} ran: it {left}"), stacklevel=5
+                EvenlyWarning(
+                    f"evenly was killed {counts[number]} times while runs with {what} were under way: it {left}"
+                ),
+                stacklevel=5,
             )
         return found
 
@@ -363,6 +366,16 @@ class Campaign:
         self._tally.reset()
         self._schedule = self._resumed()
         return dropped
+
+    def outlook(self, *, retry: bool = False) -> Schedule:
+        """Return the schedule of the runs that are left; with `retry`, of those that would be left after `retry`."""
+        if not retry:
+            return self._schedule
+        good = [record for record in self.store.records() if record.status == "ok"]
+        schedule = Schedule(self.study, self._schedule.order, good, self._schedule.anchor)
+        for run in self._left:
+            schedule.start(run.next)
+        return schedule
 
     @property
     def progress(self) -> Progress:

@@ -207,6 +207,10 @@ class _Known:
         # A run under way may be the one that makes the mean precise enough.
         return 0 if self.under_way or half_width(self.seconds) <= wanted.within else 1
 
+    def most_missing(self, wanted: Repetitions) -> int:
+        """Return the most runs that may still be started: fewer do where the mean is precise enough before."""
+        return wanted.most - self.expected if self.still else 0
+
 
 class _Left:
     """The runs that are left, and how long they will take: each its configuration's median time, else the usual one.
@@ -484,3 +488,8 @@ class Schedule:
     def missing(self) -> dict[int, int]:
         """Number of runs that each planned configuration still needs, as far as is known."""
         return {configuration: self._of(configuration).still for configuration in self.order}
+
+    @property
+    def most_missing(self) -> dict[int, int]:
+        """Most runs that each planned configuration may still need, repetitions of the anchor aside."""
+        return {configuration: self._of(configuration).most_missing(self._wanted) for configuration in self.order}

@@ -64,8 +64,13 @@ class Record(NamedTuple):
 
     @property
     def last_words(self) -> str:
-        """The last line of the output that isn't empty; "" if there is none."""
-        return next((line.strip() for line in reversed(self.output.splitlines()) if line.strip()), "")
+        """The last line of the output that isn't empty; "" if there is none.
+
+        What ``srun`` adds at the end counts only if the program wrote nothing.
+        """
+        lines = [line.strip() for line in self.output.splitlines() if line.strip()]
+        own = [line for line in lines if not line.startswith("srun: ")]
+        return ((own or lines)[-1:] or [""])[0]
 
     @property
     def spent_s(self) -> float:

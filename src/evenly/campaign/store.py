@@ -253,13 +253,15 @@ class Store:
         return mark in self._known()["running"]
 
     def count_interrupted(self, marks: Iterable[str]) -> None:
-        """Count running runs as interrupted, and delete their marks: the process that made them was killed."""
+        """Note that the process which made these running runs was killed, and delete their marks.
+
+        It counts once for each of their configurations, however many runs of it were under way.
+        """
         counts, marks = self.interrupted(), list(marks)
         if not marks:
             return
         with self._changed() as rows:
-            for mark in marks:
-                *_, number = rows["running"].pop(mark)
+            for number in {rows["running"].pop(mark)[-1] for mark in marks}:
                 counts[number] = counts.get(number, 0) + 1
             rows["about"]["interrupted"] = ("interrupted", json.dumps(counts))
 
@@ -380,7 +382,8 @@ def _move_jobs(old: Path, new: Path, marks: Iterable[str]) -> None:
 
 
 def _when(started: float) -> str:
-    return pd.Timestamp(started, unit="s", tz="UTC").strftime("%Y-%m-%dT%H:%M:%SZ")
+    """Return a start time; "" if it isn't known, as of a run during which evenly was killed."""
+    return "" if not started else pd.Timestamp(started, unit="s", tz="UTC").strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _is_full(folder: Path) -> bool:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evenly.campaign.planning import Progress
     from evenly.campaign.record import Record
 
-__all__ = ["Where", "table_of_runs", "watched"]
+__all__ = ["Where", "make_again", "table_of_runs", "watched"]
 
 #: Rows of the table that is shown while runs are made.
 _SHOWN = 12
@@ -86,6 +86,17 @@ def table_of_runs(save: Path | None, place: Path) -> Path:
             raise InputError(f"{error}: move it away, or name another table with --save") from None
     check_writable(target, "table of runs")
     return target
+
+
+def make_again(campaign: Campaign) -> None:
+    """Delete the bad runs of a campaign, so that they are made again, and say how many are."""
+    before = sum(campaign.missing.values())
+    if not (bad := campaign.retry()):
+        note("no run failed or is marked as bad, so none is made again")
+        return
+    again = sum(campaign.missing.values()) - before
+    enough = "" if again >= bad else ": there are enough others of the same configurations"
+    note(f"runs that failed or were marked as bad: {bad} deleted, {again} made in their place{enough}")
 
 
 @contextmanager

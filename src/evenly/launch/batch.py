@@ -290,7 +290,7 @@ class _Queue:
     def __init__(self, ask: Callable[[], list[Waiting] | None], title: str) -> None:
         self._ask, self._title = ask, title
         self._lock = threading.Lock()
-        self._numbers: frozenset[str] = frozenset()
+        self._jobs: dict[str, str] = {}
         self._asked = self._changed = -math.inf
         self._told: set[str] = set()
         #: Whether the scheduler took a job or told the queue, so that one who doesn't answer now may do so later.
@@ -309,21 +309,20 @@ class _Queue:
                 jobs = self._ask()
                 if jobs is None:
                     return False  # nobody answers now
-                self._numbers, self._asked = frozenset(job.number for job in jobs), now
+                self._jobs, self._asked = {job.number: job.stuck for job in jobs}, now
                 self.has_answered = True
-                self._tell(jobs)
+            self._tell(number)
             # What it said before the job was submitted doesn't count.
-            return number not in self._numbers and self._asked > since
+            return number not in self._jobs and self._asked > since
 
-    def _tell(self, jobs: Sequence[Waiting]) -> None:
-        """Say once why jobs wait, if that may not pass by itself."""
-        for job in jobs:
-            if job.stuck and job.stuck not in self._told:
-                self._told.add(job.stuck)
-                _say(
-                    f"{self._title} says of job {job.number}: {job.stuck}. It may never start: [launcher] says what "
-                    "jobs ask for, and Ctrl-C twice cancels all"
-                )
+    def _tell(self, number: str) -> None:
+        """Say once why one of this campaign's jobs waits, if that may not pass by itself; the user may have others."""
+        if (stuck := self._jobs.get(number)) and stuck not in self._told:
+            self._told.add(stuck)
+            _say(
+                f"{self._title} says of job {number}: {stuck}. It may never start: [launcher] says what jobs ask for, "
+                "and Ctrl-C twice cancels all"
+            )
 
     def submitted(self, said: str) -> None:
         """Say once what the scheduler remarked when it took a job."""
@@ -334,7 +333,7 @@ class _Queue:
                 _say(f"{self._title} took the job, and said: {said}")
 
     def __repr__(self) -> str:
-        return f"<queue of {len(self._numbers)} jobs>"
+        return f"<queue of {len(self._jobs)} jobs>"
 
 
 def limit_minutes(task: Task) -> int | None:

@@ -22,7 +22,7 @@ __all__ = ["Gain", "Result"]
 
 @dataclass(frozen=True)
 class Gain:
-    """How much faster the fastest configuration is than the one in use today.
+    """How much faster the fastest configuration is than the one in use today; of several tasks, in the task of that.
 
     Attributes
     ----------
@@ -63,8 +63,8 @@ class Result(Shown):
         that each is the fastest. First are those that are fast for sure, by their time and its uncertainty: one that
         was run once may have a larger chance than the best one.
     gain : Gain or None
-        How much the best one saves of the time of the configuration in use today; None if none was named, or its time
-        isn't known.
+        How much the best one saves of the time of the configuration in use today, where there are tasks: the best one
+        of the same task; None if none was named, or its time isn't known.
     no_gain : str
         Why that isn't known, though it was named; else "".
     history : DataFrame
@@ -77,7 +77,8 @@ class Result(Shown):
         By how much the machine became slower during the search (0.1 is 10 %), which is taken out of all times; 0 where
         that isn't known.
     tasks : DataFrame
-        The fastest configuration of each task and its ``seconds``; a single row if the search has no tasks.
+        The fastest configuration of each task, its ``seconds`` with their interval from ``lower`` to ``upper``, and its
+        ``chance`` (nan where no configuration was repeated); a single row if the search has no tasks.
     task_names : tuple of str
         Names of the parameters that define the tasks.
     stopped : str
@@ -106,6 +107,9 @@ class Result(Shown):
         winners = {task: one.trials[one.winner] for task, one in sorted(standings.items())}
         tasks = trials.table(list(winners.values()))
         tasks["seconds"] = [standings[task].seconds(standings[task].winner) for task in winners]
+        ends = [standings[task].interval(standings[task].winner) or (np.nan, np.nan) for task in winners]
+        tasks["lower"], tasks["upper"] = [low for low, _ in ends], [high for _, high in ends]
+        tasks["chance"] = [standings[task].chances[standings[task].winner] for task in winners]
         # All others solve other problems than the task with the fastest run.
         there = min(standings.values(), key=lambda one: one.seconds(one.winner))
         rows = [row for row in there.order if there.is_alike(row)]
@@ -116,7 +120,7 @@ class Result(Shown):
         for name in ("seconds", "status", "why"):
             made[name] = [getattr(m, name) for m in trials.made]
         best, seconds = there.trials[there.winner], there.seconds(there.winner)
-        gain = _gain(trials, there)
+        gain = next(filter(None, (_gain(trials, one) for one in standings.values())), None)
         return cls(
             dict(best.configuration), seconds, there.interval(there.winner), float(there.chances[there.winner]), alike,
             gain, _no_gain(trials, gain), trials.history(), made, float(np.expm1(trials.drift)), stopped, trials.space,
@@ -147,5 +151,5 @@ def _no_gain(trials: Trials, gain: Gain | None) -> str:
         return ""
     today = trials.trial(trials.reference)
     status = "pending" if today is None else today.status
-    said = {"failed": "it failed", "timed out": "it was ended early", "ok": "it is one of another task"}
+    said = {"failed": "it failed", "timed out": "it was ended early"}
     return said.get(status, "it wasn't run: the runs were used up")

@@ -50,8 +50,24 @@ def test_a_second_call_makes_no_run_and_a_retry_only_failed_ones(evenly: Evenly,
     assert "5 runs are kept" in again.err
     assert "of about" not in again.err
     retried = evenly("measure", study, "--retry")
-    assert "made again, in place of the old ones: 1 runs that failed" in retried.err
+    assert "runs that failed or were marked as bad: 1 deleted, 2 made in their place" in retried.err
     assert "run 5 of about 5" in retried.err
+
+
+def test_a_retry_without_bad_runs_says_so(evenly: Evenly, study: Path) -> None:
+    study.write_text(study.read_text().replace("test {n} != 3", "true"))
+    evenly("measure", study)
+    assert "no run failed or is marked as bad, so none is made again" in evenly("measure", study, "--retry").err
+
+
+def test_a_retry_tells_how_many_runs_it_makes(evenly: Evenly, study: Path) -> None:
+    text = study.read_text().replace("test {n} != 3", "true")
+    study.write_text(text.replace("least = 2", "least = 3") + "most = 3\n")
+    evenly("measure", study)
+    study.write_text(text + "most = 2\n")
+    evenly("runs", "mark", "study.db", "--where", "n == 1 and repetition > 0", "--bad", "slow disk")
+    retried = evenly("measure", study, "--retry").err
+    assert "2 deleted, 1 made in their place: there are enough others of the same configurations" in retried
 
 
 def test_a_table_that_evenly_did_not_write_is_not_replaced(evenly: Evenly, study: Path) -> None:
@@ -87,6 +103,27 @@ def test_the_plan_runs_nothing(evenly: Evenly, study: Path) -> None:
     assert list(study.parent.iterdir()) == [study]
     evenly("measure", study)
     assert "nothing: all has been run" in evenly("measure", study, "--plan").out
+
+
+def test_the_plan_of_a_retry_has_the_runs_that_failed(evenly: Evenly, study: Path) -> None:
+    evenly("measure", study)
+    assert "failed or are marked as bad: 1; --retry" in evenly("measure", study, "--plan").err
+    shown = evenly("measure", study, "--plan", "--retry")
+    assert "left: 2 to 8 runs of 1 configuration" in shown.out
+    assert evenly("measure", study, "--plan", "--json").json == []
+    (left,) = evenly("measure", study, "--plan", "--retry", "--json").json
+    assert (left["configuration"], left["runs"]) == ({"n": 3}, 2)
+    assert "5 runs: " in evenly("runs", "list", "study.db").out  # it deletes none
+
+
+def test_the_plan_counts_only_runs_that_are_left(evenly: Evenly, study: Path) -> None:
+    text = study.read_text().replace("test {n} != 3", "true").replace("[parameters]", "timeout_s = 3600\n[parameters]")
+    study.write_text(text + "most = 2\n")
+    evenly("measure", study)
+    study.write_text(text.replace("least = 2", "least = 3") + "most = 3\n")
+    shown = evenly("measure", study, "--plan").out
+    assert "left: 3 runs of 3 configurations" in shown
+    assert "at most 3 for all runs, by timeout_s" in shown
 
 
 def test_the_plan_tells_that_the_limit_of_jobs_ends_runs(evenly: Evenly, study: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from evenly import Runs, read
 from evenly.campaign.record import Record
 from evenly.campaign.store import Store
 from tests.cli.commands.test_runs import STUDY
@@ -192,3 +193,16 @@ def test_a_plan_does_not_alter_the_store_of_a_search(evenly: Evenly) -> None:
     shown = evenly("runs", "list", "q.db").out
     assert "tells most of all others" in shown
     assert "…" not in shown.replace(" … ", " ")
+
+
+@pytest.mark.parametrize("label", ["", "#c", "%j", "!x", "two\nlines", "-n", "=1", " blank"])
+def test_a_saved_list_is_read_with_its_labels(evenly: Evenly, tmp_path: Path, label: str) -> None:
+    with Store(tmp_path / "odd.db") as store:
+        for seconds, one in enumerate((label, "plain", "third"), start=1):
+            (number,) = store.add_configurations([{"flag": one}])
+            store.add(Record(number, 0, "ok", {"seconds": float(seconds)}, machine="m", started=1.0))
+    assert evenly("runs", "list", "odd.db", "--save", "odd.csv").code == 0
+    found = read(tmp_path / "odd.csv")
+    assert isinstance(found, Runs)
+    assert found.parameters == ["flag"]
+    assert found.to_frame()["flag"].tolist() == [label, "plain", "third"]

@@ -200,7 +200,7 @@ def test_failed_and_bad_runs_are_made_again(evenly: Evenly, study: Path) -> None
     assert {one["configuration"]["n"]: one["status"] for one in left_out.json["history"]}[7] == "left out"
     again = evenly("tune", study, "--runs", "9", "--retry", "--json")
     assert again.json["best"] == {"n": 7}
-    assert "made again, in place of the old ones: 2 runs that failed" in again.err
+    assert "failed or were marked as bad: 2 deleted" in again.err
 
 
 def test_todays_configuration_is_run_first_and_gains_are_those_over_it(evenly: Evenly, study: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json
-from evenly.cli.live_study import Where, table_of_runs, watched
+from evenly.cli.live_study import Where, make_again, table_of_runs, watched
 
 if TYPE_CHECKING:
     from evenly.campaign import Campaign, Study
@@ -41,12 +42,12 @@ def measure(
     study = where.placed(Study.load(path))
     place = store or place_of(study)
     if plan:
-        _show_plan(study, place, json=json)
+        _show_plan(study, _plan_of(study, place, retry=retry), json=json)
         return
     target = table_of_runs(save, place)
     with Campaign(study, place, advisor=_advisor(study), keep_going=keep_going, times=_times_of(study)) as campaign:
         if retry:
-            note(f"made again, in place of the old ones: {campaign.retry()} runs that failed or were marked as bad")
+            make_again(campaign)
         _run(campaign, target)
         campaign.runs().save(target)
         _tell(campaign, json=json)
@@ -85,52 +86,62 @@ def _run(campaign: Campaign, target: Path) -> None:
         note(f"the study's budget_s is used up, about {left} runs were not made: raise it and start again")
 
 
-def _missing(study: Study, place: Path) -> tuple[list[dict[str, Any]], list[tuple[float, float] | None]]:
-    """Configurations that are still to be run, all where nothing was; and what a run of each is predicted to take."""
+@dataclass(frozen=True)
+class _Plan:
+    """What is left of a study: each configuration with the fewest and the most runs that it needs, and a run's time."""
+
+    configurations: list[dict[str, Any]]
+    runs: list[int]
+    most: list[int]
+    times: Sequence[tuple[float, float] | None]
+    #: Runs that were made before, and those of them that aren't made again.
+    made: int = 0
+    bad: int = 0
+
+
+def _plan_of(study: Study, place: Path, *, retry: bool) -> _Plan:
     from evenly.campaign import Campaign
     from evenly.campaign.planning import first_configurations
 
+    often = study.repetitions
     if not place.exists():
         first = first_configurations(study)
-        return first, [None] * len(first)
+        return _Plan(first, [often.least] * len(first), [often.most] * len(first), [None] * len(first))
     with Campaign(study, place, advisor=_advisor(study), times=_times_of(study, asked=True)) as campaign:
-        left = [campaign.configurations[number] for number, runs in campaign.missing.items() if runs]
-        return left, campaign.times(left)
+        schedule = campaign.outlook(retry=retry)
+        missing = {number: runs for number, runs in schedule.missing.items() if runs}
+        left = [campaign.configurations[number] for number in missing]
+        most, records = schedule.most_missing, campaign.store.records()
+        bad = 0 if retry else sum(record.status != "ok" for record in records)
+        times = campaign.times(left)
+        return _Plan(left, [*missing.values()], [most[number] for number in missing], times, len(records), bad)
 
 
-def _show_plan(study: Study, place: Path, *, json: bool) -> None:
+def _show_plan(study: Study, plan: _Plan, *, json: bool) -> None:
     from evenly.campaign.one_run import Runner
     from evenly.report.tables.run import add_row, new_table
 
-    configurations, times = _missing(study, place)
-    runner = Runner(study)
+    configurations, runner = plan.configurations, Runner(study)
     commands = [runner.command(one) for one in configurations]
     hours = [
         None if found is None else found[0] * runner.cores_needed(one) / 3600
-        for one, found in zip(configurations, times, strict=True)
+        for one, found in zip(configurations, plan.times, strict=True)
     ]
     if json:
         print_json([
-            {"configuration": c, "command": text, "core_hours": each}
-            for c, text, each in zip(configurations, commands, hours, strict=True)
+            {"configuration": c, "runs": runs, "command": text, "core_hours": each}
+            for c, runs, text, each in zip(configurations, plan.runs, commands, hours, strict=True)
         ])  # fmt: skip
         return
+    if plan.bad:
+        note(f"runs that failed or are marked as bad: {plan.bad}; --retry deletes them, and makes what is missing then")
     if not configurations:
         out.print("nothing: all has been run")
         return
-    repetitions = study.repetitions
-    most = study.plan.runs
-    more = f", then others as the advisor proposes, up to {most} in all" if study.plan.design == "advisor" else ""
-    least, most_often = repetitions.least, repetitions.most
-    often = f"each {least} to {most_often} times" if least < most_often else f"each {_times(least)}"
-    every = study.plan.anchor_every
-    anchor = (
-        f", and one of them again after every {every} runs (anchor_every)" if 0 < every < len(configurations) else ""
-    )
-    out.print(f"{len(configurations)} configurations, {often}{more}{anchor}")
+    out.print(_how_many(study, plan), soft_wrap=True)
     if cut := [seconds for one in configurations if (seconds := runner.cut_after_s(one)) is not None]:
         note(_told_cut(study, min(cut), len(cut), len(configurations)))
-    out.print(_cost(study, [runner.cores_needed(one) for one in configurations], hours), soft_wrap=True)
+    out.print(_cost(study, plan, [runner.cores_needed(one) for one in configurations], hours), soft_wrap=True)
     is_known = any(each is not None for each in hours)
     table = new_table()
     for name in [*study.space.names, *(["core-hours"] if is_known else []), "command"]:
@@ -139,6 +150,28 @@ def _show_plan(study: Study, place: Path, *, json: bool) -> None:
         told = ["?" if each is None else f"{each:.3g}"] if is_known else []
         add_row(table, *map(str, one.values()), *told, text)
     out.print(table)
+
+
+def _how_many(study: Study, plan: _Plan) -> str:
+    """Return how many runs of how many configurations are left, and which others may follow."""
+    least, most = sum(plan.runs), sum(plan.most)
+    of = f"{len(plan.configurations)} configuration{'s' * (len(plan.configurations) != 1)}"
+    often = study.repetitions
+    if plan.made:
+        many = f"left: {least if least == most else f'{least} to {most}'} run{'s' * (most != 1)} of {of}"
+    elif often.least < often.most:
+        many = f"{of}, each {often.least} to {often.most} times"
+    else:
+        many = f"{of}, each {_times(often.least)}"
+    if study.plan.design == "advisor":
+        many += f", then others as the advisor proposes, up to {study.plan.runs} in all"
+    if _repeats_anchor(study, plan):
+        many += f", and one of them again after every {study.plan.anchor_every} runs (anchor_every)"
+    return many
+
+
+def _repeats_anchor(study: Study, plan: _Plan) -> bool:
+    return 0 < study.plan.anchor_every < plan.made + sum(plan.most)
 
 
 def _told_cut(study: Study, seconds: float, count: int, of: int) -> str:
@@ -152,8 +185,8 @@ def _told_cut(study: Study, seconds: float, count: int, of: int) -> str:
     )
 
 
-def _cost(study: Study, cores: list[int], hours: list[float | None]) -> str:
-    """Return what one run of each configuration is predicted to take, and at most takes."""
+def _cost(study: Study, plan: _Plan, cores: list[int], hours: list[float | None]) -> str:
+    """Return what one run of each configuration is predicted to take, and what all at most take."""
     known = [each for each in hours if each is not None]
     told = []
     if known:
@@ -161,9 +194,11 @@ def _cost(study: Study, cores: list[int], hours: list[float | None]) -> str:
         told.append(f"predicted core-hours of one run of each: {sum(known):.3g}{of}")
     else:
         told.append("core-hours can't be predicted: fewer than six configurations near these were measured")
-    if (most := study.program.timeout_s) is not None:
-        times = study.repetitions.most
-        told.append(f"at most {times * sum(cores) * most / 3600:.3g} for all runs, by timeout_s")
+    if (most_s := study.program.timeout_s) is not None:
+        most = sum(runs * each for runs, each in zip(plan.most, cores, strict=True)) * most_s / 3600
+        others = ["the anchor's"] * _repeats_anchor(study, plan) + ["the advisor's"] * (study.plan.design == "advisor")
+        but = f" but {' and '.join(others)}" if others else ""
+        told.append(f"at most {most:.3g} for all runs{but}, by timeout_s")
     return "; ".join(told)
 
 

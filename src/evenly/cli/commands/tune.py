@@ -12,7 +12,7 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json
-from evenly.cli.live_study import Where, table_of_runs, watched
+from evenly.cli.live_study import Where, make_again, table_of_runs, watched
 from evenly.cli.parsing import names, values
 from evenly.cli.saving_pictures import save_all
 from evenly.errors import InputError
@@ -151,7 +151,7 @@ def tune(
     times = learn_times if study.program.placement.by_model is not None else None
     with Campaign(study, place, advisor=proposer, keep_going=keep_going, times=times) as campaign:
         if retry:
-            note(f"made again, in place of the old ones: {campaign.retry()} runs that failed or were marked as bad")
+            make_again(campaign)
         with watched(campaign, target) as show:
             result = tune_study(campaign, proposer, show)
         campaign.runs().save(target)
@@ -168,10 +168,12 @@ def tune(
 
 
 def _show(result: Result) -> None:
-    from evenly.report.tables.tuning import alike_table, found_text, tasks_table
+    from evenly.report.tables.tuning import alike_table, found_text, tasks_table, tasks_text
 
     if result.task_names:
         out.print(tasks_table(result))
+        if told := tasks_text(result):
+            out.print(told, soft_wrap=True)
         return
     out.print(alike_table(result))
     out.print(found_text(result))

@@ -22,6 +22,7 @@ from evenly.readers.files import is_unended
 from evenly.readers.tables.bordered import boxes_as_bars, without_borders
 from evenly.readers.tables.header_rows import joined_header, refuse_side_by_side, without_row_numbers
 from evenly.readers.tables.number_texts import is_share
+from evenly.readers.tables.own_list import own_list
 from evenly.readers.tables.titles import knows_columns, titles_above, without_title
 from evenly.readers.tables.unit_row import are_units, is_unit_of_time
 from evenly.runs.durations import is_duration
@@ -107,6 +108,8 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     >>> table.frame.to_dict("list"), table.lines.tolist()
     ({'cores': ['2'], 'time': ['1,5']}, [3])
     """
+    if (own := _own_list(text_lines)) is not None:
+        return own
     text_lines = _with_whole_cells(without_borders(boxes_as_bars(text_lines)))
     content = _content(text_lines)
     if not content:
@@ -143,6 +146,29 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
         raise ReadError(path, "the table has a header but no rows", line=header_line)
     frame = pd.DataFrame([cells for _, cells in body], columns=names, dtype=object)
     return Delimited(frame, np.array([line for line, _ in body], dtype=np.int64), delimiter, cut, repeated, header_line)
+
+
+def _own_list(text_lines: Sequence[str]) -> Delimited | None:
+    """Return a list of runs that evenly itself saved, with its labels as they are: no line is a remark in it.
+
+    None if it is none, or somebody changed it so that it isn't whole.
+    """
+    reader = csv.reader(line.rstrip("\r\n") + "\n" for line in text_lines[:-1])
+    try:
+        header = next(reader, [])
+        if own_list(header) is None or len({*header}) < len(header) or is_unended(text_lines):
+            return None
+        begin, rows = reader.line_num + 1, []
+        for row in reader:
+            rows.append((begin, row))
+            begin = reader.line_num + 1
+    except csv.Error:
+        return None
+    if not rows or any(len(row) != len(header) for _, row in rows):
+        return None
+    cells = [[_without_apostrophe(cell) for cell in row] for _, row in rows]
+    frame = pd.DataFrame(cells, columns=[*map(_without_apostrophe, header)], dtype=object)
+    return Delimited(frame, np.array([line for line, _ in rows], dtype=np.int64), ",", header=1)
 
 
 def _content(text_lines: Sequence[str]) -> list[tuple[int, str]]:
@@ -394,6 +420,10 @@ def _unmarked(cell: str) -> str:
         return f"{grouped['number'].replace(',', '')} {grouped['unit']}"
     if (bracketed := _BRACKETED_UNIT.fullmatch(cell)) is not None:
         return f"{bracketed['number']} {bracketed['unit']}"
+    return _without_apostrophe(cell)
+
+
+def _without_apostrophe(cell: str) -> str:
     return cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell
 
 

@@ -134,6 +134,7 @@ class Interpretation:
         self._roles: dict[str, Column] = {}
         self._settled: set[str] = set()  # columns that `where` left with one value
         self._quantities_of_own: set[str] = set()  # columns that evenly itself measured
+        self._labels_of_own: list[str] = []  # parameters of its list, whose empty labels are labels
 
     @property
     def cells(self) -> pd.DataFrame:
@@ -156,8 +157,8 @@ class Interpretation:
         """
         self._refuse_exports()
         self._filter()
-        self._refuse_merged_cells()
         self._own_list()
+        self._refuse_merged_cells()
         status = self._states()
         book = self._bookkeeping()
         time, unit = self._time()
@@ -232,6 +233,7 @@ class Interpretation:
         if found is None:
             return
         self._quantities_of_own = {*found.quantities}
+        self._labels_of_own = [name for name in found.parameters if not self.values.is_numeric(name)]
         free = {*self._free()} - self._asked()
         for column in free & {*found.told}:
             self._take(column, "left out", OWN)
@@ -258,7 +260,7 @@ class Interpretation:
             return
         for column in self.cells.columns:
             texts = self.values.texts(column)
-            if "" not in texts:
+            if "" not in texts or column in self._labels_of_own:
                 continue
             labels = [row for row, text in enumerate(texts) if text]
             above = sum(row + 1 < len(texts) and not texts[row + 1] for row in labels)
@@ -523,10 +525,13 @@ class Interpretation:
     def _split(
         self, frame: pd.DataFrame, solver: str | None, parameters: list[str], units: Mapping[str, str]
     ) -> dict[str, Runs]:
+        labels = [*map(free_name, self._labels_of_own)]
         if solver is None:
-            return {"": runs_of(frame, parameters, units, self.values.at)}
+            return {"": runs_of(frame, parameters, units, self.values.at, labels)}
         names = self.cells[solver]
         blank = np.flatnonzero((names == "").to_numpy())
         if len(blank):
             raise self.values.at(int(blank[0]), f"the column {solver!r} must name the solver of every row")
-        return {name: runs_of(frame[names == name], parameters, units, self.values.at) for name in pd.unique(names)}
+        return {
+            name: runs_of(frame[names == name], parameters, units, self.values.at, labels) for name in pd.unique(names)
+        }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -83,7 +83,11 @@ def status_and_seconds(
 
 
 def runs_of(
-    rows: pd.DataFrame, parameters: Sequence[str], units: Mapping[str, str], wrong: Callable[[int, str], ReadError]
+    rows: pd.DataFrame,
+    parameters: Sequence[str],
+    units: Mapping[str, str],
+    wrong: Callable[[int, str], ReadError],
+    labels: Collection[str] = (),
 ) -> Runs:
     """Return the runs in the rows of one solver.
 
@@ -97,11 +101,13 @@ def runs_of(
         Base units of the quantities beside the time.
     wrong : callable
         Builds the error from a row's label and a reason.
+    labels : collection of str
+        Parameters of which an empty label is one.
 
     Raises
     ------
     ReadError
-        If a parameter is blank in some rows only.
+        If another parameter is blank in some rows only.
 
     Examples
     --------
@@ -110,7 +116,7 @@ def runs_of(
     Runs(2 rows, 2 configurations of cores; seconds 1.5 to 3 s)
     """
     own = [name for name in parameters if not _blank(rows[name]).all()]
-    for name in own:
+    for name in (name for name in own if name not in labels):
         blank = np.flatnonzero(_blank(rows[name]))
         if len(blank):
             raise wrong(

@@ -81,7 +81,8 @@ def failed_table(configurations: Configurations, records: Sequence[Record], *, t
     for record in records:
         if record.status != "ok":
             told = ", ".join(f"{name}={value}" for name, value in configurations[record.configuration].items())
-            add_row(table, told, record.status, str(record.exit_code), record.last_words or record.message)
+            code = "" if record.exit_code is None else str(record.exit_code)
+            add_row(table, told, record.status, code, record.last_words or record.message)
     return table
 
 
@@ -175,7 +176,7 @@ def campaign_as_dict(configurations: Configurations, records: Sequence[Record]) 
             ),
             **r.quantities,
             **own(
-                exit_code=r.exit_code, message=r.message, output=r.output, started=r.started, took=r.took,
+                exit_code=r.exit_code, message=r.message, output=r.output, started=r.started or None, took=r.took,
                 other_load=r.other_load, machine=r.machine, **r.details,
             ),
         }

@@ -30,6 +30,7 @@ __all__ = [
     "result_as_dict",
     "sensitivity_table",
     "tasks_table",
+    "tasks_text",
 ]
 
 #: Tables of the fastest configurations have at most this many rows, or more if so many may be as fast.
@@ -37,7 +38,7 @@ _MOST, _MOST_ALIKE = 10, 30
 #: Numbers of runs after which strategies are compared, and how probable a difference by luck may be.
 _AFTER, _LUCK = (5, 10, 20, 40, 80, 160), 0.05
 _TESTS = "t-tests with Holm's correction"
-#: A larger probability isn't worth saying.
+#: A larger probability isn't told exactly: it was drawn.
 _CERTAIN = 0.995
 
 
@@ -52,21 +53,34 @@ def found_text(result: Result) -> str:
     lines = [f"fastest: {configuration_text(result.best)}: {quantity(result.seconds)}{sure}"]
     if result.interval is None:
         lines[0] += " (run once, so nothing tells how sure that is)"
-    elif result.chance < _CERTAIN:
-        lines.append(f"with a chance of {percent(result.chance)}, it is the fastest of all that were run")
+    else:
+        lines.append(f"with a chance of {_chance(result.chance)}, it is the fastest of all that were run")
         if (most := float(result.alike["chance"].max())) > result.chance:
             lines[-1] += f"; another has {percent(most)}, but its time is less sure"
     if others := len(result.alike) - 1:
         lines.append(f"{others} other{'s' * (others != 1)} may be as fast: the difference is within noise")
-    if result.gain is not None:
-        lines.append(_gain_text(result.gain))
+    return "\n".join([*lines, *_lines_about_all(result)])
+
+
+def tasks_text(result: Result) -> str:
+    """Return what is to be said below a table of tasks; "" if there is nothing."""
+    return "\n".join(_lines_about_all(result))
+
+
+def _chance(chance: float) -> str:
+    return percent(chance) if chance < _CERTAIN else f"more than {percent(_CERTAIN)}"
+
+
+def _lines_about_all(result: Result) -> list[str]:
+    """Return what was saved, what went wrong, and whether the machine's speed changed."""
+    lines = [] if result.gain is None else [_gain_text(result, result.gain)]
     if result.no_gain:
         lines.append(f"nothing is known of a gain over today's configuration: {result.no_gain}")
     if bad := [f"{count} {status}" for status, count in _bad(result).items()]:
         lines.append(f"of {len(result.history)} configurations, {' and '.join(bad)}")
     if result.drift:
         lines.append(f"the machine's speed changed during the search ({result.drift:+.1%} in time); this is taken out")
-    return "\n".join(lines)
+    return lines
 
 
 def _bad(result: Result) -> dict[str, int]:
@@ -76,14 +90,15 @@ def _bad(result: Result) -> dict[str, int]:
     return {words: int(counts[status]) for status, words in told.items() if status in counts}
 
 
-def _gain_text(gain: Gain) -> str:
-    """Return what the fastest configuration saves of the time of the one in use today."""
+def _gain_text(result: Result, gain: Gain) -> str:
+    """Return what the fastest configuration saves of the time of the one in use today, which is of the same task."""
+    task = configuration_text({name: gain.baseline[name] for name in result.task_names})
     today = f"today's configuration ({configuration_text(gain.baseline)}: {quantity(gain.seconds)})"
     if gain.saved == 0:
-        return f"{today} is the fastest"
+        return f"{today} is the fastest{f' of {task}' if task else ''}"
     sure = "" if gain.interval is None else f", within {gain.interval[0]:.1%} to {gain.interval[1]:.1%}"
     doubt = ": it may be as fast" if gain.interval is not None and gain.interval[0] <= 0 else ""
-    return f"it saves {gain.saved:.1%} of the time of {today}{sure}{doubt}"
+    return f"{f'the fastest of {task}' if task else 'it'} saves {gain.saved:.1%} of the time of {today}{sure}{doubt}"
 
 
 def alike_table(result: Result) -> Table:
@@ -120,9 +135,11 @@ def tasks_table(result: Result) -> Table:
     title, caption = "the fastest of each task", f"{many} runs of {len(result.history)} configurations were made"
     table = new_table(title, caption)
     table.min_width = len(caption) + 2
-    _add_columns(table, result.space.names, "time")
+    is_noisy = bool(np.isfinite(result.tasks["lower"]).all())
+    _add_columns(table, result.space.names, "time", *(["95 %", "chance"] if is_noisy else []))
     for row in result.tasks.to_dict("records"):
-        add_row(table, *(value_text(row[name]) for name in result.space.names), quantity(row["seconds"]))
+        sure = [interval(row["lower"], row["upper"]), _chance(row["chance"])] if is_noisy else []
+        add_row(table, *(value_text(row[name]) for name in result.space.names), quantity(row["seconds"]), *sure)
     return table
 
 
