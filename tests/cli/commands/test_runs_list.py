@@ -147,7 +147,7 @@ def test_stores_of_one_study_are_put_together(evenly: Evenly) -> None:
         (("none.db",), "there is no such file"),
         (("s.db", "--where", "m > 3"), "needs 'm'"),
         (("s.db", "--save", "s.db"), "s.db"),
-        (("notes.txt",), "runs check"),
+        (("notes.txt",), "evenly read notes.txt"),
     ],
 )
 def test_mistakes_are_refused(evenly: Evenly, store: str, words: tuple[str, ...], reason: str) -> None:
