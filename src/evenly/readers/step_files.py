@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.errors import InputError, ReadError
 from evenly.readers.registry import Skipped
 from evenly.readers.scanning import scan
 from evenly.runs.runs import Runs
@@ -52,7 +53,12 @@ def read_steps(
     ({'': array([0.2, 0.3])}, ())
     """
     told = {} if time is None else {"time": time}
-    found = scan(list(paths), constants={_ANY: 1}, **told)
+    try:
+        found = scan(list(paths), constants={_ANY: 1}, **told)
+    except ReadError:
+        raise
+    except InputError:  # formats of programs take no constants
+        found = scan(list(paths), **told)
     return {solver: _steps(runs) for solver, runs in found.runs.items()}, found.lost
 
 

@@ -58,3 +58,13 @@ def test_a_speed_up_s_is_no_time(tmp_path: Path) -> None:
 def test_an_ideal_time_is_no_parameter(tmp_path: Path) -> None:
     text = "cores,time_s,ideal_s\n16,53.44,53.60\n32,28.96,26.80\n64,16.05,13.40\n256,7.21,3.35\n"
     assert _read(tmp_path, text).runs[""].parameters == ["cores"]
+
+
+def test_remarks_under_any_heading_are_known_beside_ok(tmp_path: Path) -> None:
+    said = ["ok", "ok", "restarted from a wrong file", "ok, waited 9 h", "ok"]
+    rows = [f"{n},{900 / n},{text.replace(',', ' -')}" for n, text in zip((8, 16, 32, 64, 128), said, strict=True)]
+    path = tmp_path / "runs.csv"
+    path.write_text("\n".join(["cores,time_s,what was", *rows]))
+    found = scan(path)
+    assert found.runs[""].parameters == ["cores"]
+    assert any("restarted from a wrong file" in note for note in found.notes)

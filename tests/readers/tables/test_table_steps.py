@@ -78,3 +78,10 @@ def test_steps_need_no_parameter(tmp_path: Path) -> None:
 def test_rows_of_several_configurations_are_no_steps(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("cores,seconds\n1,4\n2,2\n")
     assert len(read_steps([tmp_path / "a.csv"])[0][""]) == 1
+
+
+def test_formats_of_programs_hold_the_configuration_of_their_steps(samples: Path) -> None:
+    found, lost = read_steps([samples / "precice-v3" / "serial-implicit" / "2_2"])
+    assert set(found) == {"Inner", "Outer"}
+    assert all(len(steps) > 1 for steps in found.values())
+    assert not lost

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from evenly.readers.tables.clock_times import is_date
 from evenly.readers.tables.roles import ENOUGH, words_of
-from evenly.readers.tables.states import name_key
+from evenly.readers.tables.states import is_state_word, name_key
 from evenly.runs.count_names import letters
 
-__all__ = ["JOBS", "TITLES", "USERS", "identifies", "is_of_remarks", "is_prose", "without_number"]
+__all__ = ["JOBS", "ON_SOME_ROWS", "TITLES", "USERS", "identifies", "is_of_remarks", "is_prose", "without_number"]
 
+#: Why a column of any name holds remarks.
+ON_SOME_ROWS = "remarks on some rows"
 _IDENTIFIERS = frozenset({
     "operator", "tester", "bearbeiter",
     "user", "username", "user_name", "uid", "gid", "account", "acct", "owner", "who", "host", "hosts",
@@ -101,9 +103,9 @@ def identifies(
         return "it numbers the rows"
     if not numeric and distinct and all(map(is_date, distinct)):
         return "its values are dates"
-    filled = sum(map(bool, cells))
-    if not numeric and others_vary and filled < len(cells) and len(distinct) == filled and any(map(is_prose, distinct)):
-        return "remarks on some rows"
+    texts = [cell for cell in cells if cell and not is_state_word(cell)]  # beside "ok", too
+    if not numeric and others_vary and len(set(texts)) == len(texts) < len(cells) and any(map(is_prose, texts)):
+        return ON_SOME_ROWS
     if not numeric and words & TITLES and any(map(_tells, repeat(cells), counts)):
         return "it tells a number that another column holds"
     if not numeric and others_vary and len(cells) >= ENOUGH and len(distinct) >= _NEARLY_EACH * len(cells):

@@ -20,7 +20,7 @@ from evenly.errors import ReadError, option_text
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.blocks import refuse_second_table
 from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
-from evenly.readers.tables.identifiers import identifies, is_of_remarks
+from evenly.readers.tables.identifiers import ON_SOME_ROWS, identifies, is_of_remarks
 from evenly.readers.tables.lone_work import refuse_lone_work
 from evenly.readers.tables.number_texts import are_speed_ups
 from evenly.readers.tables.options import TableOptions
@@ -496,7 +496,8 @@ class Interpretation:
         """Quote the remarks on rows, the most frequent ones first: they may tell that some runs are no runs."""
         for column in (name for name, one in self._roles.items() if one.role in ("identifier", "left out")):
             cells = self.values.texts(column)
-            found = Counter(filter(None, cells)) if is_of_remarks(column) else self._words_among_numbers(column)
+            are_remarks = is_of_remarks(column) or self._roles[column].why == ON_SOME_ROWS
+            found = Counter(filter(None, cells)) if are_remarks else self._words_among_numbers(column)
             texts = [text for text, _ in found.most_common()]
             if len(texts) > 1 or (texts and found.total() < len(cells)):
                 self.notes.append(f"remarks that were not used: {quoted_texts(texts)}")
