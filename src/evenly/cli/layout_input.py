@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from evenly.cli.console import note
 from evenly.errors import InputError
 from evenly.readers.cesm_layout import Placement, cores_kept
-from evenly.readers.simulated_days import days_of_solvers
 from evenly.readers.tables.per_work import days_of
 
 if TYPE_CHECKING:
@@ -157,6 +156,8 @@ def step_days_of(learned: Learned) -> float | None:
         return None
     if found.placed and found.days:
         return 1.0
+    from evenly.readers.simulated_days import days_of_solvers
+
     if len(set[float | None]().union(*days_of_solvers(found.runs, found.days).values())) > 1:
         return None
     days = {days_of(column.name, column.unit) for column in found.columns if column.role == "time"}

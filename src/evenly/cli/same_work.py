@@ -18,9 +18,7 @@ from typing import TYPE_CHECKING
 from evenly.cli.console import note
 from evenly.cli.texts_about import Text, Texts
 from evenly.errors import InputError
-from evenly.readers.simulated_days import days_of_solvers
 from evenly.readers.tables.columns import unit_of_time
-from evenly.readers.tables.constants import SETTINGS
 from evenly.readers.tables.per_work import days_of, is_label_of_work, is_of_a_step, is_step_length, time_of_work
 from evenly.readers.tables.works import Work, differ, works_in
 from evenly.runs.count_names import kind_of
@@ -125,6 +123,8 @@ def check_same_work(
 
 def _check_days(runs: Mapping[str, Runs], found: Measurements) -> None:
     """Ask about times of which some are of a simulated day or year, and others tell no work, as those of logs."""
+    from evenly.readers.simulated_days import days_of_solvers
+
     of_solvers = days_of_solvers(runs, found.days)
     each = set[float | None]().union(*of_solvers.values())
     if len(each) < 2:
@@ -163,6 +163,8 @@ def _settings_that_differ(
     So are the lengths of a step where times are, or may be, those of a step, unless the layout tells how many steps
     each solver takes.
     """
+    from evenly.readers.tables.constants import SETTINGS
+
     values: dict[str, dict[str, float | str]] = {}
     for solver, one in runs.items():
         table = one.to_frame()

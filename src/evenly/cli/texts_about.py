@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenly.errors import EvenlyError
-from evenly.readers.beside import lines_of_text
 from evenly.readers.tables.columns import canonical_unit
 from evenly.readers.tables.works import Work, step_length_in, works_in
 from evenly.runs.units import SECONDS_PER
@@ -116,6 +115,8 @@ def texts_about(runs: Mapping[str, Runs], found: Measurements) -> Texts:
     found : Measurements
         Where they were read.
     """
+    from evenly.readers.beside import lines_of_text
+
     texts = Texts({solver: [Text(solver)] for solver in runs})
     sources: dict[Path, list[str]] = {}
     for solver, one in runs.items():
