@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -31,7 +32,6 @@ from evenly.fdtd import (
     Periodic,
     Simulation,
     Source,
-    Sphere,
 )
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.counting.counts import Counts, count
@@ -47,7 +47,8 @@ CASES: dict[str, dict[str, Any]] = {
     "one dimension": {"cell": (0, 0, 3), "geometry": [Block(size=(9, 9, 0.55), material=LOSSY)]},
     "complex": {
         "boundaries": [Bloch("x", k=(0.1, 0, 0))],
-        "geometry": [Sphere(radius=0.4, material=Medium(electric_poles=[DrudePole(0.5), LorentzPole(1.0)]))],
+        # A block: on a slanted surface, sites replace poles, and the survey counts poles.
+        "geometry": [Block(size=(0.7, 0.7, 0.7), material=Medium(electric_poles=[DrudePole(0.5), LorentzPole(1.0)]))],
     },
     "empty": {"geometry": []},
 }
@@ -200,3 +201,12 @@ def test_transforms() -> None:
     assert values[0] == pytest.approx(sum(v for v, _ in wanted))
     assert products[0] == pytest.approx(sum(v * n for v, n in wanted))
     assert {t.frequencies for t in found.transforms} == {1, 2, 5}
+
+
+@pytest.mark.parametrize(("thing", "said"), [(Sphere(radius=0.4), True), (Block(size=(0.8, 0.8, 0.8)), False)])
+def test_what_costs_do_not_count_is_told(thing: Sphere | Block, said: bool) -> None:
+    metal = replace(thing, material=Medium(electric_poles=[DrudePole(0.5)]))
+    found = cell_of(Simulation(cell=(1.4, 1.2, 1.0), resolution=12, geometry=[metal]))
+    assert ("dispersive media" in found.uncounted) is said
+    glass = replace(thing, material=Medium(index=2))
+    assert cell_of(Simulation(cell=(1.4, 1.2, 1.0), resolution=12, geometry=[glass])).uncounted == ""
