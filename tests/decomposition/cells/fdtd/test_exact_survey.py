@@ -32,6 +32,7 @@ from evenly.fdtd import (
     Periodic,
     Simulation,
     Source,
+    Sphere,
 )
 from evenly.fdtd.cell.box import Box
 from evenly.fdtd.counting.counts import Counts, count
