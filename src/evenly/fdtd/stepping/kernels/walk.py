@@ -97,7 +97,8 @@ def walk(ops, turns, start, chunks, boxes, copies, currents, amplitudes, samples
                     every = sampled[r, 1]
                     if (step + 1) % every == 0:
                         row = filled[sampled[r, 3]] + (step + 1) // every - start // every - 1
-                        _copy(places[sampled[r, 0]], factors[0], factors[0], factors, row * sampled[r, 2])
+                        at = sampled[r, 0]
+                        _copy(places[at], factors[2 * at], factors[2 * at + 1], factors, row * sampled[r, 2])
             else:
                 for r in range(first, last):
                     at = currents[r, 13]
