@@ -86,7 +86,7 @@ def check_same_work(
         told = ", ".join(f"{name!r}" for name in days)
         raise InputError(
             f"the times of the solvers ({told}) are of different work: a step is a simulated year with SYPD and times "
-            f"per year, a simulated day with SDPD, and another one where a time says neither: give all in one unit"
+            "per year, a simulated day with SDPD, and another one where a time says neither: give all in one unit"
             f"{', or say with --step-days how many days such a time simulates' if None in days.values() else ''}"
         )
     _check_days(runs, found)
