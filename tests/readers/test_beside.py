@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from evenly.readers import scan
+from evenly.readers.beside import lines_of_text
 from tests.cli.conftest import Evenly
 from tests.cli.conftest import evenly as evenly
 
@@ -43,3 +44,8 @@ def test_a_table_in_a_readme_is_no_text_beside_itself(folder: Path) -> None:
 def test_it_is_quoted(folder: Path, given: str, evenly: Evenly) -> None:
     told = " ".join(evenly("read", folder / given).err.split())
     assert "text beside the files, which was not used: 'Each adds up five runs.'" in told
+
+
+def test_tables_in_a_text_are_no_lines_of_it(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# Runs\n\n| inner | 190 |\n|---|---|\nby Ada\n")
+    assert lines_of_text(tmp_path / "README.md") == ["Runs", "by Ada"]

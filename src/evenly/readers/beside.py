@@ -55,14 +55,15 @@ def texts_beside(given: Sequence[Path], tables: Collection[Path], unknown: Itera
 
 
 def lines_of_text(path: Path) -> list[str]:
-    """Return the lines of a text, without marks before and behind them; none if it can't be read, or is long."""
+    """Return the lines of a text but tables, without marks around them; none if it can't be read, or is long."""
     try:
         if path.stat().st_size > _LONGEST:
             return []
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         return []
-    return [plain for line in lines if (plain := line.strip().replace("\\*", "*").strip("#%/! "))]
+    words = [line.strip() for line in lines if not line.lstrip().startswith("|")]
+    return [plain for line in words if (plain := line.replace("\\*", "*").strip("#%/! "))]
 
 
 def _is_text(path: Path) -> bool:
