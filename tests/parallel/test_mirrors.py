@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evenly import fdtd
+from evenly.fdtd.running.decays import _norms
 from tests.parallel import mirrors
 from tests.parallel.ranks import run_ranks
 
@@ -48,6 +50,14 @@ def test_threads_and_separate_sweeps(
     scene: str, options: dict[str, Any], references: dict[str, dict[str, Any]]
 ) -> None:
     assert mirrors.worst(mirrors.results(mirrors.simulation(scene, **options)), references[scene]) < ROUND_OFF
+
+
+def test_norms_that_runs_wait_for_hold_the_latest_samples() -> None:
+    whole, kept = (mirrors.simulation("lattice", symmetric=symmetric) for symmetric in (False, True))
+    for sim in (whole, kept):
+        sim.add(fdtd.DftFields(["Ez"], (0, 0, 0), (1, 1, 0), [0.8], every=1))
+        sim.run(until=53 * sim.grid.dt, progress="off")
+    assert _norms(kept)[0] == pytest.approx(_norms(whole)[0], rel=1e-12)
 
 
 @pytest.mark.parametrize("scene", SCENES)

@@ -303,7 +303,8 @@ class FourierPatch:
         return np.ascontiguousarray(self._in_user_order(total))
 
     def squares(self) -> NDArray[np.float64]:
-        """Return Σ |F|² over the points at every frequency, (n_frequencies,), without the buffered samples."""
+        """Return Σ |F|² over the points at every frequency, (n_frequencies,)."""
+        self.flush()
         real, imag = self._real[0], self._imag[0]
         if self.parts == 2:
             real, imag = real - self._imag[1], imag + self._real[1]
