@@ -33,8 +33,8 @@ UNITS = {"run_seconds": "s", **dict.fromkeys(PHASES, "s"), "imbalance": "1", "by
 #: Kinds of points that sum up to all of them, or may hold any share of them.
 KINDS = (
     "electric_poles", "magnetic_poles", "pml_1d", "pml_2d", "pml_3d", "absorber", "electric_conductivity",
-    "magnetic_conductivity", "electric_anisotropic", "magnetic_anisotropic", "nonlinear", "dielectric", "magnetic",
-    "complex", "fourier_points", "fourier_frequencies",
+    "magnetic_conductivity", "electric_anisotropic", "magnetic_anisotropic", "electric_sites", "magnetic_sites",
+    "nonlinear", "dielectric", "magnetic", "complex", "fourier_points", "fourier_frequencies",
 )  # fmt: skip
 #: As files call it; a time has this name here.
 _RENAMED = {"fourier": "fourier_points"}

@@ -115,8 +115,6 @@ def partition(
         note("these times leave out the communication between ranks: it was not measured")
     if far := done.found.cost.extrapolation(float(done.plan.prediction.rank_s.max())):
         note(far)
-    if uncounted := done.plan.cell.uncounted:
-        note(uncounted)
     if json:
         print_json(_as_dict(done))
     else:

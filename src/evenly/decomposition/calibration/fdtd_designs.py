@@ -135,18 +135,21 @@ def _others() -> Iterator[Design]:
 
 def _large_round() -> Iterator[Design]:
     """Surfaces at an angle to the grid, which make media off-diagonal, in cells too large for a core's own caches."""
-    poles = _poled(3)
     for n in (48, 60, 74, 88):
         ball = {"kind": "sphere", "size": n / 2.2, "medium": {"epsilon": 3.0}}
         yield Design("large with spheres", f"{n}^3", _cube(n, objects=[ball]))
     for n, share in ((44, 0.3), (56, 0.5), (66, 0.3), (76, 0.5)):
-        ball = _solid("sphere", n / 3, {"epsilon": 3.0}, [n * (0.5 - share), 0, 0])
-        objects = [*_block(n, poles, share), ball]
-        yield Design("spheres and poles", f"{n}^3 in poles, {share:g}", _cube(n, objects=objects))
-    for n in (48, 62, 72):
-        # Poles behind a round surface.
-        objects = [{"kind": "sphere", "size": n / 2.5, "medium": poles}]
-        yield Design("spheres and poles", f"{n}^3 of poles", _cube(n, objects=objects))
+        # Beside the block with poles.
+        ball = _solid("sphere", 0.9 * n * (1 - share) / 2, {"epsilon": 3.0}, [n * share / 2, 0, 0])
+        objects = [*_block(n, _poled(3), share), ball]
+        yield Design("spheres and poles", f"{n}^3 beside poles, {share:g}", _cube(n, objects=objects))
+    for n, radius, count in ((30, 12, 3), (24, 9, 1), (40, 6, 5), (48, 20, 3), (36, 15, 1), (36, 15, 5), (72, 29, 3)):
+        ball = _solid("sphere", radius, _poled(count), [0.25, 0.25, 0.25])
+        yield Design("spheres of poles", f"{n}^3, {radius} x {count}", _cube(n, objects=[ball]))
+    for n, count in ((32, 2), (56, 3)):
+        # Both at one surface.
+        objects = [*_block(n, _poled(count)), _solid("sphere", n / 3, {"epsilon": 3.0}, [0.25, 0.25, 0.25])]
+        yield Design("spheres of poles", f"{n}^3 in poles x {count}", _cube(n, objects=objects))
     for n in (52, 68):
         off = {"epsilon": 2.0, "epsilon_off_diagonal": [0.1, 0.2, 0.3]}
         yield Design("large with spheres", f"{n}^3 off-diagonal", _cube(n, medium=off))

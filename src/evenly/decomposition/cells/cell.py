@@ -116,16 +116,6 @@ class Cell:
         """Real numbers per ghost value, as `parts`; less where fewer than two components along a face are stepped."""
         return self.parts * self.traits.get("face components", 2.0) / 2
 
-    @property
-    def uncounted(self) -> str:
-        """What no cost model counts of this cell, in a sentence; "" if there is nothing."""
-        if not self.traits.get("sites", 0.0):
-            return ""
-        return (
-            "the work at curved and slanted surfaces of dispersive media isn't in the costs: steps take longer than "
-            "predicted where there are many points on them"
-        )
-
     def column(self, counts: NDArray[np.float64], kind: str) -> NDArray[np.float64]:
         """Return the column (n,) of one kind in counts (n, kinds); zeros if the survey doesn't have this kind."""
         kinds = self.survey.kinds

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.decomposition.cells.cell import Cell
-from evenly.decomposition.cells.fdtd.point_kinds import SIDES, varied
+from evenly.decomposition.cells.fdtd.point_kinds import SIDES, site_poles_kind, varied
 from evenly.decomposition.cells.pieces import Pieces
 from evenly.decomposition.costs.fdtd_row_starts import row_starts
 from evenly.decomposition.costs.terms import Program, Term
@@ -33,6 +33,8 @@ CACHE = 2e6
 LAST_CACHE = 16e6
 #: As in `evenly.fdtd.stepping.chunk`: rows of increments may be so many points longer than needed.
 WIDENED = 128
+#: Numbers that a site holds, and those of each of its poles: factors, about five edges, and where it acts.
+SITE, SITE_POLE = 24, 3
 #: Numbers in a cache line.
 LINE = 8
 
@@ -55,6 +57,8 @@ class Fdtd(Program):
         Term("polarisations", "value", "components of points times their poles"),
         Term("pole runs", "run", "unbroken rows of values with poles"),
         Term("far pole runs", "run", "those whose fields a core's own caches don't hold"),
+        Term("sites", "site", "sites, several at each node near a slanted surface of a dispersive medium"),
+        Term("site polarisations", "value", "sites times their poles"),
         Term("fed values", "value", "components of points with poles in chunks with off-diagonal media"),
         Term("increments", about="points of chunks with off-diagonal media"),
         Term("nodes", "node", "points with off-diagonal media"),
@@ -141,11 +145,16 @@ def _loops(pieces: Pieces, padded: Array, last: Ints) -> tuple[dict[str, Any], A
         n * _hulls(pieces, f"{side}_anisotropic", last) for side, n in zip(SIDES, each, strict=True) if side in mixed
     ]
     increments = np.sum([np.zeros(len(padded)), *hulls], axis=0)
+    sites, site_polarisations = (
+        np.sum([np.zeros(len(padded)), *(pieces.count(kind(side)) for side in mixed)], axis=0)
+        for kind in ("{}_sites".format, site_poles_kind)
+    )
     poles = [kind for kind in pieces.cell.survey.kinds if kind.startswith("pole ")]
     magnetic = [kind for kind in poles if kind.startswith("pole magnetic ")]
     apart = [pieces.count(kind) for kind in (*magnetic, "magnetic_anisotropic", "nonlinear")]
     separate = np.sum(apart, axis=0) > 0.5
-    polarised, polarisations = poled * pieces.count("polarised"), poled * pieces.count("polarisations")
+    # The rough survey of a small box may take more from it than there is.
+    polarised, polarisations = (poled * np.maximum(0, pieces.count(kind)) for kind in ("polarised", "polarisations"))
     nonlinear = each[0] * pieces.count("nonlinear values")
     # Calls for polarisations (one per component and set of poles), for nonlinear points, and for increments.
     present = np.sum([np.zeros(len(padded)), *(pieces.count(kind) > 0.5 for kind in poles)], axis=0)
@@ -156,6 +165,8 @@ def _loops(pieces: Pieces, padded: Array, last: Ints) -> tuple[dict[str, Any], A
         "separate points": share * volume * separate,
         "polarised values": polarised,
         "polarisations": polarisations,
+        "sites": sites,
+        "site polarisations": site_polarisations,
         "fed values": polarised * (with_increments > 0),
         "increments": increments,
         "nodes": nodes[0] + nodes[1],
@@ -165,12 +176,13 @@ def _loops(pieces: Pieces, padded: Array, last: Ints) -> tuple[dict[str, Any], A
     }
     # `read`: numbers that are only read. Where ε varies, each point also holds its own pole strengths and response.
     read, own = padded * (3 * factors + 3 * losses), varies[0] * (polarisations + polarised)
-    held = read + share * padded * (6 + 4 * layers) + 2 * polarisations + own + 3 * increments
+    at_sites = SITE * sites + SITE_POLE * site_polarisations
+    held = read + share * padded * (6 + 4 * layers) + 2 * polarisations + own + 3 * increments + at_sites
     # Fields and layers are read and written. For polarisations, two time steps are read and one is written, and their
     # field is read and written once more. Increments are computed from the other field, and polarisations change them
     # too.
     moved = read + 2 * share * padded * (6 + 4 * layers) + 3 * polarisations + own + 2 * polarised
-    moved = moved + 9 * increments + 2 * polarised * (with_increments > 0)
+    moved = moved + at_sites + 9 * increments + 2 * polarised * (with_increments > 0)
     return amounts, number * held, number * moved
 
 

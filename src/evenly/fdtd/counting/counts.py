@@ -27,11 +27,13 @@ from evenly.fdtd.cell.box import Box
 from evenly.fdtd.media.materials import Pole
 from evenly.fdtd.media.structure import Response, Sample, Structure, Value
 
-__all__ = ["Counts", "Patch", "count", "masks", "shared_faces"]
+__all__ = ["Counts", "Patch", "count", "masks", "shared_faces", "site_numbers"]
 
 # A Fourier transform: component, box, number of frequencies.
 Patch = tuple[str, Box, int]
 Mask = bool | NDArray[np.bool_]
+# A number at each point.
+Numbers = int | NDArray[np.intp]
 SLAB = 500_000
 
 
@@ -52,7 +54,10 @@ class Counts:
     electric_conductivity, magnetic_conductivity : int
         Points outside absorbers whose medium has a conductivity.
     electric_anisotropic, magnetic_anisotropic : int
-        Nodes (centres) with off-diagonal elements of 1/ε (1/μ).
+        Nodes (centres) with off-diagonal elements of 1/ε (1/μ), and without sites.
+    electric_sites, magnetic_sites : int
+        Sites of E (H): several at each node (centre) near a slanted surface of a dispersive medium (see
+        `evenly.fdtd.media.sites`).
     nonlinear : int
         Points with χ2 or χ3.
     dielectric, magnetic : int
@@ -81,6 +86,8 @@ class Counts:
     magnetic_conductivity: int = 0
     electric_anisotropic: int = 0
     magnetic_anisotropic: int = 0
+    electric_sites: int = 0
+    magnetic_sites: int = 0
     nonlinear: int = 0
     dielectric: int = 0
     magnetic: int = 0
@@ -161,10 +168,10 @@ def shared_faces(box: Box, other: Box, layers: Layers) -> int:
     return faces
 
 
-def masks(structure: Structure, sample: Sample) -> dict[str, Mask | dict[Pole, Mask]]:
+def masks(structure: Structure, sample: Sample) -> dict[str, Mask | Numbers | dict[Pole, Mask]]:
     """Return, for each kind of point in `Counts` that depends on media, a mask of the sample's points of that kind.
 
-    A mask is a single bool if all points share it.
+    A mask is a single bool if all points share it. Of sites, it is the number at each point.
 
     Examples
     --------
@@ -182,8 +189,10 @@ def masks(structure: Structure, sample: Sample) -> dict[str, Mask | dict[Pole, M
         "magnetic_poles": {pole: _differs(values) for pole, values in magnetic.poles.items()},
         "electric_conductivity": _conductive(electric, box, outside),
         "magnetic_conductivity": _conductive(magnetic, box, outside),
-        "electric_anisotropic": _nodes(electric, slice(None, -1), structure),
-        "magnetic_anisotropic": _nodes(magnetic, slice(1, None), structure),
+        "electric_anisotropic": _nodes(electric, slice(None, -1), structure, box),
+        "magnetic_anisotropic": _nodes(magnetic, slice(1, None), structure, box),
+        "electric_sites": site_numbers(electric, box),
+        "magnetic_sites": site_numbers(magnetic, box),
         "nonlinear": _differs(electric.chi2) | _differs(electric.chi3),
         "dielectric": _differs(electric.inverse, 1.0),
         "magnetic": _differs(magnetic.inverse, 1.0),
@@ -253,12 +262,39 @@ def _conductive(response: Response, box: Box, outside: Box) -> Mask:
     return inside
 
 
-def _nodes(response: Response, own: slice, structure: Structure) -> Mask:
+def _nodes(response: Response, own: slice, structure: Structure, box: Box) -> Mask:
     # A box counts only nodes that have the index of one of its points, so that the counts of parts add up.
     if response.off_diagonal is None:
         return False
     index = tuple(slice(None) if thin else own for thin in structure.grid.thin)
-    return np.asarray(np.any([v[index] for v in response.off_diagonal], axis=0))
+    mask = np.asarray(np.any([v[index] for v in response.off_diagonal], axis=0))
+    sites = response.sites
+    return mask if sites is None else mask & (_at_places(sites.place[~sites.halves], 1, box) == 0)
+
+
+def site_numbers(response: Response, box: Box, *, poles: bool = False) -> Numbers:
+    """Return the number of sites at each point of a box, or of the `poles` that act on them; 0 if there are none.
+
+    Parameters
+    ----------
+    response : Response
+        Of the box.
+    box : Box
+    poles : bool
+    """
+    sites = response.sites
+    if sites is None:
+        return 0
+    weights = np.sum([values != 0 for values in sites.strengths.values()], axis=0) if poles else 1
+    return _at_places(sites.place, weights, box)
+
+
+def _at_places(place: NDArray[np.intp], weights: NDArray[np.intp] | int, box: Box) -> NDArray[np.intp]:
+    """Return the sum of the weights at each point of a box; places outside of it don't count."""
+    there = np.all((place >= box.lo) & (place < box.hi), axis=1)
+    found = np.zeros(box.shape, np.intp)
+    np.add.at(found, tuple((place[there] - box.lo).T), np.broadcast_to(weights, len(place))[there])
+    return found
 
 
 def _differs(values: Sequence[Value | None] | None, reference: float = 0.0) -> Mask:
@@ -269,8 +305,8 @@ def _differs(values: Sequence[Value | None] | None, reference: float = 0.0) -> M
     return result
 
 
-def _size(mask: Mask, box: Box) -> int:
-    return int(np.count_nonzero(mask)) if isinstance(mask, np.ndarray) else box.volume * bool(mask)
+def _size(mask: Mask | Numbers, box: Box) -> int:
+    return int(mask.sum()) if isinstance(mask, np.ndarray) else box.volume * mask
 
 
 def _sum(left: Any, right: Any) -> Any:

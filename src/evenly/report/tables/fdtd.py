@@ -31,6 +31,8 @@ KINDS = {
     "magnetic_conductivity": "magnetic conductivity",
     "electric_anisotropic": "off-diagonal ε",
     "magnetic_anisotropic": "off-diagonal µ",
+    "electric_sites": "sites at slanted dispersive ε",
+    "magnetic_sites": "sites at slanted dispersive µ",
     "nonlinear": "nonlinear",
     "dielectric": "ε other than 1",
     "magnetic": "µ other than 1",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -39,6 +38,8 @@ from evenly.fdtd.counting.counts import Counts, count
 from evenly.fdtd.stepping.chunk import Chunk
 from tests.fdtd.scenes import scene
 
+METAL = Medium(electric_poles=[DrudePole(0.5), DrudePole(0.4, 0.1)])
+SITES = ("electric_sites", "magnetic_sites")
 LOSSY = Medium(epsilon=3, electric_conductivity=0.3, mu=1.5, magnetic_poles=[LorentzPole(0.7, 0.1, 0.2)])
 CASES: dict[str, dict[str, Any]] = {
     "everything": {"boundaries": [PML(0.25, "x"), Absorber(0.2, "z", "low"), Periodic("y")], "geometry": scene(1)},
@@ -48,8 +49,16 @@ CASES: dict[str, dict[str, Any]] = {
     "one dimension": {"cell": (0, 0, 3), "geometry": [Block(size=(9, 9, 0.55), material=LOSSY)]},
     "complex": {
         "boundaries": [Bloch("x", k=(0.1, 0, 0))],
-        # A block: on a slanted surface, sites replace poles, and the survey counts poles.
         "geometry": [Block(size=(0.7, 0.7, 0.7), material=Medium(electric_poles=[DrudePole(0.5), LorentzPole(1.0)]))],
+    },
+    "round": {
+        "geometry": [
+            Sphere(radius=0.4, center=(0.1, 0, 0), material=Medium(epsilon=2, electric_poles=[LorentzPole(0.5, 0.1)])),
+            Sphere(
+                radius=0.3, center=(-0.1, 0.1, 0), material=Medium(electric_poles=[DrudePole(0.5), DrudePole(0.4, 0.1)])
+            ),
+            Sphere(radius=0.2, center=(-0.3, -0.3, 0), material=Medium(index=1.5)),
+        ],
     },
     "empty": {"geometry": []},
 }
@@ -96,7 +105,8 @@ def test_only_what_is_there_is_a_kind() -> None:
     assert cell("empty").survey.kinds == ()
     assert cell("empty").survey.counts([[0, 0, 0]], [[3, 3, 3]]).shape == (1, 0)
     kinds = cell("everything").survey.kinds
-    assert {*MASKS, "polarised", "polarisations", "nonlinear values"} <= {*kinds}
+    assert {*MASKS, "polarised", "polarisations", "nonlinear values"} - {*SITES} <= {*kinds}
+    assert [kind for kind in SITES if kind in cell("round").survey.kinds] == ["electric_sites"]
     assert all(n > 0 for n in cell("everything").survey.totals.values())
     assert "interface" not in cell("no averaging").survey.kinds
 
@@ -121,7 +131,7 @@ def chunk_of(sim: Simulation, box: Box) -> Chunk:
     return Chunk(0, box, sim.structure, sim.layers, (False, False, False))
 
 
-@pytest.mark.parametrize("case", ["everything", "no averaging", "complex", "two dimensions"])
+@pytest.mark.parametrize("case", ["everything", "no averaging", "complex", "two dimensions", "round"])
 def test_what_chunks_hold(case: str) -> None:
     sim, several = simulation(case), 0
     x, y, z = sim.grid.shape
@@ -138,6 +148,16 @@ def test_what_chunks_hold(case: str) -> None:
             several += held
             assert cell(case).column(found, kind)[0] == pytest.approx(held, abs=1e-8), kind
     assert several > 0
+
+
+def test_sites_are_those_of_the_chunk() -> None:
+    sim = simulation("round")
+    sites = chunk_of(sim, sim.grid.box).media["E"].sites
+    totals = cell("round").survey.totals
+    assert sites is not None
+    assert totals["electric_sites"] == len(sites.kind) > 1000
+    assert totals["electric site polarisations"] == sum(group.points * len(group.names) for group in sites.poles)
+    assert totals["electric site polarisations"] > totals["electric_sites"]
 
 
 @given(boxes())
@@ -202,12 +222,3 @@ def test_transforms() -> None:
     assert values[0] == pytest.approx(sum(v for v, _ in wanted))
     assert products[0] == pytest.approx(sum(v * n for v, n in wanted))
     assert {t.frequencies for t in found.transforms} == {1, 2, 5}
-
-
-@pytest.mark.parametrize(("thing", "said"), [(Sphere(radius=0.4), True), (Block(size=(0.8, 0.8, 0.8)), False)])
-def test_what_costs_do_not_count_is_told(thing: Sphere | Block, said: bool) -> None:
-    metal = replace(thing, material=Medium(electric_poles=[DrudePole(0.5)]))
-    found = cell_of(Simulation(cell=(1.4, 1.2, 1.0), resolution=12, geometry=[metal]))
-    assert ("dispersive media" in found.uncounted) is said
-    glass = replace(thing, material=Medium(index=2))
-    assert cell_of(Simulation(cell=(1.4, 1.2, 1.0), resolution=12, geometry=[glass])).uncounted == ""

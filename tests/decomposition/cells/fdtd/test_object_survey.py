@@ -29,6 +29,8 @@ from evenly.fdtd import (
 from evenly.fdtd.structures import build
 
 METAL = Medium(electric_poles=[DrudePole(1.0, 0.1), LorentzPole(0.4, 0.1, (0.0, 1.0, 1.0))])
+METAL_OF_ONE = Medium(electric_poles=[DrudePole(1.0, 0.1)])
+MEDIUM_OF_THREE = Medium(epsilon=2, electric_poles=[LorentzPole(1.1, 0.2), LorentzPole(0.7, 0.1), DrudePole(0.3, 0.1)])
 MEDIA = (
     METAL,
     Medium(index=1.5),
@@ -114,6 +116,29 @@ def test_boxes_on_the_grid(shift: float) -> None:
             # Edges and corners of boxes are counted only roughly: lines of points.
             assert off.mean() < 0.002, kind
             assert exact.survey.totals[kind] == pytest.approx(found.survey.totals[kind], rel=0.04), kind
+
+
+ROUND: dict[str, Any] = {
+    "ball": {"geometry": [Sphere(radius=0.7, center=(0.013, 0.02, -0.03), material=METAL_OF_ONE)]},
+    "two media": {
+        "geometry": [Block(size=(3, 3, 3), material=MEDIUM_OF_THREE), Sphere(radius=0.7, material=METAL_OF_ONE)],
+    },
+    "rod": {"cell": (2, 2, 0), "geometry": [Cylinder(radius=0.7, height=np.inf, material=MEDIUM_OF_THREE)]},
+    "rod in an absorber": {
+        "geometry": [Cylinder(radius=0.5, height=np.inf, material=MEDIUM_OF_THREE)],
+        "boundaries": [Absorber(0.4, "z")],
+    },
+}
+
+
+@pytest.mark.parametrize("case", ROUND)
+def test_round_dispersive_media_have_sites(case: str) -> None:
+    settings = {"cell": (2, 2, 2), "resolution": 24, **ROUND[case]}
+    exact, found = (one.survey.totals for one in both(Simulation(**settings)))
+    for kind in ("electric_sites", "electric site polarisations", "polarised", "polarisations"):
+        assert found[kind] == pytest.approx(exact[kind], rel=0.06), kind
+    assert found.get("electric_anisotropic", 0) == pytest.approx(exact.get("electric_anisotropic", 0), rel=0.06)
+    assert ("electric_anisotropic" in exact) == ("absorber" in case)
 
 
 def crowd(seed: int) -> Simulation:

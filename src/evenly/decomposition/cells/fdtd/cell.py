@@ -119,7 +119,6 @@ def cell_of(
             "face components": face_components(stepped, sim.grid.thin),
             "electric increments": float("E" in mixed),
             "magnetic increments": float("H" in mixed),
-            "sites": float(any(sim.structure.may_have_sites(side) for side in (0, 1))),
         },
     )
 

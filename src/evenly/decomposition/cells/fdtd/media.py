@@ -13,18 +13,22 @@ e - 1/2 < f <= e + 1/2. A property of the medium on one side also counts at poin
 A surface at an angle with normal n meets 3/2 (|nx| + |ny| + |nz|) points per area, since the boxes of a point's
 components span 3/2 spacings along each axis. This number is counted, one half on each side. It also meets
 |nx| + |ny| + |nz| boxes of one spacing around nodes. The steps between samples have exactly this area, summed over
-axes.
+axes. If a medium is dispersive, boxes of two spacings count, twice as many: nodes there have sites
+(`evenly.fdtd.media.sites`), one for each direction along the surface and one for each dispersive medium. One in two of
+them also has a half site in each dispersive medium. The media's own poles don't act on the edges that sites do: per box
+of two spacings, half of a point's components on each side of the surface, and half of one component more.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.decomposition.cells.fdtd.point_kinds import SIDES, Labels, component_kind, pole_kind
+from evenly.decomposition.cells.fdtd.point_kinds import SIDES, Labels, component_kind, pole_kind, site_poles_kind
 from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC
 
 if TYPE_CHECKING:
@@ -51,8 +55,8 @@ class Column:
         Amount of one point in each medium.
     rule : str
         How far the kind reaches past interfaces; see `Faces.reach`.
-    mixed : float or None
-        Amount of a point at an interface, if it doesn't depend on the media.
+    mixed : float, (media, media), or None
+        Amount of a point at an interface of two media, if it isn't that of one of them.
     unlike : (media, media) of bool, or None
         Pairs of media whose interface counts for this kind; with None, all pairs of different media.
     """
@@ -60,14 +64,14 @@ class Column:
     name: str
     amount: Array
     rule: str
-    mixed: float | None = None
+    mixed: float | Array | None = None
     unlike: Flags | None = None
 
     def beyond(self) -> Array:
         """Return the additional amount of a point of one medium (rows) that another medium (columns) reaches."""
         if self.mixed is None:
             return np.maximum(0.0, self.amount - self.amount[:, None])
-        more = np.broadcast_to((self.mixed - self.amount)[:, None], (len(self.amount),) * 2)
+        more = self.mixed - np.broadcast_to(self.amount[:, None], (len(self.amount),) * 2)
         unlike = ~np.eye(len(self.amount), dtype=bool) if self.unlike is None else self.unlike
         return np.asarray(more * unlike)
 
@@ -103,7 +107,8 @@ class Faces:
         ----------
         rule : str
             "electric" or "magnetic" for poles, conductivities and χ; followed by 0, 1 or 2 for their values of one
-            component; "instant" for ε and μ; "interface"; "nodes" for off-diagonal elements.
+            component; "instant" for ε and μ; "interface"; "nodes" or "nodes in absorbers" for off-diagonal elements;
+            "sites", which aren't in absorbers.
         subpixel : bool
             Whether interfaces are averaged (subpixel smoothing).
         """
@@ -111,8 +116,9 @@ class Faces:
         return np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
 
     def _averaged(self, rule: str) -> tuple[Any, Any]:
-        if rule == "nodes":
-            return 0.5 * self.slanted, 0.5 * self.slanted
+        if rule.startswith(("nodes", "sites")):
+            reach = (1.0 if rule == "sites" else 0.5) * self.slanted
+            return reach, reach
         # A point whose middle lies exactly on a face belongs to the object, on its high side as on its low side.
         on = self.high & (self.part == 0.5)
         if rule in ("instant", "interface"):
@@ -129,7 +135,7 @@ class Faces:
 
     def _plain(self, rule: str) -> tuple[Any, Any]:
         """Return the reach without averaging: each component belongs to the medium in which it lies."""
-        if rule in ("nodes", "interface"):
+        if rule.startswith(("nodes", "sites", "interface")):
             return 0.0 * self.part, 0.0 * self.part
         on = self.high & (self.part == 0.5)
         bent = 0.0 if rule[-1].isdigit() else 0.25
@@ -143,9 +149,11 @@ class Faces:
 def columns_of(structure: Structure, *, by_component: bool = False) -> list[Column]:
     """Return the columns of a survey to which a structure's media contribute."""
     columns: list[Column] = []
-    for side, tables in zip(SIDES, structure.palettes, strict=True):
-        columns += _of_side(side, tables)
+    for number, (side, tables) in enumerate(zip(SIDES, structure.palettes, strict=True)):
         poles = np.array(list(tables.poles.values())).reshape(len(tables.poles), len(tables.inverse), 3) != 0
+        sited = _sited(tables) & structure.may_have_sites(number)
+        columns += _of_side(side, tables, sited)
+        columns += _of_sites(side, poles, sited, structure.grid.thin)
         polarised = _of_values("polarised", side, poles.any(axis=0))
         columns += polarised
         if by_component:
@@ -172,7 +180,32 @@ def _of_values(name: str, side: str, amounts: NDArray[Any]) -> list[Column]:
     return [Column(name, amounts[:, axis].astype(np.float64), f"{side} {axis}") for axis in range(3)]
 
 
-def _of_side(side: str, tables: Palette) -> list[Column]:
+def _sited(tables: Palette) -> Flags:
+    """Return which pairs of media have sites at slanted surfaces between them, (media, media)."""
+    scalar, dispersive = tables.scalar, tables.dispersive
+    pairs = (scalar[:, None] & scalar) & (dispersive[:, None] | dispersive)
+    return np.asarray(pairs & ~np.eye(len(scalar), dtype=bool))
+
+
+def _of_sites(side: str, poles: Flags, sited: Flags, thin: Sequence[bool]) -> list[Column]:
+    """Return the columns of sites between pairs of media, from poles (n_poles, media, 3): what they add and take."""
+    if not sited.any():
+        return []
+    counted = np.asarray(poles[..., 0].sum(axis=0), dtype=np.float64)
+    wide, own, acts = 3 - sum(thin), counted, np.where(counted > 0, 1.0, 0.0)
+    # Along the surface, a site has the poles of both media; those across it and of half edges have those of their own.
+    both = np.sum(poles[:, :, None, 0] | poles[:, None, :, 0], axis=0)
+    sites, acting = (wide - 1 + 1.5 * (acts[:, None] + acts)), (wide - 1) * both + 1.5 * (own[:, None] + own)
+    # What `Faces` says of poles at surfaces at an angle is taken back: that they reach out half a spacing.
+    taken = [
+        (name, -(wide + 0.5) * amount[:, None] - 0.5 * wide * np.maximum(0.0, amount - amount[:, None]))
+        for name, amount in (("polarised", acts), ("polarisations", own))
+    ]
+    added = [(f"{side}_sites", sites), (site_poles_kind(side), acting), *taken]
+    return [Column(name, np.zeros(len(own)), "sites", np.where(sited, amount, 0.0), sited) for name, amount in added]
+
+
+def _of_side(side: str, tables: Palette, sited: Flags) -> list[Column]:
     triples = np.diagonal(tables.inverse, axis1=1, axis2=2)
     custom = np.array([one is not None for one in tables.custom])
     unlike = np.any(tables.inverse[:, None] != tables.inverse, axis=(2, 3)) | (custom[:, None] != custom)
@@ -180,7 +213,8 @@ def _of_side(side: str, tables: Palette) -> list[Column]:
     columns = [
         Column("dielectric" if side == "electric" else "magnetic", instant, "instant"),
         Column(f"{side}_conductivity", np.any(tables.conductivity != 0, axis=1).astype(np.float64), side),
-        Column(f"{side}_anisotropic", (~tables.diagonal).astype(np.float64), "nodes", 1.0, unlike),
+        Column(f"{side}_anisotropic", (~tables.diagonal).astype(np.float64), "nodes", 1.0, unlike & ~sited),
+        Column(f"{side}_anisotropic", np.zeros(len(sited)), "nodes in absorbers", 1.0, unlike & sited),
     ]
     labels = Labels(tables)
     if not labels.one:

@@ -101,6 +101,9 @@ class _Adder:
         self.block_middles = Lattice(lattice.blocks, lattice.blocks).middles(structure)
         self.small = self.medium.astype(np.min_scalar_type(self.media))
         self.beyond = [column.beyond().ravel() for column in columns]
+        inner = structure.layers.inner("absorber")
+        x, y, z = ((b[:-1] >= a) & (b[1:] <= c) for b, a, c in zip(lattice.blocks, inner.lo, inner.hi, strict=True))
+        self.unabsorbed = x[:, None, None] & y[:, None] & z
 
     def add_all(self) -> None:
         """Add the whole cell, slab by slab."""
@@ -121,18 +124,15 @@ class _Adder:
         x, y, z = (np.diff(b).astype(np.float64) for b in self.lattice.blocks)
         volume = np.where(self.bent, np.inf, x[:, None, None] * y[:, None] * z)
         for n, name in enumerate(self.names):
-            if "label" not in name and name not in VALUES:
+            if not any(word in name for word in ("label", "site")) and name not in VALUES:
                 blocks = self.table[1:, 1:, 1:, n]
                 np.minimum(blocks, volume, out=blocks)
 
     def clear_absorbers(self) -> None:
         """Remove the media's conductivity inside absorbers, which have their own."""
-        inner = self.structure.layers.inner("absorber")
-        within = [(b[:-1] >= a) & (b[1:] <= c) for b, a, c in zip(self.lattice.blocks, inner.lo, inner.hi, strict=True)]
-        outside = within[0][:, None, None] & within[1][:, None] & within[2]
         for n, name in enumerate(self.names):
             if name.endswith("conductivity"):
-                self.table[1:, 1:, 1:, n] *= outside
+                self.table[1:, 1:, 1:, n] *= self.unabsorbed
 
     def survey(self) -> Survey:
         """Return the survey of the added amounts, without empty kinds; it may take over the table."""
@@ -200,6 +200,8 @@ class _Adder:
             if same not in done:
                 weights = beyond[found.pair] * self._planes(column.rule, found, done)
                 done[same] = np.asarray(np.bincount(found.block, weights, math.prod(shape)), np.float64).reshape(shape)
+                if column.rule in ("sites", "nodes in absorbers"):
+                    done[same] *= self.unabsorbed[start : start + shape[0]] == (column.rule == "sites")
             into[..., self.names.index(column.name)] += done[same]
 
     def _planes(self, rule: str, found: _Contacts, done: dict[Any, Array]) -> Array:

@@ -5,11 +5,13 @@ depends on:
 
 ``"polarised"``, ``"polarisations"``
     Pairs of a point and a component at which a pole acts, and these pairs times the poles there: a chunk updates
-    polarisations component by component.
+    polarisations component by component. Where sites act, they have the poles.
 ``"polarised Ex"`` …
     Points at which a pole acts on one component; only where they are asked for (`by_component`).
 ``"nonlinear values"``
     Pairs of a point and a component with χ2 or χ3.
+``"electric site polarisations"``, ``"magnetic site polarisations"``
+    Sites (see `evenly.fdtd.media.sites`) times the poles there.
 ``"electric label"``, ``"magnetic label"``, and ``"… label squared"``
     Sums of a label, a number that is the same for points with the same instantaneous response, and of its square.
     `varied` tells by them whether a chunk needs coefficients point by point.
@@ -29,7 +31,7 @@ from numpy.typing import NDArray
 from evenly.decomposition.cells.pieces import Pieces
 from evenly.fdtd.cell.grid import COMPONENTS
 from evenly.fdtd.counting.chunk_counts import pole_name
-from evenly.fdtd.counting.counts import masks
+from evenly.fdtd.counting.counts import masks, site_numbers
 
 if TYPE_CHECKING:
     from evenly.fdtd.cell.box import Box
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from evenly.fdtd.media.palette import Palette
     from evenly.fdtd.media.structure import Response, Sample, Structure
 
-__all__ = ["MASKS", "SIDES", "Labels", "PointKinds", "component_kind", "pole_kind", "varied"]
+__all__ = ["MASKS", "SIDES", "Labels", "PointKinds", "component_kind", "pole_kind", "site_poles_kind", "varied"]
 
 Digit = Any  # int, or an array of ints of a box's shape.
 SIDES = ("electric", "magnetic")
@@ -49,6 +51,8 @@ MASKS = (
     "magnetic_conductivity",
     "electric_anisotropic",
     "magnetic_anisotropic",
+    "electric_sites",
+    "magnetic_sites",
     "nonlinear",
     "interface",
 )
@@ -75,6 +79,17 @@ def component_kind(component: str) -> str:
     'polarised Ex'
     """
     return f"polarised {component}"
+
+
+def site_poles_kind(side: str) -> str:
+    """Return the name of the kind of the poles at sites.
+
+    Examples
+    --------
+    >>> site_poles_kind("electric")
+    'electric site polarisations'
+    """
+    return f"{side} site polarisations"
 
 
 def varied(pieces: Pieces, side: str = "electric") -> NDArray[np.bool_]:
@@ -152,11 +167,15 @@ class PointKinds:
         self.limits: dict[str, int] = dict.fromkeys(MASKS, 2)
         self.labels: dict[str, Labels] = {}
         values = 0
-        for side, tables in zip(SIDES, structure.palettes, strict=True):
+        for number, (side, tables) in enumerate(zip(SIDES, structure.palettes, strict=True)):
             for pole in tables.poles:
                 name = pole_kind(pole, side)
                 self.limits[name] = self.limits.get(name, 1) + 1
                 values += 3
+            if structure.may_have_sites(number):
+                # Three directions, halves of three edges, and the parts of all media.
+                most = 6 + len(tables.inverse)
+                self.limits |= {f"{side}_sites": most + 1, site_poles_kind(side): most * len(tables.poles) + 1}
             labels = Labels(tables)
             if not labels.one:
                 self.labels[side] = labels
@@ -177,8 +196,10 @@ class PointKinds:
             for pole, mask in of_poles.items():
                 name = pole_kind(pole, side)
                 digits[name] = _total([digits.get(name, 0), mask])
+            apart = [True] * 3 if response.sites is None else [ends == 0 for ends in response.sites.ends]
             strengths = response.poles.values()
-            acting += [[v[axis] != 0 for v in strengths if v[axis] is not None] for axis in range(3)]
+            acting += [[(v[a] != 0) & apart[a] for v in strengths if v[a] is not None] for a in range(3)]
+            digits[site_poles_kind(side)] = site_numbers(response, sample.box, poles=True)
             if side in self.labels:
                 digits[f"{side} label"] = self.labels[side].at(response, sample.box)
         polarised = [reduce(or_, masks_of_one, False) for masks_of_one in acting]
