@@ -101,6 +101,24 @@ def test_increments_are_kept_where_there_are_nodes(uneven: tuple[list[Chunk], di
     assert amounts["increments"][counted].sum() == pytest.approx(kept[counted].sum(), rel=0.35)
 
 
+def test_round_dispersive_media_have_sites_and_increments() -> None:
+    metal = fdtd.Medium(electric_poles=[fdtd.DrudePole(0.05), fdtd.LorentzPole(0.02)])
+    ball = fdtd.Sphere(radius=6.0, center=(1.2, 0.1, 0.2), material=metal)
+    layout = BinaryPartition([("x", -8.0), 0, 0])
+    (beside, chunk), amounts = _amounts(
+        fdtd.Simulation(cell=(40, 30, 20), resolution=1, geometry=[ball], layout=layout)
+    )
+    sites = chunk.media["E"].sites
+    assert sites is not None
+    assert beside.media["E"].sites is None
+    assert amounts["sites"].tolist() == [0, len(sites.kind)]
+    assert amounts["site polarisations"][1] == 2 * len(sites.kind)
+    assert amounts["nodes"].tolist() == [0, 0]
+    assert amounts["fed chunks"].tolist() == [0, 1]
+    assert amounts["polarised values"][1] == sum(group.points for group in chunk.media["E"].poles)
+    assert amounts["increments"][1] == pytest.approx(sum(b.volume for b in chunk.increment_boxes["E"]), rel=0.05)
+
+
 def test_rows_lie_along_the_axis_that_chunks_choose() -> None:
     sim = everything()
     sim.layout = BinaryPartition(EIGHTHS)

@@ -59,12 +59,12 @@ class Fdtd(Program):
         Term("far pole runs", "run", "those whose fields a core's own caches don't hold"),
         Term("sites", "site", "sites, several at each node near a slanted surface of a dispersive medium"),
         Term("site polarisations", "value", "sites times their poles"),
-        Term("fed values", "value", "components of points with poles in chunks with off-diagonal media"),
-        Term("increments", about="points of chunks with off-diagonal media"),
+        Term("fed values", "value", "components of points with poles in chunks with increments"),
+        Term("increments", about="points around off-diagonal media and sites"),
         Term("nodes", "node", "points with off-diagonal media"),
         Term("node runs", "run", "unbroken rows of nodes"),
         Term("far node runs", "run", "those whose fields a core's own caches don't hold"),
-        Term("fed chunks", "chunk", "chunks with off-diagonal media"),
+        Term("fed chunks", "chunk", "chunks with increments"),
         Term("nonlinear values", "value", "components of nonlinear points"),
         Term("transformed values", "value", "components of points that are Fourier transformed"),
         Term("transforms", "value and frequency", "those times their frequencies"),
@@ -139,16 +139,14 @@ def _loops(pieces: Pieces, padded: Array, last: Ints) -> tuple[dict[str, Any], A
     factors = np.sum([n * (a | b) for n, a, b in zip(each, lossy, varies, strict=True)], axis=0)
     losses = np.sum([n * a for n, a in zip(each, lossy, strict=True)], axis=0)
     mixed = _mixed(pieces.cell)
-    nodes = [pieces.count(f"{side}_anisotropic") * (side in mixed) for side in SIDES]
-    with_increments = np.sum([count > 0.5 for count in nodes], axis=0)
-    hulls = [
-        n * _hulls(pieces, f"{side}_anisotropic", last) for side, n in zip(SIDES, each, strict=True) if side in mixed
-    ]
-    increments = np.sum([np.zeros(len(padded)), *hulls], axis=0)
-    sites, site_polarisations = (
+    nodes, sites, site_polarisations = (
         np.sum([np.zeros(len(padded)), *(pieces.count(kind(side)) for side in mixed)], axis=0)
-        for kind in ("{}_sites".format, site_poles_kind)
+        for kind in ("{}_anisotropic".format, "{}_sites".format, site_poles_kind)
     )
+    hulls = [_hulls(pieces, (f"{side}_anisotropic", f"{side}_sites"), last) for side in mixed]
+    with_increments = np.sum([np.zeros(len(padded)), *(hull > 0 for hull in hulls)], axis=0)
+    shares = [n for side, n in zip(SIDES, each, strict=True) if side in mixed]
+    increments = np.sum([np.zeros(len(padded)), *(n * hull for n, hull in zip(shares, hulls, strict=True))], axis=0)
     poles = [kind for kind in pieces.cell.survey.kinds if kind.startswith("pole ")]
     magnetic = [kind for kind in poles if kind.startswith("pole magnetic ")]
     apart = [pieces.count(kind) for kind in (*magnetic, "magnetic_anisotropic", "nonlinear")]
@@ -169,7 +167,7 @@ def _loops(pieces: Pieces, padded: Array, last: Ints) -> tuple[dict[str, Any], A
         "site polarisations": site_polarisations,
         "fed values": polarised * (with_increments > 0),
         "increments": increments,
-        "nodes": nodes[0] + nodes[1],
+        "nodes": nodes,
         "fed chunks": with_increments,
         "nonlinear values": nonlinear,
         "calls": 3 * poled * sets + 9 * (nonlinear > 0.5) + 2 * separate + 2 * with_increments,
@@ -228,21 +226,21 @@ def _rows_of(pieces: Pieces, kinds: Sequence[str], axes: Ints) -> Array:
     return found
 
 
-def _hulls(pieces: Pieces, kind: str, last: Ints) -> Array:
-    """Return the points of the bounding box of all points of a kind in each piece, grown by one point, (n,).
+def _hulls(pieces: Pieces, kinds: Sequence[str], last: Ints) -> Array:
+    """Return the points of the bounding box of all points of some kinds in each piece, grown by one point, (n,).
 
     As in `evenly.fdtd.stepping.chunk`, its rows, along the axes `last` (n,), are as long as the piece's if little is
     missing.
     """
     found = np.zeros_like(pieces.volume)
-    there = np.flatnonzero(pieces.count(kind) > 0.5)
+    there = np.flatnonzero(np.any([pieces.count(kind) > 0.5 for kind in kinds], axis=0))
     if not len(there):
         return found
-    column = pieces.cell.survey.kinds.index(kind)
+    columns = [n for n, kind in enumerate(pieces.cell.survey.kinds) if kind in kinds]
     low, high = pieces.low[there].copy(), pieces.high[there].copy()
     for axis in range(3):
         for ends, step in ((low, 1), (high, -1)):
-            ends[:, axis] = _end(pieces, column, low, high, axis, step)
+            ends[:, axis] = _end(pieces, columns, low, high, axis, step)
     shape = np.minimum(high + 1, pieces.high[there]) - np.maximum(low - 1, pieces.low[there])
     rows, at = np.arange(len(there)), last[there]
     whole = pieces.shape[there, at]
@@ -251,8 +249,8 @@ def _hulls(pieces: Pieces, kind: str, last: Ints) -> Array:
     return found
 
 
-def _end(pieces: Pieces, column: int, low: Ints, high: Ints, axis: int, step: int) -> Ints:
-    """Return the grid index (n,) up to which boxes can be cut off from one side without losing a point of a kind.
+def _end(pieces: Pieces, columns: list[int], low: Ints, high: Ints, axis: int, step: int) -> Ints:
+    """Return the grid index (n,) up to which boxes can be cut off from one side without losing a point of some kinds.
 
     The side is the low one for `step` > 0, else the high one; the index is found by bisection.
     """
@@ -261,9 +259,9 @@ def _end(pieces: Pieces, column: int, low: Ints, high: Ints, axis: int, step: in
     while np.any(np.abs(lost - kept) > 1):
         middle = (kept + lost) // 2
         a, b = low.copy(), high.copy()
-        # The part between the side and the middle must hold no point of the kind.
+        # The part between the side and the middle must hold no such point.
         (b if step > 0 else a)[:, axis] = middle
-        empty = pieces.cell.survey.counts(a, b)[:, column] < 0.5
+        empty = np.all(pieces.cell.survey.counts(a, b)[:, columns] < 0.5, axis=1)
         open_ = np.abs(lost - kept) > 1
         kept, lost = np.where(open_ & empty, middle, kept), np.where(open_ & ~empty, middle, lost)
     return kept
