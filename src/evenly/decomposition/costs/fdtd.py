@@ -30,7 +30,7 @@ Ints = NDArray[np.int64]
 #: Bytes of all chunks of a rank that a core's own caches still hold at the next step.
 CACHE = 2e6
 #: Bytes of all chunks of a rank above which the last cache no longer holds all; at twice as many, all come from memory.
-LAST_CACHE = 16e6
+LAST_CACHE = 10e6
 #: As in `evenly.fdtd.stepping.chunk`: rows of increments may be so many points longer than needed.
 WIDENED = 128
 #: Numbers that a site holds, and those of each of its poles: factors, about five edges, and where it acts.
