@@ -21,8 +21,8 @@ and all rows, theirs too, are compared with what it predicts, up to three times.
 so there the first comparison asks for half as much. The model without them is kept if it predicts the other rows
 better.
 
-In tables of one parameter with fewer rows, a row that lies far off the curve of the others is named, and kept
-(`evenly.models.lone_rows`).
+The steps of a run, as of preCICE, are one measurement. In runs of one parameter with fewer rows, a row that lies far off
+the curve of the others is named, and kept (`evenly.models.lone_rows`).
 """
 
 from __future__ import annotations
@@ -129,10 +129,12 @@ def _name_lone_rows(learned: Learned) -> None:
     for row, told in lone_rows(values[known], learned.values[known]):
         expected[known[row]] = told
         its = _its_runs_off(learned, int(known[row]), np.log(told))
-        off[its[:1]] = len(its) == 1  # several that are far off are a scatter, no mistake of typing
+        middle = its[np.argsort(learned.runs.values[its])[len(its) // 2 :][:1]]
+        off[middle] = _executions(learned, its) == 1  # several that are far off are a scatter, no mistake of typing
     if off.any():
         rows = _listed(learned, off, nowhere, nowhere, expected)
-        learned.model.training_["outliers"] = {"of": len(learned.runs), "few": True, "rows": rows}
+        of = _executions(learned, np.arange(len(learned.runs)))
+        learned.model.training_["outliers"] = {"of": of, "few": True, "rows": rows}
 
 
 def _found(learned: Learned) -> tuple[Flags, Flags, Floats, Learned]:
@@ -351,9 +353,16 @@ def _its_runs_off(learned: Learned, row: int, expected: float) -> Ints:
     its: Ints = np.flatnonzero((_configuration_numbers(learned) == row) & np.isfinite(values))
     limit = abs(np.log(learned.values[row]) - expected) / 2
     far = np.abs(values[its] - expected) > limit
-    if far.all() and len(its) > 1 and np.ptp(values[its]) < limit:
+    if far.all() and _executions(learned, its) > 1 and np.ptp(values[its]) < limit:
         return its[:0]  # measured more than once alike
     return np.asarray(its[far])
+
+
+def _executions(learned: Learned, rows: Ints) -> int:
+    """Return how many runs some rows are of; the steps of a run have the time at which it began in common."""
+    table = learned.runs.to_frame().iloc[rows]
+    known = table["when"].fillna("").astype(str) != ""
+    return int((~known).sum()) + len(table[known].drop_duplicates(["run", "when"]))
 
 
 def _configuration_numbers(learned: Learned) -> Ints:

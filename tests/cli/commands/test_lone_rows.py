@@ -43,3 +43,10 @@ def test_predict_and_fit_name_it(evenly: Evenly, command: tuple[str, ...]) -> No
     assert "run a:4 (cores = 192) measured 79.48 s, expected" in said
     assert "--where '(cores < 1000) and (cores != 192)' leaves out run a:4" in said
     assert "far off" not in evenly(command[0], "a.csv", *command[1:], "--outliers", "keep").err
+
+
+def test_a_condition_that_leaves_out_more_says_so(evenly: Evenly) -> None:
+    """It left out the good one of two runs, too, without a word."""
+    Path("a.csv").write_text("cores,time (s)\n" + rows(ATM) + "192,7.9\n")
+    said = " ".join(evenly("fit", "a.csv").err.split())
+    assert "--where 'cores != 192' leaves out run a:4, and 1 more that is of the same configuration" in said

@@ -54,8 +54,8 @@ def _unequal(windows: Mapping[str, Steps]) -> str:
         least, most = min(made, key=made.__getitem__), max(made, key=made.__getitem__)
         if made[most] > made[least] * (1 + SAME) + 1:  # the last step of a run may be missing
             return (
-                f"in {folder.name}, {most} exchanged data {made[most]:g} times and {least} {made[least]:g} times: a file "
-                "may be cut off, or of another run"
+                f"in {folder.name}, {most} exchanged data {made[most]:g} times and {least} {made[least]:g} times: a "
+                "file may be cut off, or of another run"
             )
     return ""
 
