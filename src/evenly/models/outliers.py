@@ -21,8 +21,8 @@ and all rows, theirs too, are compared with what it predicts, up to three times.
 so there the first comparison asks for half as much. The model without them is kept if it predicts the other rows
 better.
 
-The steps of a run, as of preCICE, are one measurement. In runs of one parameter with fewer rows, a row that lies far off
-the curve of the others is named, and kept (`evenly.models.lone_rows`).
+The steps of a run, as of preCICE, are one measurement. In runs of one parameter with fewer rows, a row that lies far
+off the curve of the others is named, and kept (`evenly.models.lone_rows`).
 """
 
 from __future__ import annotations
