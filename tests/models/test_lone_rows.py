@@ -104,3 +104,13 @@ def test_the_steps_of_one_run_are_no_repeated_runs() -> None:
         warnings.simplefilter("always")
         evenly.fit(_steps(once | {4: ["2025-01-04T12:00:00", "2025-01-05T12:00:00"]}))
     assert not [one for one in said if "curve of the others" in str(one.message)]
+
+
+def test_repetitions_beside_a_date_are_no_steps() -> None:
+    rows = [(cores, time, f"a:{cores}", "2025-01-01") for cores, time in zip(CORES, 1000 / CORES, strict=True)]
+    table = pd.DataFrame(3 * rows, columns=["cores", "seconds", "run", "when"])
+    table.loc[table["cores"] == 96, "seconds"] *= 5
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        evenly.fit(Runs.from_frame(table, ["cores"]))
+    assert not [one for one in said if "curve of the others" in str(one.message)]

@@ -62,6 +62,8 @@ _OF_ALL, _OF_NEAR = (0.9, 1.645), (0.8, 1.2816)
 #: A usual error is at least this, in logs.
 _LEAST = 0.01
 _ROUNDS, _REWEIGHTED = 3, 15
+#: So many rows of one run, or more, are its steps; fewer may be its repetitions.
+_STEPS = 5
 #: So many outliers are named.
 _NAMED = 5
 
@@ -359,10 +361,11 @@ def _its_runs_off(learned: Learned, row: int, expected: float) -> Ints:
 
 
 def _executions(learned: Learned, rows: Ints) -> int:
-    """Return how many runs some rows are of; the steps of a run have the time at which it began in common."""
+    """Return how many runs some rows are of: many that share a run, and when it began, are its steps."""
     table = learned.runs.to_frame().iloc[rows]
-    known = table["when"].fillna("").astype(str) != ""
-    return int((~known).sum()) + len(table[known].drop_duplicates(["run", "when"]))
+    known = table[table["when"].fillna("").astype(str) != ""]
+    steps = [count for count in known.groupby(["run", "when"]).size() if count >= _STEPS]
+    return len(table) - sum(steps) + len(steps)
 
 
 def _configuration_numbers(learned: Learned) -> Ints:
