@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +11,7 @@ from evenly.readers.precice.paired_runs import incomplete_runs, of_one_time, unp
 from evenly.readers.precice.schemes import Coupling, Scheme
 from evenly.readers.precice.window_steps import steps_per_window
 from evenly.runs.runs import Runs
+from tests.readers.precice.rank_files import write_rank_files
 
 
 def _steps(made: dict[str, int]) -> Runs:
@@ -138,20 +138,10 @@ def test_where_all_would_be_left_out_the_clocks_may_differ() -> None:
     assert "they may be of different runs; all are used" in note
 
 
-def _rank_file(folder: Path, name: str, size: int, began_s: int) -> None:
-    """Write what ranks record of five steps of a second each."""
-    ends = [line for k in range(5) for line in (f"B1:{k}000000", f"E1:{k}900000", f"B2:{k}900000", f"E2:{k + 1}000000")]
-    folder.mkdir(parents=True)
-    for rank in range(size):
-        meta = {"name": name, "rank": rank, "size": size, "unix_us": str(began_s * 10**6), "tinit": ""}
-        text = "\n".join([json.dumps(meta), "N1:solver.advance", "N2:advance", *ends, ""])
-        (folder / f"{name}-{rank}-{size}.txt").write_text(text)
-
-
 def test_files_tell_when_their_runs_ended(tmp_path: Path) -> None:
     for size, late_s in ((1, 4), (2, 86400), (3, 0)):
         for name, began_s in (("A", 1_770_000_000), ("B", 1_770_000_000 + late_s)):
-            _rank_file(tmp_path / str(size) / name / "precice-profiling", name, size, began_s)
+            write_rank_files(tmp_path / str(size) / name / "precice-profiling", name, size, began_s)
     found = scan(tmp_path)
     assert {name: sorted(set(one.to_frame()["cores"])) for name, one in found.runs.items()} == {
         "A": [1, 3],
