@@ -12,6 +12,7 @@ import evenly
 from evenly.errors import EvenlyWarning
 from evenly.models.array_types import Floats
 from evenly.models.lone_rows import lone_rows
+from evenly.runs.runs import Runs
 
 CORES = np.array([12.0, 24.0, 48.0, 96.0, 192.0, 384.0, 768.0])
 
@@ -75,4 +76,41 @@ def test_what_was_measured_twice_alike_is_no_lone_row() -> None:
         warnings.simplefilter("always")
         model = evenly.fit(table, time="seconds", parameters=["cores"])
     assert "outliers" not in model.training_
+    assert not [one for one in said if "curve of the others" in str(one.message)]
+
+
+def _steps(starts: dict[int, list[str]]) -> Runs:
+    """Return runs of 20 steps that began at some times; those on 4 cores took ten times as long as the law says."""
+    rng = np.random.default_rng(0)
+    rows = [
+        {"cores": cores, "seconds": (10 if cores == 4 else 1) * (4 / cores + 0.1), "run": f"{cores}-{start}",
+         "when": start, "repetition": step}
+        for cores, its in starts.items()
+        for start in its
+        for step in range(20)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)
+    return Runs.from_frame(table.assign(seconds=table["seconds"] * rng.uniform(0.98, 1.02, len(table))), ["cores"])
+
+
+def test_the_steps_of_one_run_are_no_repeated_runs() -> None:
+    """They agree with each other, so nothing was said of a run of preCICE that took ten times what it should."""
+    once = {cores: [f"2025-01-0{cores}T12:00:00"] for cores in (1, 2, 3, 4, 6)}
+    with pytest.warns(
+        EvenlyWarning, match=r"far off the curve of the others, out of 5: run 4-2025.*cores = 4.* × as m"
+    ):
+        evenly.fit(_steps(once))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        evenly.fit(_steps(once | {4: ["2025-01-04T12:00:00", "2025-01-05T12:00:00"]}))
+    assert not [one for one in said if "curve of the others" in str(one.message)]
+
+
+def test_repetitions_beside_a_date_are_no_steps() -> None:
+    rows = [(cores, time, f"a:{cores}", "2025-01-01") for cores, time in zip(CORES, 1000 / CORES, strict=True)]
+    table = pd.DataFrame(3 * rows, columns=["cores", "seconds", "run", "when"])
+    table.loc[table["cores"] == 96, "seconds"] *= 5
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        evenly.fit(Runs.from_frame(table, ["cores"]))
     assert not [one for one in said if "curve of the others" in str(one.message)]

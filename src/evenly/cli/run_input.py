@@ -176,7 +176,7 @@ def learn_from(
     priors = {} if learning.like is None else known_before(learning.like, list(train), learning, reading)
     _check_constants(priors, train, found)
     models = {solver: _fit(solver, one, learning, arguments, priors.get(solver)) for solver, one in train.items()}
-    tell_how_to_leave_out(models, found, reading.where)
+    tell_how_to_leave_out(models, train, found, reading.where)
     _note_per_worker(models, found)
     return Learned(models, train, test, found)
 

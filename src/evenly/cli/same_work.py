@@ -306,8 +306,9 @@ def check_folders(runs: Mapping[str, Runs], typed: Sequence[Path]) -> None:
 
 
 def _words_of_folders(path: Path) -> set[str]:
-    """Return the words in the names of folders; letters as in ``n8`` are none."""
-    return {word.rstrip("s") for word in re.findall(r"[^\W\d_]{3,}", str(path).lower())}
+    """Return the words in the names of folders; a letter is one if it is the whole name, unlike that in ``n8``."""
+    words = re.findall(r"[^\W\d_]{3,}|(?<![^/\\])[^\W\d_]+(?![^/\\])", str(path).lower())
+    return {word.rstrip("s") or word for word in words}
 
 
 def _check_some_runs(runs: Mapping[str, Runs], about: Texts) -> None:

@@ -21,8 +21,8 @@ and all rows, theirs too, are compared with what it predicts, up to three times.
 so there the first comparison asks for half as much. The model without them is kept if it predicts the other rows
 better.
 
-In tables of one parameter with fewer rows, a row that lies far off the curve of the others is named, and kept
-(`evenly.models.lone_rows`).
+The steps of a run, as of preCICE, are one measurement. In runs of one parameter with fewer rows, a row that lies far
+off the curve of the others is named, and kept (`evenly.models.lone_rows`).
 """
 
 from __future__ import annotations
@@ -62,6 +62,8 @@ _OF_ALL, _OF_NEAR = (0.9, 1.645), (0.8, 1.2816)
 #: A usual error is at least this, in logs.
 _LEAST = 0.01
 _ROUNDS, _REWEIGHTED = 3, 15
+#: So many rows of one run, or more, are its steps; fewer may be its repetitions.
+_STEPS = 5
 #: So many outliers are named.
 _NAMED = 5
 
@@ -129,10 +131,12 @@ def _name_lone_rows(learned: Learned) -> None:
     for row, told in lone_rows(values[known], learned.values[known]):
         expected[known[row]] = told
         its = _its_runs_off(learned, int(known[row]), np.log(told))
-        off[its[:1]] = len(its) == 1  # several that are far off are a scatter, no mistake of typing
+        middle = its[np.argsort(learned.runs.values[its])[len(its) // 2 :][:1]]
+        off[middle] = _executions(learned, its) == 1  # several that are far off are a scatter, no mistake of typing
     if off.any():
         rows = _listed(learned, off, nowhere, nowhere, expected)
-        learned.model.training_["outliers"] = {"of": len(learned.runs), "few": True, "rows": rows}
+        of = _executions(learned, np.arange(len(learned.runs)))
+        learned.model.training_["outliers"] = {"of": of, "few": True, "rows": rows}
 
 
 def _found(learned: Learned) -> tuple[Flags, Flags, Floats, Learned]:
@@ -351,9 +355,17 @@ def _its_runs_off(learned: Learned, row: int, expected: float) -> Ints:
     its: Ints = np.flatnonzero((_configuration_numbers(learned) == row) & np.isfinite(values))
     limit = abs(np.log(learned.values[row]) - expected) / 2
     far = np.abs(values[its] - expected) > limit
-    if far.all() and len(its) > 1 and np.ptp(values[its]) < limit:
+    if far.all() and _executions(learned, its) > 1 and np.ptp(values[its]) < limit:
         return its[:0]  # measured more than once alike
     return np.asarray(its[far])
+
+
+def _executions(learned: Learned, rows: Ints) -> int:
+    """Return how many runs some rows are of: many that share a run, and when it began, are its steps."""
+    table = learned.runs.to_frame().iloc[rows]
+    known = table[table["when"].fillna("").astype(str) != ""]
+    steps = [count for count in known.groupby(["run", "when"]).size() if count >= _STEPS]
+    return len(table) - sum(steps) + len(steps)
 
 
 def _configuration_numbers(learned: Learned) -> Ints:

@@ -27,7 +27,7 @@ from evenly.readers.merging import Part, merge
 from evenly.readers.needless import without_needless
 from evenly.readers.precice.coupled_runs import coupled_runs
 from evenly.readers.precice.iteration_logs import ITERATIONS
-from evenly.readers.precice.paired_runs import without_left_overs
+from evenly.readers.precice.paired_runs import of_one_time, without_left_overs
 from evenly.readers.precice.window_steps import holds_steps
 from evenly.readers.registry import Skipped, build_all, check_taken, listing
 from evenly.readers.simulated_days import days_of_files, of_one_day
@@ -212,6 +212,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     runs, columns, needless = without_needless(runs, columns)
     counted = {part.solver for part in collector.parts if holds_steps(part.format, part.runs)}
     steps, left_over = without_left_overs({name: one for name, one in runs.items() if name in counted})
+    steps, of_others = of_one_time(steps, collector.ended)
     runs |= steps
     logs = [*collector.walk.unknown, *_logs_inside(part.path for part in collector.first_parts())]
     coupled = coupled_runs(steps, collector.walk.xml, logs, collector.cut)
@@ -251,6 +252,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
             *needless,
             *weak,
             *left_over,
+            *of_others,
             *coupled.notes,
             *agreed(collector.placed)[1],
         ),
@@ -302,6 +304,8 @@ class _Collector:
     placed: list[Placed] = field(default_factory=list)
     #: What was read of runs that didn't come to their end.
     cut: list[Path] = field(default_factory=list)
+    #: When each run ended, ISO 8601, where that is known.
+    ended: dict[str, str] = field(default_factory=dict)
     walk: Walk = field(default_factory=Walk)
     #: The formats that files are in, each with its first file.
     offered: dict[str, Path] = field(default_factory=dict)
@@ -358,6 +362,7 @@ class _Collector:
                 self.skipped.extend(getattr(reader, "skipped", ()))
                 if getattr(reader, "is_cut", False):
                     self.cut.append(path)
+                self.ended |= getattr(reader, "ended", {})
                 if told := list(getattr(reader, "columns", ())):
                     self.columns[path] = told
                 self.placed.extend(getattr(reader, "placed", ()))

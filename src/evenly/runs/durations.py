@@ -26,8 +26,8 @@ TIME_UNITS = (
     (3 * 3600.0, 3600.0, "h"), (3 * 86_400.0, 86_400.0, "d"),
 )  # fmt: skip
 
-#: Least number of a unit that is still easy to read.
-_READABLE = 0.2
+#: Least number of a unit that is still easy to read, and of days.
+_READABLE, _DAYS = 0.2, 2.0
 
 #: What the two fields of ``12:30`` are.
 TwoFields = Literal["mm:ss", "hh:mm"]
@@ -215,4 +215,6 @@ def common_unit(seconds: Iterable[float], own: float) -> tuple[float, str]:
     ((3600.0, 'h'), (1.0, 's'))
     """
     size, name = unit_of(max((abs(x) for x in seconds if math.isfinite(x)), default=own))
+    if name == "d" and own < _DAYS * size:
+        size, name = 3600.0, "h"
     return (size, name) if own >= _READABLE * size else unit_of(own)

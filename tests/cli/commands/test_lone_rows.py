@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Evenly
+from tests.readers.precice.rank_files import write_rank_files
 
 ATM = (27.2976, 15.0999, 79.4839, 4.2701, 2.4181)
 OCN = (9.5871, 4.9381, 2.5298, 1.3813, 0.7571)
@@ -43,3 +44,23 @@ def test_predict_and_fit_name_it(evenly: Evenly, command: tuple[str, ...]) -> No
     assert "run a:4 (cores = 192) measured 79.48 s, expected" in said
     assert "--where '(cores < 1000) and (cores != 192)' leaves out run a:4" in said
     assert "far off" not in evenly(command[0], "a.csv", *command[1:], "--outliers", "keep").err
+
+
+def test_a_condition_that_leaves_out_more_says_so(evenly: Evenly) -> None:
+    """It left out the good one of two runs, too, without a word."""
+    Path("a.csv").write_text("cores,time (s)\n" + rows(ATM) + "192,7.9\n")
+    said = " ".join(evenly("fit", "a.csv").err.split())
+    assert "--where 'cores != 192' leaves out run a:4, and 1 more that is of the same configuration" in said
+
+
+def test_a_run_of_precice_is_named_with_its_folder(evenly: Evenly) -> None:
+    """A run that took ten times as long as the others tell was learned from without a word."""
+    for n in (1, 2, 3, 4, 6):
+        for name in ("A", "B"):
+            folder = Path("case", str(n), name, "precice-profiling")
+            late = 10 if (name, n) == ("B", 4) else 1
+            write_rank_files(folder, name, n, 1_770_000_000 + 1000 * n, late * (600_000 // n + n * 1000))
+    shown = evenly("allocate", "case", "--cores", "8", "--layout", "max(A, B)")
+    said = " ".join(shown.err.split())
+    assert (shown.code, "B: a row is far off the curve of the others, out of 5" in said) == (2, True)
+    assert re.search(r"note: run B-4-\w+ is that in case/4/B/precice-profiling", said)

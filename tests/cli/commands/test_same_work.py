@@ -460,14 +460,17 @@ def test_runs_in_folders_of_another_kind_are_asked_about(evenly: Evenly, samples
 
 
 def test_folders_that_all_have_words_of_their_own_are_of_no_kind(evenly: Evenly, samples: Path) -> None:
-    """Who names folders monday, try2 and big was asked which of them are meant."""
+    """Who names folders monday, try2 and x was asked which of them are meant."""
     source = samples / "precice-v3" / "parallel-explicit"
     folders = sorted(path for path in source.iterdir() if path.is_dir())[:3]
-    for name, folder in zip(("monday", "try2", "big"), folders, strict=True):
+    for name, folder in zip(("monday", "try2", "x"), folders, strict=True):
         shutil.copytree(folder, Path("case", name))
     shown = evenly("allocate", "case", "--cores", "8", *LAW)
     said = " ".join(shown.err.split())
-    assert (shown.code, "differ by 'big', 'monday', 'try' in their names" in said) == (0, True)
+    assert (shown.code, "differ by 'monday', 'try', 'x' in their names" in said) == (0, True)
+    assert "cores: one for each rank, as preCICE's files tell no threads" in said
+    told = evenly("allocate", "case", "--cores", "16", "--cores-are", "cores * 2", *LAW)
+    assert (told.code, "threads" in told.err) == (0, False)
 
 
 @pytest.mark.parametrize("column", ["seconds", "time per step [s]"])

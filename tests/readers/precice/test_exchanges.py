@@ -52,3 +52,14 @@ def test_a_participant_that_never_waits_tells_no_windows() -> None:
     table = runs["F"].to_frame().assign(waiting=0.0)
     runs["F"] = Runs.from_frame(table, ["cores"], quantities={"coupling": "s", "waiting": "s"})
     assert dict(steps_per_window(coupling("parallel", windows=12), runs).counts) == {"F": 2, "S": 2}
+
+
+def test_participants_of_a_run_that_exchanged_data_unequally_often_are_named() -> None:
+    """Solid's file held half of the windows, and nothing said so."""
+    runs = waiting_runs("parallel", {"F": 0.02, "S": 0.01}, {"F": 1, "S": 4})
+    table = runs["S"].to_frame()
+    late = table["source"].str.contains("/case/1/") & (table["repetition"] >= 4 * 12)
+    runs["S"] = Runs.from_frame(table[~late], ["cores"], quantities={"coupling": "s", "waiting": "s"})
+    steps = steps_per_window(coupling("parallel"), runs)
+    assert dict(steps.counts) == {"F": 1, "S": 4}
+    assert steps.note == "in 1, F exchanged data 24 times and S 12 times: a file may be cut off, or of another run"

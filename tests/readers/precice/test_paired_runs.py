@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenly.readers.precice.paired_runs import incomplete_runs, unpaired_runs, without_left_overs
+from evenly.readers import scan
+from evenly.readers.precice.paired_runs import incomplete_runs, of_one_time, unpaired_runs, without_left_overs
 from evenly.readers.precice.schemes import Coupling, Scheme
 from evenly.readers.precice.window_steps import steps_per_window
 from evenly.runs.runs import Runs
+from tests.readers.precice.rank_files import write_rank_files
 
 
 def _steps(made: dict[str, int]) -> Runs:
@@ -99,3 +101,52 @@ def test_runs_that_all_have_their_partner_are_kept() -> None:
     assert without_left_overs(runs) == (runs, [])
     alone = {"A": runs["A"], "B": _begun({2: ("/d/B", "2025-07-22T13:48:06.208Z")})}
     assert without_left_overs(alone)[0]["B"] == alone["B"]
+
+
+def test_participants_that_ran_at_other_times_are_left_out() -> None:
+    """One participant's files were those of a day before: the plan followed them without a word."""
+    runs = {
+        "A": _begun({
+            4: ("/c/4_2/A/precice-profiling", "2025-07-22T13:00:00Z"),
+            8: ("/c/8_1/A/precice-profiling", "2025-07-22T14:00:00Z"),
+        }),
+        "B": _begun({
+            2: ("/c/4_2/B/precice-profiling", "2025-07-22T13:05:00Z"),
+            1: ("/c/8_1/B/precice-profiling", "2025-07-21T14:00:00Z"),
+        }),
+    }  # fmt: skip
+    ended = {
+        "/c/4_2/A/precice-profiling-4": "2025-07-22T13:04:00Z",  # its node's clock lags behind
+        "/c/4_2/B/precice-profiling-2": "2025-07-22T13:09:00Z",
+        "/c/8_1/A/precice-profiling-8": "2025-07-22T15:00:00Z",
+        "/c/8_1/B/precice-profiling-1": "2025-07-21T15:00:00Z",
+    }
+    kept, notes = of_one_time(runs, ended)
+    assert {name: sorted(set(one.to_frame()["cores"])) for name, one in kept.items()} == {"A": [4], "B": [2]}
+    assert len(notes) == 1
+    assert notes[0] == (
+        "in 8_1, A began (2025-07-22 14:00) after B had ended (2025-07-21 15:00): these files are of different runs "
+        "and left out. Keep each run in a folder of its own"
+    )
+    assert of_one_time(runs, {}) == (runs, [])
+
+
+def test_where_all_would_be_left_out_the_clocks_may_differ() -> None:
+    runs = {name: _begun({2: (f"/c/1/{name}", f"2025-07-22T{hour}:00:00Z")}) for name, hour in (("A", 13), ("B", 19))}
+    kept, (note,) = of_one_time(runs, {f"/c/1/{name}-2": "2025-07-22T14:00:00Z" for name in "AB"})
+    assert kept == runs
+    assert "they may be of different runs; all are used" in note
+
+
+def test_files_tell_when_their_runs_ended(tmp_path: Path) -> None:
+    for size, late_s in ((1, 4), (2, 86400), (3, 0)):
+        for name, began_s in (("A", 1_770_000_000), ("B", 1_770_000_000 + late_s)):
+            write_rank_files(tmp_path / str(size) / name / "precice-profiling", name, size, began_s)
+    found = scan(tmp_path)
+    assert {name: sorted(set(one.to_frame()["cores"])) for name, one in found.runs.items()} == {
+        "A": [1, 3],
+        "B": [1, 3],
+    }
+    assert any(
+        note.startswith("in 2, B began (2026-02-03 02:40) after A had ended (2026-02-02 02:40)") for note in found.notes
+    )

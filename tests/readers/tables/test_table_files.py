@@ -191,3 +191,17 @@ def test_a_table_in_a_drawn_box(tmp_path: Path, name: str) -> None:
     assert runs.configurations["ranks"].tolist() == [1, 2, 4, 8]
     np.testing.assert_allclose(runs.values, [3.686, 1.918, 0.954833, 0.464833])
     assert {one.name: one.role for one in found.columns}["min"] == "outcome"
+
+
+def test_several_tables_of_json_are_refused_by_name(tmp_path: Path) -> None:
+    """It was called a file in no known format."""
+    path = tmp_path / "runs.json"
+    records = "[" + ", ".join(f'{{"cores": {n}, "time_s": {96 / n}}}' for n in (8, 16, 32)) + "]"
+    path.write_text(f'{{"coarse": {records}, "fine": {records}}}')
+    with pytest.raises(
+        ReadError, match=r'several tables \(coarse, fine\): write one list.*as in {"name": "coarse", …}'
+    ):
+        scan(path)
+    path.write_text(f'{{"coarse": {records}, "machines": [{{"nodes": 2}}]}}')
+    with pytest.raises(ReadError, match="in none of the formats"):
+        scan(path)

@@ -261,6 +261,7 @@ def models_by_cores(
     models: dict[str, Any] = {}
     said: dict[str, list[str]] = {}
     check_cores_are(cores_are, list(spaces.values()))
+    _tell_ranks_of_precice(learned, cores_are)
     for name, model in learned.models.items():
         runs = learned.runs.get(name)
         own = own_text(cores_are, model.space_)
@@ -280,6 +281,15 @@ def models_by_cores(
     for text, solvers in said.items():
         note(f"{', '.join(solvers)}: {text}")
     return models
+
+
+def _tell_ranks_of_precice(learned: Learned, cores_are: str | None) -> None:
+    """Say that each rank of preCICE's files is taken as a core: these tell no threads."""
+    sources = () if learned.found is None else learned.found.sources
+    if cores_are is None and any(name.startswith("precice-") for _, name in sources):
+        note(
+            "cores: one for each rank, as preCICE's files tell no threads (--cores-are says otherwise, as 'cores * 4')"
+        )
 
 
 def _decided(

@@ -161,6 +161,8 @@ class Summary:
         The number of ranks of the run.
     run, when, source : str
         As in `evenly.runs.runs.Runs`.
+    ended : str
+        When the run ended, ISO 8601.
     ranks : sequence of mapping of str to Totals
         Events of the ranks that the file lists.
     """
@@ -169,6 +171,7 @@ class Summary:
     cores: int
     run: str
     when: str
+    ended: str
     source: Path
     ranks: Sequence[Mapping[str, Totals]]
 

@@ -88,6 +88,7 @@ class PreciceEventsCsvReader(StepReader):
     def _summaries(self, rows: Sequence[_Row], path: Path) -> list[Runs]:
         parts = []
         for summary in _timings(rows, path):
+            self.ended[summary.run] = summary.ended
             try:
                 parts.append(runs_of_summary(summary))
             except ReadError as error:
@@ -194,7 +195,8 @@ class _EventLog:
         whole = [time for _, time in self.ranks[0].get("_GLOBAL", [])]
         when = start_of(self.finished, max(whole) - min(whole) if whole else 0)
         ranks = [steps_of(self.ranks[rank]) for rank in range(cores)]
-        return Execution(solver, cores, _run(solver, cores, self.finished), when, str(path), TICK_S, ranks)
+        run, ended = _run(solver, cores, self.finished), self.finished.isoformat()
+        return Execution(solver, cores, run, when, ended, str(path), TICK_S, ranks)
 
 
 def _event_logs(rows: Sequence[_Row], path: Path) -> list[_EventLog]:
@@ -229,7 +231,8 @@ def _timings(rows: Sequence[_Row], path: Path) -> Iterator[Summary]:
         whole = ranks.get(0, {}).get("_GLOBAL")
         when = start_of(finished, whole.total if whole else 0)
         solver = solver_of(path)
-        yield Summary(solver, cores, _run(solver, cores, finished), when, path, list(ranks.values()))
+        run, ended = _run(solver, cores, finished), finished.isoformat()
+        yield Summary(solver, cores, run, when, ended, path, list(ranks.values()))
 
 
 def _totals(row: _Row, path: Path) -> Totals:

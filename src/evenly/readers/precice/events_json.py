@@ -63,11 +63,11 @@ def _execution(path: Path, content: Any) -> Execution:
         raise ReadError(path, "there must be a list 'Ranks' with the events of each rank: this is another format")
     ranks = [_rank_steps(rank["StateChanges"]) for rank in content["Ranks"]]
     first = content["Ranks"][0]
-    finished = datetime.fromisoformat(first["Finalized"]).isoformat(timespec="seconds")
+    ended = datetime.fromisoformat(first["Finalized"]).isoformat(timespec="seconds")
     when = datetime.fromisoformat(first["Initialized"]).isoformat(timespec="milliseconds")
     solver = solver_of(path)
-    run = f"{solver}-{len(ranks)}-{finished}"
-    return Execution(solver, len(ranks), run, when, str(path), TICK_S, ranks)
+    run = f"{solver}-{len(ranks)}-{ended}"
+    return Execution(solver, len(ranks), run, when, ended, str(path), TICK_S, ranks)
 
 
 def _rank_steps(state_changes: list[dict[str, Any]]) -> RankSteps:

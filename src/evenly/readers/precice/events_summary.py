@@ -55,6 +55,10 @@ class PreciceEventsSummaryReader(Reader):
     name: ClassVar[str] = "precice-events-summary"
     summary: ClassVar[str] = "preCICE up to 2.x: precice-*-events-summary.log (mean step of rank 0)"
 
+    def __init__(self) -> None:
+        #: When each run of the file that was read last ended, ISO 8601.
+        self.ended: dict[str, str] = {}
+
     def recognises(self, path: Path) -> bool:
         head = head_of(path)
         return head.lstrip().startswith(b"Run finished at ") and b"Global runtime" in head
@@ -62,8 +66,9 @@ class PreciceEventsSummaryReader(Reader):
     def read(self, path: Path) -> dict[str, Runs]:
         with reading(path):
             lines = list(enumerate(text_of(path).split("\n"), start=1))
-            runs = [runs_of_summary(_summary(path, block)) for block in _blocks(path, lines)]
-            return {solver_of(path): Runs.concat(runs)}
+            summaries = [_summary(path, block) for block in _blocks(path, lines)]
+            self.ended = {one.run: one.ended for one in summaries}
+            return {solver_of(path): Runs.concat([runs_of_summary(one) for one in summaries])}
 
 
 def _blocks(path: Path, lines: Sequence[_Line]) -> Iterator[Sequence[_Line]]:
@@ -85,7 +90,8 @@ def _summary(path: Path, block: Sequence[_Line]) -> Summary:
         raise ReadError(path, f"the number of processors must be 1 or more, but got {cores}", line=block[0][0])
     solver = solver_of(path)
     run = f"{solver}-{cores}-{finished.isoformat()}"
-    return Summary(solver, cores, run, start_of(finished, runtime), path, [_table(path, block)])
+    when = start_of(finished, runtime)
+    return Summary(solver, cores, run, when, finished.isoformat(), path, [_table(path, block)])
 
 
 def _field(path: Path, block: Sequence[_Line], pattern: re.Pattern[str], example: str) -> tuple[str, ...]:

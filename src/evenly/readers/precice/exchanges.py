@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from evenly.readers.precice.paired_runs import SAME, Steps, together
 from evenly.readers.precice.schemes import Coupling
 from evenly.runs.runs import Runs
 
@@ -18,8 +19,6 @@ __all__ = ["steps_between_exchanges"]
 
 #: Fewest exchanges of data that tell the steps between them.
 _EXCHANGES = 3
-#: Counts of time windows that differ by less are equal.
-_SAME = 0.02
 
 
 def steps_between_exchanges(
@@ -30,21 +29,35 @@ def steps_between_exchanges(
     No steps where that isn't known of a participant, or runs differ in it. Arguments are those of `steps_per_window`.
     """
     counts: dict[str, float] = {}
-    windows = set()
+    made: dict[str, Steps] = {}
     for name in coupling.participants:
         found = _exchanges(runs[name]) if name in runs else []
         if not found or len({apart for _, apart, _ in found}) > 1:
             return {}, ""
         counts[name] = found[0][1]
-        windows |= {round(steps / apart) for path, apart, steps in found if path not in cut}
+        made[name] = [(path, round(steps / apart)) for path, apart, steps in found if path not in cut]
+    windows = {round(count) for of_runs in made.values() for _, count in of_runs}
+    differ = _unequal(made)
     stand = {count for count in ([coupling.windows] if written is None else written.values()) if count}
-    if not windows or not stand or max(windows | stand) * (1 - _SAME) <= min(max(windows), *stand):
-        return counts, ""
+    if not windows or not stand or max(windows | stand) * (1 - SAME) <= min(max(windows), *stand):
+        return counts, differ
     note = (
         f"{_listed(stand)} time windows stand in the configuration, but the runs exchanged data {_listed(windows)} "
         "times: the steps between these are counted"
     )
-    return counts, note
+    return counts, "; ".join(filter(None, (differ, note)))
+
+
+def _unequal(windows: Mapping[str, Steps]) -> str:
+    """Return what to say of the first run whose participants made different numbers of windows, "" if there is none."""
+    for folder, made in together(windows).items():
+        least, most = min(made, key=made.__getitem__), max(made, key=made.__getitem__)
+        if made[most] > made[least] * (1 + SAME) + 1:  # the last step of a run may be missing
+            return (
+                f"in {folder.name}, {most} exchanged data {made[most]:g} times and {least} {made[least]:g} times: a "
+                "file may be cut off, or of another run"
+            )
+    return ""
 
 
 def _listed(counts: set[int]) -> str:

@@ -42,6 +42,11 @@ class MergedRank:
     start_us: int
     events: list[tuple[str, Interval]] = field(default_factory=list)
 
+    @property
+    def end_us(self) -> int:
+        """When its last event ended, microseconds since 1970."""
+        return max(interval.begin + interval.duration for _, interval in self.events)
+
 
 def looks_merged(path: Path) -> bool:
     """Tell from the first bytes whether `path` is a merged profiling file, or a trace of one; never raises."""

@@ -16,12 +16,15 @@ import pandas as pd
 from evenly.runs.runs import Runs
 
 __all__ = [
-    "SAME", "Steps", "folders_of", "incomplete_runs", "is_whole", "rounded", "steps_made", "together", "unpaired_runs",
-    "without_left_overs",
+    "SAME", "Steps", "folders_of", "incomplete_runs", "is_whole", "of_one_time", "rounded", "steps_made", "together",
+    "unpaired_runs", "without_left_overs",
 ]  # fmt: skip
 
 #: Counts of steps that differ by less are equal: the last steps of a killed run are missing, some steps are averaged.
 SAME = 0.02
+
+#: Participants begin together, but the clocks of their nodes may differ by minutes.
+_CLOCKS_DIFFER = pd.Timedelta(minutes=15)
 
 #: The file of each run of a participant, where it is known, and the steps that it made.
 Steps = list[tuple[Path | None, float]]
@@ -165,9 +168,50 @@ def without_left_overs(runs: Mapping[str, Runs]) -> tuple[dict[str, Runs], list[
             f"{told}, and there {'is' if len(partners) == 1 else 'are'} {len(partners)} of {partners[0].name}: by the "
             f"time at which they began, {cores} ran with another one, and is left out"
         )
-    names = {one.run for one in left_over}
-    kept = {name: one.where((~one.to_frame()["run"].isin(names)).to_numpy()) for name, one in runs.items()}
-    return kept, notes
+    return _without(runs, {one.run for one in left_over}), notes
+
+
+def of_one_time(runs: Mapping[str, Runs], ended: Mapping[str, str]) -> tuple[dict[str, Runs], list[str]]:
+    """Return the runs without participants of which one ended before its partner in the folder began; and a note.
+
+    Where nothing would be left of a participant, all are kept, and the note says so: its clock may be another one.
+
+    Parameters
+    ----------
+    runs : mapping of str to Runs
+        Of participants whose files tell their steps.
+    ended : mapping of str to str
+        When each run ended, ISO 8601, where that is known.
+    """
+    entries = [entry for name, one in runs.items() for entry in _begun(name, one) if entry.run in ended]
+    strangers: set[str] = set()
+    said = []
+    for folder in together({name: steps_made(one) for name, one in runs.items()}):
+        of_run = [one for one in entries if folder in (one.place, *one.place.parents)]
+        first = min(of_run, key=lambda one: _time(ended[one.run]), default=None)
+        last = max(of_run, key=lambda one: one.when, default=None)
+        if first is None or last is None or last.when - _time(ended[first.run]) < _CLOCKS_DIFFER:
+            continue
+        strangers |= {one.run for one in of_run}
+        said.append(
+            f"in {folder.name}, {last.name} began ({last.when:%Y-%m-%d %H:%M}) after {first.name} had ended "
+            f"({_time(ended[first.run]):%Y-%m-%d %H:%M})"
+        )
+    if not said:
+        return dict(runs), []
+    kept = _without(runs, strangers)
+    whole = all(len(one) for one in kept.values())
+    what = "these files are of different runs and left out" if whole else "they may be of different runs; all are used"
+    return kept if whole else dict(runs), [f"{'; '.join(said)}: {what}. Keep each run in a folder of its own"]
+
+
+def _time(text: str) -> pd.Timestamp:
+    return pd.to_datetime(text, utc=True, format="ISO8601")
+
+
+def _without(runs: Mapping[str, Runs], names: Collection[str]) -> dict[str, Runs]:
+    """Return the runs without those of some names."""
+    return {name: one.where((~one.to_frame()["run"].isin(names)).to_numpy()) for name, one in runs.items()}
 
 
 class _Begun(NamedTuple):

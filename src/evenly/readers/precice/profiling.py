@@ -114,7 +114,7 @@ class PreciceProfilingReader(StepReader):
                 if other != file:
                     raise ReadError(file, f"holds the same rank as {other.name}: remove the older of the two")
                 with reading(file):
-                    entry = (rank_file.rank, rank_file.start_us, _steps(rank_file.events))
+                    entry = (rank_file.rank, rank_file.start_us, rank_file.end_us, _steps(rank_file.events))
             except ReadError as error:
                 self.skipped.append(Skipped.of(error, file))
                 continue
@@ -137,7 +137,7 @@ class PreciceProfilingReader(StepReader):
         return executions
 
     def _execution(self, path: Path, solver: str, size: int, parts: Sequence[_Rank]) -> Execution:
-        ranks = {rank: (start_us, steps) for rank, start_us, steps in parts}
+        ranks = {rank: (start_us, steps) for rank, start_us, _, steps in parts}
         missing = [str(rank) for rank in range(size) if rank not in ranks]
         if missing and self.missing_ranks == "refuse":
             some = ", ".join(missing[:8]) + (", …" if len(missing) > 8 else "")
@@ -157,12 +157,12 @@ class PreciceProfilingReader(StepReader):
                 f"the ranks of {solver} must be of one run, but rank {last} began {later / 3.6e9:.3g} h "
                 f"after rank {first}: remove the files of the earlier run, or give each run a folder of its own",
             )
-        when = datetime.fromtimestamp(start / 1e6, tz=UTC).isoformat(timespec="milliseconds")
-        return Execution(solver, size, identity(solver, size, steps), when, str(path), _TICK_S, steps)
+        ended = _time(max(end_us for _, _, end_us, _ in parts))
+        return Execution(solver, size, identity(solver, size, steps), _time(start), ended, str(path), _TICK_S, steps)
 
 
-#: Rank, start in microseconds since 1970, steps.
-_Rank = tuple[int, int, RankSteps]
+#: Rank, start and end in microseconds since 1970, steps.
+_Rank = tuple[int, int, int, RankSteps]
 #: By participant and size.
 _Ranks = dict[tuple[str, int], list[_Rank]]
 
@@ -170,8 +170,14 @@ _Ranks = dict[tuple[str, int], list[_Rank]]
 def _ranks_of_merged(path: Path) -> _Ranks:
     ranks: _Ranks = {}
     for rank in read_merged(path):
-        ranks.setdefault((rank.solver, rank.size), []).append((rank.rank, rank.start_us, _steps(rank.events)))
+        ranks.setdefault((rank.solver, rank.size), []).append(
+            (rank.rank, rank.start_us, rank.end_us, _steps(rank.events))
+        )
     return ranks
+
+
+def _time(us: int) -> str:
+    return datetime.fromtimestamp(us / 1e6, tz=UTC).isoformat(timespec="milliseconds")
 
 
 def _maps(name: str) -> bool:

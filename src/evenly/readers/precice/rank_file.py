@@ -58,6 +58,11 @@ class RankFile:
     events: tuple[tuple[str, Interval], ...]
 
     @property
+    def end_us(self) -> int:
+        """When its last event ended, microseconds since 1970."""
+        return self.start_us + max((interval.begin + interval.duration for _, interval in self.events), default=0)
+
+    @property
     def is_complete(self) -> bool:
         """Whether the file reaches the end of the run."""
         return any(name == "_GLOBAL" for name, _ in self.events)

@@ -94,8 +94,8 @@ class Execution:
         The number of ranks of the run.
     run : str
         A unique name of the run, equal in all files that hold it; see `identity`.
-    when : str
-        The start of the run, ISO 8601.
+    when, ended : str
+        The start and the end of the run, ISO 8601.
     source : str
         The file.
     tick : float
@@ -108,6 +108,7 @@ class Execution:
     cores: int
     run: str
     when: str
+    ended: str
     source: str
     tick: float
     ranks: Sequence[RankSteps]
@@ -222,9 +223,11 @@ class StepReader(Reader):
         self.warm_up = warm_up
         self.notes: list[str] = []
         self.skipped: list[Skipped] = []
+        #: When each run of the file that was read last ended, ISO 8601.
+        self.ended: dict[str, str] = {}
 
     def read(self, path: Path) -> dict[str, Runs]:
-        self.notes, self.skipped = [], []
+        self.notes, self.skipped, self.ended = [], [], {}
         with reading(path):
             return self._read(path)
 
@@ -233,7 +236,9 @@ class StepReader(Reader):
         """Read a file or folder; any error of parsing becomes a `ReadError`."""
 
     def _runs(self, executions: Iterable[Execution]) -> dict[str, Runs]:
-        return _runs_of(executions, warm_up=self.warm_up, notes=self.notes, skipped=self.skipped)
+        found = list(executions)
+        self.ended |= {execution.run: execution.ended for execution in found}
+        return _runs_of(found, warm_up=self.warm_up, notes=self.notes, skipped=self.skipped)
 
 
 def text_of(path: Path) -> str:

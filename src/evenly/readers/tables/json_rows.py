@@ -31,10 +31,10 @@ def is_rows(path: Path) -> bool:
     if not head(path).lstrip().startswith(("[", "{")):
         return False
     try:
-        records, _ = _records("\n".join(lines(path)))
+        found = _parsed(path)
     except (ValueError, EvenlyError):
         return False
-    return bool(time_candidates({str(name) for record in records for name in record}))
+    return _tells_times(_records_in(found)) or len(_tables_in(found)) > 1
 
 
 def read_rows(path: Path) -> tuple[pd.DataFrame, NDArray[np.int64], list[str]]:
@@ -56,33 +56,50 @@ def read_rows(path: Path) -> tuple[pd.DataFrame, NDArray[np.int64], list[str]]:
     {'cores': ['8', '16'], 'time_s': ['1.5', '']}
     """
     try:
-        records, beside = _records("\n".join(lines(path)))
+        found = _parsed(path)
     except ValueError as error:
         raise ReadError(path, f"damaged JSON: {error}") from None
+    records = _records_in(found)
+    if not records and len(tables := _tables_in(found)) > 1:
+        one = json.dumps({"name": tables[0]}, ensure_ascii=False)[:-1]
+        raise ReadError(
+            path,
+            f"it holds several tables ({', '.join(tables)}): write one list of records, and in each the name of its "
+            f"table, as in {one}, …}}",
+        )
     if not records:
         raise ReadError(path, "a table in JSON is a list of records, an object of columns, or a record in each line")
     names = dict.fromkeys(name for record in records for name in record)
     cells = pd.DataFrame(
         [[_text(record.get(name)) for name in names] for record in records], columns=list(names), dtype=object
     )
+    beside = list(_texts_outside(found, names)) if isinstance(found, Mapping) else []
     return cells, np.arange(1, len(records) + 1, dtype=np.int64), beside
 
 
-def _records(text: str) -> tuple[list[Mapping[str, Any]], list[str]]:
-    """Return the records that a text holds, none if it holds something else, and the texts outside them.
-
-    Raises
-    ------
-    ValueError
-        If it is no JSON.
-    """
+def _parsed(path: Path) -> Any:
+    """Return what a file holds, or a list of what each of its lines holds; `ValueError` if it is no JSON."""
+    text = "\n".join(lines(path))
     try:
-        found = json.loads(text)
+        return json.loads(text)
     except ValueError:
-        found = [json.loads(line) for line in text.splitlines() if line.strip()]
-    records = _records_in(found)
-    names = {name for record in records for name in record}
-    return records, list(_texts_outside(found, names)) if isinstance(found, Mapping) else []
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+
+
+def _tells_times(records: Sequence[Any]) -> bool:
+    return bool(time_candidates({str(name) for one in records if isinstance(one, Mapping) for name in one}))
+
+
+def _tables_in(found: Any) -> list[str]:
+    """Return the names of the lists of records with a time that an object holds.
+
+    Examples
+    --------
+    >>> _tables_in({"coarse": [{"n": 8, "time_s": 1.5}], "fine": [{"n": 8, "time_s": 5.9}], "machines": [{"n": 2}]})
+    ['coarse', 'fine']
+    """
+    lists = found.items() if isinstance(found, Mapping) else ()
+    return [str(name) for name, value in lists if isinstance(value, list) and _tells_times(value)]
 
 
 def _texts_outside(found: Mapping[str, Any], names: Collection[str], above: Sequence[str] = ()) -> Iterator[str]:
