@@ -446,3 +446,25 @@ def test_a_time_within_start_and_end_is_that_of_the_run(tmp_path: Path, took: tu
 def test_days_of_start_and_end_tell_nothing_of_a_time(tmp_path: Path) -> None:
     rows = ["8,100,2026-01-09,2026-01-09", "16,50,2026-01-09,2026-01-09", "32,25,2026-01-10,2026-01-10"]
     assert _read(tmp_path, "\n".join(["cores,time_s,start,end", *rows])).runs[""].values.tolist() == [100, 50, 25]
+
+
+@pytest.mark.parametrize("date", ["02/0{}/2024 07:51:00", "Thu Feb  {} 07:51:00 2024", "2024-02-0{} 07:51:00.123", "-/-"])
+def test_dates_of_grid_engine_are_no_times_and_what_jobs_used_no_parameters(tmp_path: Path, date: str) -> None:
+    rows = [
+        f"{7 + n},{8 * 2**n},{date.format(n + 1)},{date.format(n + 2)},{3000 / 2**n:.0f},{30000 + 7 * n},2.{n}00G,0.{n},0"
+        for n in range(5)
+    ]
+    text = "\n".join(["job_number,slots,qsub_time,end_time,ru_wallclock,cpu,maxvmem,ru_stime,failed", *rows])
+    found = _read(tmp_path, text)
+    assert found.runs[""].parameters == ["slots"]
+    assert found.runs[""].values.max() == 3000
+    roles = {column.name: column.role for column in found.columns}
+    assert {roles[name] for name in ("cpu", "maxvmem", "ru_stime")} == {"outcome"}
+    assert not any("qsub_time' is" in note or "assumed" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("date", ["Feb-0{}-08:00", "Feb  {} 08:00"])
+def test_dates_without_a_year_are_no_quantity(tmp_path: Path, date: str) -> None:
+    rows = [f"{8 * 2**n},{3000 / 2**n:.0f},{date.format(n + 1)}" for n in range(4)]
+    found = _read(tmp_path, "\n".join(["SLOTS,RUN_TIME(s),SUBMIT_TIME", *rows]))
+    assert list(found.runs[""].quantities) == ["seconds"]

@@ -49,6 +49,7 @@ from evenly.readers.tables.roles import (
     is_outcome,
     is_result,
     is_statistic,
+    is_usage,
 )
 from evenly.readers.tables.rows import runs_of, status_and_seconds
 from evenly.readers.tables.several_units import refuse_several_units
@@ -453,6 +454,8 @@ class Interpretation:
             return "left out", "a limit or a wish, which was not measured"
         if column in self._quantities_of_own:
             return "outcome", OWN
+        if is_usage(column, self.cells.columns):
+            return "outcome", "what a job used, as Grid Engine accounts it"
         if _is_sibling(column, self.options.time or ""):
             return "outcome", "named as the time, but for a number"
         if why := self._identifies(column):

@@ -13,7 +13,7 @@ from evenly.errors import InputError, ReadError, option_text
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed
 from evenly.readers.tables.chsy import TIME_NAME, is_chsy, seconds_by_chsy
-from evenly.readers.tables.clock_times import Between, between, in_parts, start_and_end
+from evenly.readers.tables.clock_times import Between, are_dates, between, in_parts, start_and_end
 from evenly.readers.tables.dotted_clocks import read_as_clock, refuse_dotted_clock
 from evenly.readers.tables.per_work import exception_in_text, several_works, sum_in_text, time_of_work, work_in_text
 from evenly.readers.tables.ratios import ratio_of_times, refuse_ratio
@@ -33,6 +33,7 @@ __all__ = ["TimeColumn", "find_time", "statistics_beside"]
 #: Programs whose tables are known by the names of their columns, and the column of the seconds in each.
 _OF_PROGRAMS = (
     ("Snakemake", "s", frozenset({"s", "h:m:s"})),
+    ("Grid Engine", "ru_wallclock", frozenset({"ru_wallclock"})),
     ("hyperfine", "mean", frozenset({"command", "mean", "stddev", "median", "user", "system", "min", "max"})),
 )
 #: Words of phases, and of the time on the wall, which contains them.
@@ -351,6 +352,7 @@ class _Made:
 
 
 def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]:
+    free = [c for c in free if not are_dates(values.texts(c))]
     parts = in_parts({c: values.texts(c) for c in free})
     if parts is not None:
         names = ", ".join(map(repr, parts[0]))
