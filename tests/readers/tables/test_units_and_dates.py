@@ -448,10 +448,12 @@ def test_days_of_start_and_end_tell_nothing_of_a_time(tmp_path: Path) -> None:
     assert _read(tmp_path, "\n".join(["cores,time_s,start,end", *rows])).runs[""].values.tolist() == [100, 50, 25]
 
 
-@pytest.mark.parametrize("date", ["02/0{}/2024 07:51:00", "Thu Feb  {} 07:51:00 2024", "2024-02-0{} 07:51:00.123", "-/-"])
+@pytest.mark.parametrize(
+    "date", ["02/0{}/2024 07:51:00", "Thu Feb  {} 07:51:00 2024", "2024-02-0{} 07:51:00.123", "-/-"]
+)
 def test_dates_of_grid_engine_are_no_times_and_what_jobs_used_no_parameters(tmp_path: Path, date: str) -> None:
     rows = [
-        f"{7 + n},{8 * 2**n},{date.format(n + 1)},{date.format(n + 2)},{3000 / 2**n:.0f},{30000 + 7 * n},2.{n}00G,0.{n},0"
+        f"{7 + n},{8 << n},{date.format(n + 1)},{date.format(n + 2)},{3000 / 2**n:.0f},{30000 + 7 * n},2.{n}G,0.{n},0"
         for n in range(5)
     ]
     text = "\n".join(["job_number,slots,qsub_time,end_time,ru_wallclock,cpu,maxvmem,ru_stime,failed", *rows])
