@@ -470,3 +470,35 @@ def test_dates_without_a_year_are_no_quantity(tmp_path: Path, date: str) -> None
     rows = [f"{8 * 2**n},{3000 / 2**n:.0f},{date.format(n + 1)}" for n in range(4)]
     found = _read(tmp_path, "\n".join(["SLOTS,RUN_TIME(s),SUBMIT_TIME", *rows]))
     assert list(found.runs[""].quantities) == ["seconds"]
+
+
+def _with_ends(values: list[str], name: str = "time") -> str:
+    ends = ["09:08:22", "08:33:19", "08:17:24"]
+    rows = [f"{16 << n};2024-02-01 08:00:00;2024-02-01 {end};{values[n]}" for n, end in enumerate(ends)]
+    return "\n".join([f"cores;start;end;{name}", *rows])
+
+
+@pytest.mark.parametrize(
+    ("values", "unit"),
+    [
+        (["68.37", "33.32", "17.41"], "min"),
+        (["1.139", "0.555", "0.290"], "h"),
+        (["4102", "1999", "1044"], "s"),
+    ],
+)
+def test_start_and_end_tell_the_unit_of_the_time(tmp_path: Path, values: list[str], unit: str) -> None:
+    found = _read(tmp_path, _with_ends(values))
+    assert found.runs[""].values.tolist() == pytest.approx([4102, 1999, 1044], rel=2e-3)
+    assert any(f"in {unit} (as the times from start to end" in note for note in found.notes)
+
+
+def test_start_and_end_that_hold_more_than_the_time_tell_no_unit(tmp_path: Path) -> None:
+    found = _read(tmp_path, _with_ends(["60.0", "30.0", "15.0"]))
+    assert any("in s (assumed" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("name", ["turnaround", "Time"])
+def test_a_time_that_holds_the_waiting_is_none_of_a_run(tmp_path: Path, name: str) -> None:
+    found = _read(tmp_path, _with_ends(["02:08:22", "01:33:19", "03:17:24"], name))
+    assert found.runs[""].values.tolist() == [4102, 1999, 1044]
+    assert any(f"{name!r} is longer" in note for note in found.notes)

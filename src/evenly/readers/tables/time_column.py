@@ -51,6 +51,9 @@ _WHOLES = frozenset({"total", "totale", "overall", "whole", "sum", "all", "gesam
 _ALIKE = 0.8
 #: A time is longer than that from start to end if it is by this factor and a minute: ends may be told to the minute.
 _LONGER, _MINUTE = 1.1, 60.0
+_LONGER_SAID = ": {!r} is longer, as times of all cores together are, or those with the waiting in a queue"
+#: A unit is that by which a time and that from start to end are the same, to this share and a second.
+_SAME, _SECOND = 0.02, 1.0
 #: Words of the time of all cores together.
 _SUMMED_UP = frozenset({
     "aggregate", "aggregated", "summed", "cumulative", "accumulated", "kumuliert", "kumulierte", "cumulé", "cumulée",
@@ -154,6 +157,8 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
         _refuse_work_beside(values, column)
     known = words.measured(column)
     told = (known.unit if known else "") or words.unit_of_time(column) or values.unit_of_time(column)
+    by_ends = "" if told or made is not None else _unit_by_ends(values, column)
+    told = told or by_ends
     unit = words.canonical_unit("" if column == TIME_NAME else options.unit or "") or told or "s"
     if unit not in TWO_FIELDS and base_unit(unit) != "s":
         raise ReadError(values.path, f"the time's unit must be a time or a rate, but got {unit!r}")
@@ -170,6 +175,7 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     work = found if told and (found := time_of_work(column)) is not None and found.is_certain else None
     of_a_run = options.time is None and made is None and not (program or work or _is_usual(column))
     hint = " (assumed: pass unit=, --unit, otherwise)" if assumed else ""
+    hint = " (as the times from start to end beside it tell)" if by_ends and unit == by_ends else hint
     if of_a_run:
         hint = " (assumed: that of a whole run on the wall; pass time=, --time, if it is another)"
     if of_a_run and assumed:
@@ -367,7 +373,7 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         found += _wholes_beside(values, found[0], free)
     if len(found) == 1:
         if (span := _shorter_span(values, found[0])) is not None:
-            return _spanned(values, span, f": {found[0]!r} is longer, as times of all cores together are")
+            return _spanned(values, span, _LONGER_SAID.format(found[0]))
         return found[0], "its name", None
     if not found:
         by_name = {c.lower(): c for c in free}
@@ -376,6 +382,8 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         ends = start_and_end(map(str, values.cells.columns)) or ()
         durations = [c for c in free if values.are_durations(c) and not is_limit(c) and c not in ends]
         if len(durations) == 1:
+            if (span := _shorter_span(values, durations[0])) is not None:
+                return _spanned(values, span, _LONGER_SAID.format(durations[0]))
             return durations[0], "its values are durations", None
         if (span := between({c: values.texts(c) for c in ends})) is not None:
             return _spanned(values, span, f" ({span.said})" if span.said else "")
@@ -428,22 +436,44 @@ def _spanned(values: Values, span: Between, more: str) -> tuple[str, str, _Made]
 
 
 def _shorter_span(values: Values, column: str) -> Between | None:
-    """Return the time from start to end if those of a column are mostly longer, so that none is a run's; else None.
+    """Return the time from start to end if those of a column are mostly longer, so that none is a run's; else None."""
+    told = words.unit_of_time(column) or values.unit_of_time(column) or _unit_by_ends(values, column)
+    if (told or "s") not in SECONDS_PER or not (values.is_numeric(column) or values.are_durations(column)):
+        return None
+    if (span := _from_start_to_end(values)) is None:
+        return None
+    known = np.isfinite(span.seconds)
+    is_longer = values.seconds(column, told or "s")[known] > _LONGER * span.seconds[known] + _MINUTE
+    return span if np.mean(is_longer) > 0.5 else None
+
+
+def _unit_by_ends(values: Values, column: str) -> str:
+    """Return the only unit by which plain numbers are the times from start to end in all rows; "" if there is none."""
+    span = _from_start_to_end(values) if values.options.unit is None and values.is_numeric(column) else None
+    if span is None or column in (span.start, span.end):
+        return ""
+    numbers = values.numbers(column)
+    known = np.isfinite(span.seconds) & np.isfinite(numbers)
+    seconds = span.seconds[known]
+    units = [
+        unit
+        for unit in ("s", "min", "h")
+        if (np.abs(numbers[known] * SECONDS_PER[unit] - seconds) <= _SAME * seconds + _SECOND).all()
+    ]
+    return units[0] if len(units) == 1 and known.sum() > 1 else ""
+
+
+def _from_start_to_end(values: Values) -> Between | None:
+    """Return the time between columns of starts and of ends; None if there are none.
 
     Dates that may be read in two ways, and days without a time of day, prove nothing.
     """
-    unit = words.unit_of_time(column) or values.unit_of_time(column) or "s"
-    if unit not in SECONDS_PER or not (values.is_numeric(column) or values.are_durations(column)):
-        return None
     try:
         span = between({c: values.texts(c) for c in start_and_end(map(str, values.cells.columns)) or ()})
     except InputError:
         return None
     known = np.isfinite(span.seconds) if span is not None else np.array([], dtype=np.bool_)
-    if span is None or not known.any() or (span.seconds[known] % SECONDS_PER_DAY == 0).all():
-        return None
-    is_longer = values.seconds(column, unit)[known] > _LONGER * span.seconds[known] + _MINUTE
-    return span if np.mean(is_longer) > 0.5 else None
+    return span if known.any() and span is not None and (span.seconds[known] % SECONDS_PER_DAY != 0).any() else None
 
 
 def _wholes_beside(values: Values, column: str, free: Sequence[str]) -> list[str]:
