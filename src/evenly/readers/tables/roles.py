@@ -23,6 +23,7 @@ from evenly.runs.runs import Runs
 from evenly.space.space import Space
 
 __all__ = [
+    "ASSUMED",
     "ENOUGH",
     "NAMED",
     "ONE_VALUE",
@@ -56,6 +57,8 @@ Role = Literal[
 NAMED = "named in parameters= (--parameters)"
 #: Why a column is a constant; the value follows.
 ONE_VALUE = "one value: "
+#: Why a column is the time, at its end, if nothing tells its unit.
+ASSUMED = ", in seconds (assumed: --unit)"
 #: Why a column of another format is one.
 BY_FORMAT = "its format says so"
 

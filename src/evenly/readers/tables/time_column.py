@@ -17,7 +17,7 @@ from evenly.readers.tables.clock_times import Between, are_dates, between, in_pa
 from evenly.readers.tables.dotted_clocks import read_as_clock, refuse_dotted_clock
 from evenly.readers.tables.per_work import exception_in_text, several_works, sum_in_text, time_of_work, work_in_text
 from evenly.readers.tables.ratios import ratio_of_times, refuse_ratio
-from evenly.readers.tables.roles import is_limit, is_result, is_summed, words_of
+from evenly.readers.tables.roles import ASSUMED, is_limit, is_result, is_summed, words_of
 from evenly.readers.tables.running_clocks import refuse_running_clock
 from evenly.readers.tables.side_by_side import pattern_in, shared_pattern
 from evenly.readers.tables.states import name_key
@@ -171,7 +171,7 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     program = _program(free) if options.time is None else None
     assumed = not (options.unit or told or in_cells or program)
     if not in_cells:
-        _refuse_another_unit(values, column, unit)
+        _refuse_another_unit(values, column, unit, is_open=assumed)
     work = found if told and (found := time_of_work(column)) is not None and found.is_certain else None
     of_a_run = options.time is None and made is None and not (program or work or _is_usual(column))
     hint = " (assumed: pass unit=, --unit, otherwise)" if assumed else ""
@@ -190,7 +190,7 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
         note = f"{column!r} is the time in {unit}{f' of {work.said}' if work else ''}{hint}"
     else:
         note = f"{column!r} is a rate in {unit}: seconds are those of one unit of work"
-    why += ", in seconds (assumed: --unit)" if assumed else ""
+    why += ASSUMED if assumed else ""
     spans = () if made is None else made.columns
     if options.time is None:
         _refuse_one_time(values, column, unit)
@@ -216,9 +216,9 @@ def _is_usual(column: str) -> bool:
     return words_of(re.sub(r"[\[(][^\])]*[\])]\s*$", "", column)) <= _USUAL
 
 
-def _refuse_another_unit(values: Values, column: str, unit: str) -> None:
+def _refuse_another_unit(values: Values, column: str, unit: str, *, is_open: bool) -> None:
     """Refuse a unit that a text beside the table contradicts, unless the user names it."""
-    told = units_in_text(values.around)
+    told = units_in_text(values.around, is_open=is_open)
     beside, said = next(iter(told.items())) if len(told) == 1 else ("", "")
     known = values.options.unit or words.unit_of_time(column) or values.unit_of_time(column)
     if len(told) > 1 and not known:
