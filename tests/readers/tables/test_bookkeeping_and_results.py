@@ -100,3 +100,9 @@ def test_what_was_chosen_is_a_parameter_though_the_time_is_proportional_to_it(
 ) -> None:
     found = _read(tmp_path, f"cores,time_s,{name}\n{rows}")
     assert {one.role for one in found.columns if one.name == name} <= {"parameter", "left out"}
+
+
+@pytest.mark.parametrize("head", ["cores,1,2,4", "run,a,b,c\ncores,1,2,4"])
+def test_a_table_on_its_side_is_refused(tmp_path: Path, head: str) -> None:
+    with pytest.raises(InputError, match=r"stands on its side: its first column holds names \('cores', 'time_s'\)"):
+        _read(tmp_path, f"{head}\ntime_s,100,52.1,27.3\n")

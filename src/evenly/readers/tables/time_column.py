@@ -401,6 +401,7 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         for name in others:
             refuse_ratio(values, name)
             _refuse_other_times(values, name)
+    _refuse_on_its_side(values, named)
     shown = ", ".join(map(repr, found or may_be or named))
     why = (
         f"{' and '.join(map(repr, found))} may each be the time" if found else "no column's name says that it is a time"
@@ -426,6 +427,25 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         values.path,
         f"{why}: pass time= (--time) with one of the columns {shown}, and unit= (--unit) if it isn't in seconds{wide}",
     )
+
+
+def _refuse_on_its_side(values: Values, names: Sequence[str]) -> None:
+    """Refuse a table whose first column names what its rows hold, a count and a time among them; the others are runs.
+
+    Raises
+    ------
+    ReadError
+        With how it is written.
+    """
+    rows = values.texts(names[0]) if names else []
+    counts = any(map(kind_of, [*names[:1], *rows]))
+    if counts and words.time_candidates(rows) and all(map(values.is_numeric, names[1:])):
+        listed = ", ".join(map(repr, [*([names[0]] if kind_of(names[0]) else []), *rows]))
+        raise ReadError(
+            values.path,
+            f"the table stands on its side: its first column holds names ({listed}), and each other column is a run. "
+            "Write these names into the first line, and a row for each run",
+        )
 
 
 def _spanned(values: Values, span: Between, more: str) -> tuple[str, str, _Made]:
