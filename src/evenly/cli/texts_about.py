@@ -236,7 +236,9 @@ def _of_block(cells: Cells | None, number: int, column: str) -> str:
         return ""
     begin = cells.places[number]
     others = [
-        place for place, line in zip(cells.places, cells.around, strict=False) if place > begin and re.search(r"\w", line)
+        place
+        for place, line in zip(cells.places, cells.around, strict=False)
+        if place > begin and re.search(r"\w", line)
     ]
     end = next((place for place in others if _rows(cells, begin, place)), float("inf"))
     inside = _rows(cells, begin, end)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -508,7 +509,7 @@ _TIMES = "16,6.585\n32,3.465\n64,1.753\n128,0.902\n"
 
 
 def test_a_unit_below_the_table_is_asked_about_if_that_of_the_time_is_open(tmp_path: Path) -> None:
-    with pytest.raises(ReadError, match="'in minutes' stands beside the table.*--unit min"):
+    with pytest.raises(ReadError, match=r"'in minutes' stands beside the table.*--unit min"):
         _read(tmp_path, f"cores,time\n{_TIMES}(all in minutes)\n")
     for name, text, options in (
         ("time_s", "(all in minutes)", {}),
@@ -520,14 +521,14 @@ def test_a_unit_below_the_table_is_asked_about_if_that_of_the_time_is_open(tmp_p
 
 
 def test_a_unit_in_json_beside_the_rows_is_asked_about(tmp_path: Path) -> None:
-    rows = ", ".join(f'{{"cores": {row.replace(",", ", " + chr(34) + "time" + chr(34) + ": ")}}}' for row in _TIMES.split())
+    rows = [dict(zip(("cores", "time"), map(float, row.split(",")), strict=True)) for row in _TIMES.split()]
     with pytest.raises(ReadError, match="'unit: min' stands beside the table"):
-        _read(tmp_path, f'{{"meta": {{"unit": "min"}}, "results": [{rows}]}}', "runs.json")
+        _read(tmp_path, json.dumps({"meta": {"unit": "min"}, "results": rows}), "runs.json")
 
 
 def test_a_unit_in_a_readme_is_asked_about_if_that_of_the_time_is_open(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("Times are in minutes.\n")
-    with pytest.raises(ReadError, match="README.*--unit min"):
+    with pytest.raises(ReadError, match=r"README.*--unit min"):
         _read(tmp_path, f"cores,time\n{_TIMES}")
     assert _read(tmp_path, f"cores,time_s\n{_TIMES}").runs[""].values.max() == 6.585
     assert _read(tmp_path, f"cores,time\n{_TIMES}", unit="min").runs[""].values.max() == pytest.approx(395.1)

@@ -142,7 +142,7 @@ def _computed(v: NDArray[np.float64], t: NDArray[np.float64], counts: Mapping[st
 
 def _half_a_digit(values: NDArray[np.float64]) -> float:
     """Return half a unit of the last digit that numbers are written with."""
-    return 0.5 / 10 ** max(len(f"{value:.10g}".partition(".")[2]) for value in values.tolist())
+    return float(0.5 / 10.0 ** max(len(f"{value:.10g}".partition(".")[2]) for value in values.tolist()))
 
 
 def parts_of(columns: Mapping[str, NDArray[np.float64]], times: NDArray[np.float64]) -> list[str]:
