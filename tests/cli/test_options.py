@@ -7,6 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from evenly.cli.options import Reading
+from evenly.errors import InputError
 from evenly.runs.runs import Runs
 from tests.cli.conftest import Evenly
 
@@ -249,3 +251,13 @@ def test_a_value_may_hold_options_of_a_program(evenly: Evenly, given: list[str])
     shown = evenly("predict", "--simulation", "missing.py", *given)
     assert shown.code == 2
     assert "--simulation needs --machine" in shown.err
+
+
+@pytest.mark.parametrize(("only", "left"), [("atm,ocn", ["atm", "ocn"]), ("a,b", ["a,b"]), ("ocn, a,b", [])])
+def test_commas_part_the_solvers_but_those_in_a_name(only: str, left: list[str]) -> None:
+    reading = Reading(only=[only])
+    if left:
+        assert reading.chosen(["atm", "ocn", "a,b"]) == left
+        return
+    with pytest.raises(InputError, match="--only must be one of atm, ocn, a,b, but got 'a'"):
+        reading.chosen(["atm", "ocn", "a,b"])

@@ -26,6 +26,10 @@ def kept(table: Mapping[str, Sequence[object]]) -> tuple[list[str], str]:
     return found[""].parameters, "; ".join(notes)
 
 
+def test_nodes_and_tasks_as_qstat_calls_them_are_counts() -> None:
+    assert kept({"NDS": [1, 2, 4], "TSK": [32, 64, 128]})[0] == ["TSK"]
+
+
 def test_a_product_of_two_counts_is_told_by_them() -> None:
     table = {"p": [1, 2, 4, 5, 25], "pr": [1, 2, 2, 5, 5], "pc": [1, 1, 2, 1, 5]}
     assert kept(table) == (["pr", "pc"], "p is pr * pc in all runs, so it is left out (--parameters names both)")

@@ -127,6 +127,8 @@ class Reading:
     def chosen(self, solvers: Iterable[str]) -> list[str]:
         """Return the solvers that ``--only`` and ``--without`` leave, in their order.
 
+        Commas part the names, but those in the name of a solver.
+
         Raises
         ------
         InputError
@@ -134,7 +136,11 @@ class Reading:
         """
         there = list(solvers)
         given = {"--only": self.only, "--without": self.without}
-        listed = {option: parsing.names(",".join(items)) or [] for option, items in given.items() if items}
+        listed = {
+            option: [name for item in items for name in ([item] if item in there else parsing.names(item) or ())]
+            for option, items in given.items()
+            if items
+        }
         for option, names in listed.items():
             for name in names:
                 parsing.one_of(name, there, option)

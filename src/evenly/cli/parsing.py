@@ -11,6 +11,7 @@ from typing import Any
 
 from evenly.errors import InputError, did_you_mean
 from evenly.readers.tables.columns import canonical_unit
+from evenly.runs.count_names import kind_of
 from evenly.runs.units import base_unit, to_base
 
 __all__ = [
@@ -53,14 +54,21 @@ def one_of(value: str, allowed: Iterable[str], option: str) -> str:
 
 
 def spelled(name: str, known: Sequence[str]) -> str:
-    """Return the parameter that a name means: in other capitals, or without the ``_`` that evenly put behind it.
+    """Return the parameter that a name means.
+
+    It may be written in other capitals, or without the ``_`` that evenly put behind it. A name such as ``NCPUS`` means
+    the only parameter that counts cores, which evenly calls ``cores`` in tables of jobs.
 
     Examples
     --------
     >>> spelled("cores", ["Cores", "mesh"]), spelled("machine", ["machine_"]), spelled("n", ["N", "n"])
     ('Cores', 'machine_', 'n')
+    >>> spelled("NCPUS", ["cores", "name"]), spelled("NNodes", ["cores"])
+    ('cores', 'NNodes')
     """
     alike = [one for one in known if name.lower() in (one.lower(), one.lower().removesuffix("_"))]
+    if not alike and (kind := kind_of(name)) in ("cores", "nodes", "ranks"):
+        alike = [one for one in known if kind_of(one) == kind]
     return alike[0] if name not in known and len(alike) == 1 else name
 
 

@@ -365,7 +365,8 @@ def check_parameters(names: Iterable[str], learned: Learned) -> None:
     """Refuse names in ``--at`` that are parameters of none of the models, or of none of the runs before these."""
     known = _names(learned)
     columns = () if learned.found is None else learned.found.columns
-    for name in (parsing.spelled(name, known) for name in names):
+    there = {column.name for column in columns}
+    for name in (name if name in there else parsing.spelled(name, known) for name in names):
         if name not in known and any(column.name == name and column.role == "solver" for column in columns):
             first = shlex.quote(next(iter(learned.models or learned.runs)))
             raise InputError(
@@ -374,8 +375,8 @@ def check_parameters(names: Iterable[str], learned: Learned) -> None:
                 f"{option_text('--parameters', ','.join([*known, name]))}"
             )
         if name not in known and (why := next((one.why for one in columns if one.name == name), "")):
-            there = "leave it out, the others tell it" if why.endswith("all runs") else f"there are {', '.join(known)}"
-            raise InputError(f"--at names {name!r}, which is no parameter here ({why}): {there}")
+            hint = "leave it out, the others tell it" if why.endswith("all runs") else f"there are {', '.join(known)}"
+            raise InputError(f"--at names {name!r}, which is no parameter here ({why}): {hint}")
         parsing.one_of(name, known, "the parameter that --at names")
 
 

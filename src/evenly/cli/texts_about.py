@@ -185,7 +185,8 @@ def _lines_of(path: Path, solvers: Sequence[str], column: str, found: Measuremen
         return
     cells = cells or _cells(path, None, table="1")  # each table of a text may be of a solver
     for number, line in enumerate(_bare(cells)):
-        yield line, whose or _of_block(cells, number, column)
+        if re.search(r"\w", line):  # a rule tells nothing
+            yield line, whose or _of_block(cells, number, column)
     if not whose and cells is not None:
         yield from _texts_in(cells, column, found)
 
@@ -234,7 +235,12 @@ def _of_block(cells: Cells | None, number: int, column: str) -> str:
     if cells is None or column not in cells.frame or number >= len(cells.places):
         return ""
     begin = cells.places[number]
-    end = next((place for place in cells.places[number + 1 :] if _rows(cells, begin, place)), float("inf"))
+    others = [
+        place
+        for place, line in zip(cells.places, cells.around, strict=False)
+        if place > begin and re.search(r"\w", line)
+    ]
+    end = next((place for place in others if _rows(cells, begin, place)), float("inf"))
     inside = _rows(cells, begin, end)
     names = {str(cells.frame[column].iloc[row]) for row in inside}
     return names.pop() if len(names) == 1 and len(inside) < len(cells.frame) else ""

@@ -6,9 +6,12 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
+from evenly.errors import ReadError
 from evenly.readers.tables.cell_files import looks_like_table
+from evenly.readers.tables.roles import ASSUMED, Column
+from evenly.readers.tables.unit_row import units_in_text
 
-__all__ = ["lines_of_text", "texts_beside"]
+__all__ = ["lines_of_text", "refuse_unit_beside", "texts_beside"]
 
 #: Their suffixes, the longest that is read, in bytes, and how many are.
 _SUFFIXES, _LONGEST, _MOST = frozenset({".txt", ".md", ".rst", ""}), 50_000, 20
@@ -64,6 +67,25 @@ def lines_of_text(path: Path) -> list[str]:
         return []
     words = [line.strip() for line in lines if not line.lstrip().startswith("|")]
     return [plain for line in words if (plain := line.replace("\\*", "*").strip("#%/! "))]
+
+
+def refuse_unit_beside(texts: Iterable[Path], columns: Iterable[Column]) -> None:
+    """Refuse to assume seconds where a text beside the files names another unit of time.
+
+    Raises
+    ------
+    ReadError
+        With the words, and how the unit is told.
+    """
+    time = next((one.name for one in columns if one.role == "time" and one.why.endswith(ASSUMED)), None)
+    for path in texts if time is not None else ():
+        told = {unit: said for unit, said in units_in_text(lines_of_text(path), is_open=True).items() if unit != "s"}
+        for unit, said in told.items():
+            raise ReadError(
+                path,
+                f"{said!r} stands beside the files, but {time!r} would be in s: pass unit= (--unit), as --unit {unit} "
+                "or --unit s",
+            )
 
 
 def _is_text(path: Path) -> bool:

@@ -18,7 +18,7 @@ from evenly.arguments import explained
 from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarning
 from evenly.log import log
 from evenly.readers.base import Reader
-from evenly.readers.beside import texts_beside
+from evenly.readers.beside import refuse_unit_beside, texts_beside
 from evenly.readers.cesm_layout import Placed, agreed, cores_kept, same_in_all
 from evenly.readers.confounding import alike_at_the_top, confounded, unlike
 from evenly.readers.files import plain_suffix
@@ -229,7 +229,8 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     sources = tuple((part.path, part.format) for part in collector.first_parts())
     needed = [*(path for path, _ in sources), *coupled.used, *(entry.path for entry in skipped if entry.benign)]
     unknown = tuple(p for p in collector.walk.unknown if p not in coupled.used)
-    tables = [path for path, name in sources if name == "table"]
+    beside = texts_beside(roots, [path for path, name in sources if name == "table"], unknown)
+    refuse_unit_beside(beside, columns)
     return Measurements(
         runs=runs,
         sources=sources,
@@ -242,7 +243,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         placed=tuple(collector.placed),
         days=days_of_files(parts, of_files),
         unknown=unknown,
-        beside=tuple(texts_beside(roots, tables, unknown)),
+        beside=tuple(beside),
         unread=_unread(roots, needed),
         notes=(
             *collector.notes,

@@ -19,7 +19,7 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
         "totalthreads", "threadstotal", "allthreads",
     ),
     "nodes": ("nodes", "nnodes", "nnode", "numnodes", "nodecount", "numberofnodes", "allocnodes", "hosts",
-              "machines", "nummachines", "numberofmachines",
+              "machines", "nummachines", "numberofmachines", "nds",
               "nodos", "numerodenodos", "numerodenos", "nodi", "knoten", "anzahlknoten", "noeuds", "noeud",
               "nombredenoeuds"),
     "ranks": (
@@ -28,6 +28,7 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
         "mpiprocs", "mpinp", "processes", "nprocesses", "numprocesses",
         "numberofprocesses", "mpiprocesses",
         "processors", "nprocessors", "numprocessors", "numberofprocessors", "tasks", "ntasks", "mpitasks", "numtasks",
+        "tsk",
         "procesos", "numerodeprocesos", "processi", "numerodiprocessi", "processos", "pes", "npes", "prozesse",
         "anzahlprozesse", "processus", "nombredeprocessus", "prozessoren", "anzahlprozessoren", "processeurs",
         "nombredeprocesseurs", "processori", "numerodiprocessori", "procesadores", "numerodeprocesadores",

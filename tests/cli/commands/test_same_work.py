@@ -155,6 +155,19 @@ def test_a_line_above_one_table_alone_is_asked_about(evenly: Evenly) -> None:
     assert "nothing for ice, ocn" in " ".join(shown.err.split())
 
 
+def test_a_title_above_a_table_of_all_solvers_is_about_all(evenly: Evenly) -> None:
+    rule = "|---|---|---|\n"
+    parts = [
+        "".join(f"| {solver} | {cores} | {work / cores + 1:.3f} |\n" for cores in (48, 96, 192, 384))
+        for solver, work in (("atm", 6000), ("ocn", 2400))
+    ]
+    Path("runs.md").write_text(
+        f"# Times of 5 simulated days\n\n| component | cores | time_s |\n{rule}{rule.join(parts)}"
+    )
+    shown = evenly("allocate", "runs.md", "--cores", "480")
+    assert (shown.code, "different work" in shown.err, "|---" in shown.err) == (0, False, False)
+
+
 @pytest.mark.parametrize("path", ["runs/{solver}_{days}d/times.csv", "runs/{days}days/{solver}.csv"])
 def test_folders_that_tell_other_work_are_asked_about(evenly: Evenly, path: str) -> None:
     # Three files of one name were taken as one solver.

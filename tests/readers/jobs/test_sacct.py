@@ -53,6 +53,14 @@ def test_steps_are_merged_into_their_job(tmp_path: Path) -> None:
     np.testing.assert_array_equal(table["requested_memory"], [32 * GIB, 200 * GIB, 200 * GIB, np.nan, 2 * GIB, 2 * GIB])
 
 
+@pytest.mark.parametrize("bar", ["|", ","])
+def test_without_states_jobs_failed_whose_code_is_not_0(tmp_path: Path, bar: str) -> None:
+    text = "JobID|NCPUS|Elapsed|ExitCode\n1|16|01:00:00|0:0\n2|32|00:31:00|0:0\n3|32|00:05:00|1:0\n4|64|00:04:00|0:9\n"
+    jobs = read_jobs(write(tmp_path, text.replace("|", bar)))
+    assert jobs.table["state"].tolist() == ["COMPLETED", "COMPLETED", "FAILED", "FAILED"]
+    assert "ExitCode" in jobs.notes[0]
+
+
 def test_runs_of_jobs(tmp_path: Path) -> None:
     found = scan(write(tmp_path, f"{HEAD}\n{ROWS}"))
     frame = found.runs[""].to_frame()

@@ -68,3 +68,41 @@ def test_remarks_under_any_heading_are_known_beside_ok(tmp_path: Path) -> None:
     found = scan(path)
     assert found.runs[""].parameters == ["cores"]
     assert any("restarted from a wrong file" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("count", "time", "name", "rows"),
+    [
+        ("Nodes", "time (h/year)", "NH/Year", "10,1.42,14.2\n20,0.73,14.6\n40,0.39,15.6\n80,0.22,17.6\n"),
+        ("p", "t [s]", "E [%]", "1,100.0,100\n2,52.1,96\n4,27.3,92\n8,15.0,83\n16,9.1,69\n"),
+        ("p", "t [s]", "S", "1,100.0,1.00\n2,52.1,1.92\n4,27.3,3.66\n8,15.0,6.67\n"),
+        ("Knoten", "Laufzeit [min]", "KNh", "1,100.0,1.67\n2,52.1,1.74\n4,27.3,1.82\n8,15.0,2.00\n"),
+    ],
+)
+def test_what_is_computed_from_the_time_to_the_last_digit_is_no_parameter(
+    tmp_path: Path, count: str, time: str, name: str, rows: str
+) -> None:
+    assert _read(tmp_path, f"{count},{time},{name}\n{rows}").runs[""].parameters == [count]
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("Gitter", "1,10.0,12\n2,10.1,24\n4,10.0,48\n8,10.1,96\n"),  # weak scaling
+        ("lanes", "1,100,3\n2,50.0,6\n4,25.0,12\n8,12.5,24\n"),  # it scales perfectly
+        ("GHz", "4,10.0,1.0\n4,8.3,1.2\n4,4.2,2.4\n4,2.8,3.6\n"),
+        ("alpha", "1,100.0,1.01\n2,52.1,1.93\n4,27.3,1.22\n8,15.0,1.57\n"),
+        ("limbs", "4,1.2,137\n4,2.4,274\n8,2.4,548\n8,1.2,274\n"),
+    ],
+)
+def test_what_was_chosen_is_a_parameter_though_the_time_is_proportional_to_it(
+    tmp_path: Path, name: str, rows: str
+) -> None:
+    found = _read(tmp_path, f"cores,time_s,{name}\n{rows}")
+    assert {one.role for one in found.columns if one.name == name} <= {"parameter", "left out"}
+
+
+@pytest.mark.parametrize("head", ["cores,1,2,4", "run,a,b,c\ncores,1,2,4"])
+def test_a_table_on_its_side_is_refused(tmp_path: Path, head: str) -> None:
+    with pytest.raises(InputError, match=r"stands on its side: its first column holds names \('cores', 'time_s'\)"):
+        _read(tmp_path, f"{head}\ntime_s,100,52.1,27.3\n")

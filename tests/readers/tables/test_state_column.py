@@ -45,7 +45,9 @@ def test_a_code_beside_a_schedulers_words_is_no_parameter_whatever_it_holds() ->
     assert found.others == ("EXIT_CODE",)
 
 
-def test_a_code_may_be_that_of_a_wait() -> None:
-    found = find_states(_values(ExitCode=["0", "256", "32512"]), None, ())
+@pytest.mark.parametrize("name", ["ExitCode", "rc", "exit", "Exit-Code", "returncode"])
+@pytest.mark.parametrize("codes", [["256", "32512"], ["-9", "-11"], ["137", "-1073741819"], ["1.0", "-9.0"]])
+def test_a_code_may_be_that_of_a_wait_and_that_of_a_signal(codes: list[str], name: str) -> None:
+    found = find_states(_values(**{name: ["0.0" if "." in codes[0] else "0", *codes]}), None, ())
     assert found is not None
     assert found.status.tolist() == ["ok", "failed", "failed"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -446,3 +447,88 @@ def test_a_time_within_start_and_end_is_that_of_the_run(tmp_path: Path, took: tu
 def test_days_of_start_and_end_tell_nothing_of_a_time(tmp_path: Path) -> None:
     rows = ["8,100,2026-01-09,2026-01-09", "16,50,2026-01-09,2026-01-09", "32,25,2026-01-10,2026-01-10"]
     assert _read(tmp_path, "\n".join(["cores,time_s,start,end", *rows])).runs[""].values.tolist() == [100, 50, 25]
+
+
+@pytest.mark.parametrize(
+    "date", ["02/0{}/2024 07:51:00", "Thu Feb  {} 07:51:00 2024", "2024-02-0{} 07:51:00.123", "-/-"]
+)
+def test_dates_of_grid_engine_are_no_times_and_what_jobs_used_no_parameters(tmp_path: Path, date: str) -> None:
+    rows = [
+        f"{7 + n},{8 << n},{date.format(n + 1)},{date.format(n + 2)},{3000 / 2**n:.0f},{30000 + 7 * n},2.{n}G,0.{n},0"
+        for n in range(5)
+    ]
+    text = "\n".join(["job_number,slots,qsub_time,end_time,ru_wallclock,cpu,maxvmem,ru_stime,failed", *rows])
+    found = _read(tmp_path, text)
+    assert found.runs[""].parameters == ["slots"]
+    assert found.runs[""].values.max() == 3000
+    roles = {column.name: column.role for column in found.columns}
+    assert {roles[name] for name in ("cpu", "maxvmem", "ru_stime")} == {"outcome"}
+    assert not any("qsub_time' is" in note or "assumed" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("date", ["Feb-0{}-08:00", "Feb  {} 08:00"])
+def test_dates_without_a_year_are_no_quantity(tmp_path: Path, date: str) -> None:
+    rows = [f"{8 * 2**n},{3000 / 2**n:.0f},{date.format(n + 1)}" for n in range(4)]
+    found = _read(tmp_path, "\n".join(["SLOTS,RUN_TIME(s),SUBMIT_TIME", *rows]))
+    assert list(found.runs[""].quantities) == ["seconds"]
+
+
+def _with_ends(values: list[str], name: str = "time") -> str:
+    ends = ["09:08:22", "08:33:19", "08:17:24"]
+    rows = [f"{16 << n};2024-02-01 08:00:00;2024-02-01 {end};{values[n]}" for n, end in enumerate(ends)]
+    return "\n".join([f"cores;start;end;{name}", *rows])
+
+
+@pytest.mark.parametrize(
+    ("values", "unit"),
+    [
+        (["68.37", "33.32", "17.41"], "min"),
+        (["1.139", "0.555", "0.290"], "h"),
+        (["4102", "1999", "1044"], "s"),
+    ],
+)
+def test_start_and_end_tell_the_unit_of_the_time(tmp_path: Path, values: list[str], unit: str) -> None:
+    found = _read(tmp_path, _with_ends(values))
+    assert found.runs[""].values.tolist() == pytest.approx([4102, 1999, 1044], rel=2e-3)
+    assert any(f"in {unit} (as the times from start to end" in note for note in found.notes)
+
+
+def test_start_and_end_that_hold_more_than_the_time_tell_no_unit(tmp_path: Path) -> None:
+    found = _read(tmp_path, _with_ends(["60.0", "30.0", "15.0"]))
+    assert any("in s (assumed" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("name", ["turnaround", "Time"])
+def test_a_time_that_holds_the_waiting_is_none_of_a_run(tmp_path: Path, name: str) -> None:
+    found = _read(tmp_path, _with_ends(["02:08:22", "01:33:19", "03:17:24"], name))
+    assert found.runs[""].values.tolist() == [4102, 1999, 1044]
+    assert any(f"{name!r} is longer" in note for note in found.notes)
+
+
+_TIMES = "16,6.585\n32,3.465\n64,1.753\n128,0.902\n"
+
+
+def test_a_unit_below_the_table_is_asked_about_if_that_of_the_time_is_open(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match=r"'in minutes' stands beside the table.*--unit min"):
+        _read(tmp_path, f"cores,time\n{_TIMES}(all in minutes)\n")
+    for name, text, options in (
+        ("time_s", "(all in minutes)", {}),
+        ("time", "(all in minutes)", {"unit": "s"}),
+        ("time", "(all in seconds)", {}),
+        ("time", "simulated in minutes", {}),
+    ):
+        assert _read(tmp_path, f"cores,{name}\n{_TIMES}{text}\n", **options).runs[""].values.max() == 6.585
+
+
+def test_a_unit_in_json_beside_the_rows_is_asked_about(tmp_path: Path) -> None:
+    rows = [dict(zip(("cores", "time"), map(float, row.split(",")), strict=True)) for row in _TIMES.split()]
+    with pytest.raises(ReadError, match="'unit: min' stands beside the table"):
+        _read(tmp_path, json.dumps({"meta": {"unit": "min"}, "results": rows}), "runs.json")
+
+
+def test_a_unit_in_a_readme_is_asked_about_if_that_of_the_time_is_open(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("Times are in minutes.\n")
+    with pytest.raises(ReadError, match=r"README.*--unit min"):
+        _read(tmp_path, f"cores,time\n{_TIMES}")
+    assert _read(tmp_path, f"cores,time_s\n{_TIMES}").runs[""].values.max() == 6.585
+    assert _read(tmp_path, f"cores,time\n{_TIMES}", unit="min").runs[""].values.max() == pytest.approx(395.1)

@@ -21,14 +21,14 @@ Floats = NDArray[np.float64]
 #: What evenly uses, in lower case.
 USED = (
     "jobid", "jobidraw", "cluster", "user", "account", "jobname", "partition", "state", "submit", "start", "end",
-    "elapsed", "elapsedraw", "timelimit", "timelimitraw",
+    "elapsed", "elapsedraw", "timelimit", "timelimitraw", "exitcode",
     "alloccpus", "ncpus", "alloctres", "cputime", "cputimeraw", "nnodes",
     "allocnodes", "reqmem", "maxrss",
 )  # fmt: skip
 _OTHERS = (
     "admincomment", "allocgres", "associd", "avecpu", "avecpufreq", "avediskread", "avediskwrite", "avepages",
     "averss", "avevmsize", "blockid", "comment", "constraints", "container", "consumedenergy", "consumedenergyraw",
-    "dbindex", "derivedexitcode", "eligible", "exitcode", "extra", "failednode", "flags", "gid", "group", "layout",
+    "dbindex", "derivedexitcode", "eligible", "extra", "failednode", "flags", "gid", "group", "layout",
     "licenses", "maxdiskread", "maxdiskreadnode", "maxdiskreadtask", "maxdiskwrite", "maxdiskwritenode",
     "maxdiskwritetask", "maxpages", "maxpagesnode", "maxpagestask", "maxrssnode", "maxrsstask", "maxvmsize",
     "maxvmsizenode", "maxvmsizetask", "mcslabel", "mincpu", "mincpunode", "mincputask", "nodelist", "ntasks",
@@ -99,13 +99,10 @@ def _jobs(
     elapsed = _elapsed(path, whole, start, end, notes)
     cores = _cores(whole, elapsed, notes)
     nodes = _count(whole, "nnodes" if "nnodes" in whole else "allocnodes")
-    if "state" not in whole:
-        notes.append("there is no column State: every job that ended is taken as completed")
-        ended = np.isfinite(end) | ("end" not in whole)
-        states: pd.Series[Any] = pd.Series(np.where(ended, "COMPLETED", "RUNNING"), index=whole.index)
-    else:
-        states = _mapped(whole["state"])
     limit = 60 * _count(whole, "timelimitraw") if "timelimitraw" in whole else durations(_text(whole, "timelimit"))
+    states = (
+        _mapped(whole["state"]) if "state" in whole else _by_codes(whole, end, (limit > 0) & (elapsed >= limit), notes)
+    )
     columns: dict[str, object] = {
         "id": ids[~is_step], "user": _text(whole, "user"), "account": _text(whole, "account"),
         "name": _text(whole, "jobname"), "partition": _text(whole, "partition"), "state": states,
@@ -132,6 +129,18 @@ def _count(table: pd.DataFrame, name: str) -> Floats:
 def _mapped(column: pd.Series[str]) -> pd.Series[Any]:
     words = {text: state(str(text)) for text in column.dropna().unique()}
     return column.astype(object).map(words).fillna("").astype("category")
+
+
+def _by_codes(table: pd.DataFrame, end: Floats, reached: NDArray[np.bool_], notes: list[str]) -> pd.Series[Any]:
+    """Return the states of jobs by what their programs returned, where there is no column of states."""
+    ended = np.isfinite(end) | ("end" not in table)
+    failed = ~_text(table, "exitcode").isin(["", "0", "0:0"])
+    told = (
+        "whose ExitCode isn't 0:0 is taken as failed, every other one" if "exitcode" in table else "that ended is taken"
+    )
+    notes.append(f"there is no column State: every job {told} as completed")
+    states = np.select([reached, failed, ended], ["TIMEOUT", "FAILED", "COMPLETED"], "RUNNING")
+    return pd.Series(states, index=table.index)
 
 
 def _elapsed(path: Path, table: pd.DataFrame, start: Floats, end: Floats, notes: list[str]) -> Floats:

@@ -20,7 +20,7 @@ from evenly.errors import InputError
 from evenly.readers.tables.states import name_key
 from evenly.runs.units import SECONDS_PER_DAY
 
-__all__ = ["ENDS", "STARTS", "Between", "between", "in_parts", "is_date", "moments", "start_and_end"]
+__all__ = ["ENDS", "STARTS", "Between", "are_dates", "between", "in_parts", "is_date", "moments", "start_and_end"]
 
 #: Names of columns of starts and of ends, as `name_key` writes them.
 STARTS = ("start", "started", "start_time", "starttime", "started_at", "start_date", "begin", "begin_time", "began",
@@ -55,6 +55,8 @@ _WITH_MONTH = re.compile(
     rf"(?:\d{{4}}[\s,:]+{_TIME}|{_TIME}\s+\d{{4}})",
     re.I,
 )
+#: As ``bjobs`` writes it: ``Feb  1 08:00``.
+_WITHOUT_YEAR = re.compile(r"[A-Z][a-z]{2}[ -]+\d{1,2}[ -]+\d{1,2}:\d\d(?::\d\d)?")
 #: Months in German, French, Spanish, Italian, Portuguese and Dutch, where they aren't as in English.
 _MONTHS = {
     word: english
@@ -79,7 +81,7 @@ _TIME_OF_DAY = re.compile(_TIME, re.I)
 _UTC = re.compile(r"(?<=\d)\s*(?:UTC|GMT)$")
 #: Of an epoch.
 _UNIT = re.compile(r"_(?:s|sec|ms|us|ns|unix|epoch|utc)$")
-_NOT_YET = frozenset({"", "-", "unknown", "none", "n/a", "na", "null"})
+_NOT_YET = frozenset({"", "-", "-/-", "unknown", "none", "n/a", "na", "null"})
 #: Seconds since 1970 lie between; larger numbers count smaller units.
 _EPOCH = (1e8, 1e11)
 
@@ -289,6 +291,18 @@ def in_parts(columns: Mapping[str, Sequence[str]]) -> tuple[tuple[str, ...], NDA
     return tuple(found[unit] for unit in units), factors @ values
 
 
+def are_dates(cells: Iterable[str]) -> bool:
+    """Tell whether cells hold dates, and nothing else.
+
+    Examples
+    --------
+    >>> are_dates(["02/01/2024 07:51:00", "-/-"]), are_dates(["Feb  1 08:00"]), are_dates(["3994"]), are_dates([""])
+    (True, True, False, False)
+    """
+    known = [cell for cell in cells if cell.lower() not in _NOT_YET]
+    return bool(known) and is_date(known[0]) and all(map(is_date, set(known)))
+
+
 def is_date(cell: str) -> bool:
     """Tell whether a text is a date, with or without a time.
 
@@ -302,7 +316,7 @@ def is_date(cell: str) -> bool:
     if (written := _WRITTEN.fullmatch(cell)) is not None:
         numbers = int(written["first"]), int(written["second"])
         return len(written["year"]) == 4 and min(numbers) <= 12 and max(numbers) <= 31
-    if _WITH_MONTH.fullmatch(cell) is not None:
+    if _WITH_MONTH.fullmatch(cell) is not None or _WITHOUT_YEAR.fullmatch(cell) is not None:
         return True
     return ("-" in cell[4:8] or _DOTTED.fullmatch(cell) is not None) and _moment(cell) is not None
 

@@ -49,6 +49,7 @@ from evenly.readers.tables.roles import (
     is_outcome,
     is_result,
     is_statistic,
+    is_usage,
 )
 from evenly.readers.tables.rows import runs_of, status_and_seconds
 from evenly.readers.tables.several_units import refuse_several_units
@@ -421,7 +422,7 @@ class Interpretation:
         free = [c for c in self._free() if c]
         numeric = {c: self.values.numbers(c) for c in free if self.values.is_numeric(c)}
         statistics = statistics_of_the_time(numeric, seconds)
-        judged = {c: self._judge(c, seconds, statistics) for c in free if c not in asked}
+        judged = {c: self._judge(c, times, statistics) for c in free if c not in asked}
         judged |= {c: (one.role, OWN) for c, one in self._roles.items() if one.why == OWN and one.role != "left out"}
         # A phase that takes most of the time is a function of it.
         open_ = [
@@ -447,12 +448,14 @@ class Interpretation:
             self.notes.append(f"parameters: {', '.join([*varied, *self.options.constants])}")
         return chosen
 
-    def _judge(self, column: str, seconds: NDArray[np.float64], statistics: Collection[str]) -> tuple[Role, str]:
+    def _judge(self, column: str, times: NDArray[np.float64], statistics: Collection[str]) -> tuple[Role, str]:
         """Return the role of a column that is nothing else yet, and why; some are `statistics` of the time."""
         if is_limit(column):
             return "left out", "a limit or a wish, which was not measured"
         if column in self._quantities_of_own:
             return "outcome", OWN
+        if is_usage(column, self.cells.columns):
+            return "outcome", "what a job used, as Grid Engine accounts it"
         if _is_sibling(column, self.options.time or ""):
             return "outcome", "named as the time, but for a number"
         if why := self._identifies(column):
@@ -462,7 +465,7 @@ class Interpretation:
             numbers = self.values.numbers(column)
             if column in statistics:
                 return "outcome", "a statistic, and evenly computes its own"
-            if why := is_outcome(column, numbers) or follows_response(column, numbers, seconds, counts):
+            if why := is_outcome(column, numbers) or follows_response(column, numbers, times, counts):
                 return "outcome", why
             if are_speed_ups([*filter(None, self.values.texts(column))]):
                 return "outcome", "its values are speed-ups"

@@ -23,6 +23,7 @@ from evenly.runs.runs import Runs
 from evenly.space.space import Space
 
 __all__ = [
+    "ASSUMED",
     "ENOUGH",
     "NAMED",
     "ONE_VALUE",
@@ -40,6 +41,7 @@ __all__ = [
     "is_result",
     "is_statistic",
     "is_summed",
+    "is_usage",
     "look_measured",
     "only",
     "settle",
@@ -55,6 +57,8 @@ Role = Literal[
 NAMED = "named in parameters= (--parameters)"
 #: Why a column is a constant; the value follows.
 ONE_VALUE = "one value: "
+#: Why a column is the time, at its end, if nothing tells its unit.
+ASSUMED = ", in seconds (assumed: --unit)"
 #: Why a column of another format is one.
 BY_FORMAT = "its format says so"
 
@@ -187,6 +191,8 @@ _COUNT_WORDS = frozenset({
     "ncores", "pes", "p", "n", "m", "k", "size", "cells", "elements", "points", "particles", "atoms", "dofs", "dof",
     "unknowns", "level", "order", "degree", "resolution", "dx", "dy", "dz", "dt", "h", "step", "tol", "tolerance",
 })  # fmt: skip
+#: What Grid Engine tells of a job beside ``ru_wallclock``; all that begins with ``ru_`` is of getrusage.
+_OF_GRID_ENGINE = frozenset({"cpu", "mem", "io", "iow", "maxvmem", "maxrss", "maxpss"})
 #: The time of a piece of work, as ``ms/step``.
 _TIME_OF_EACH = re.compile(
     r"(.*[\s_])?(s|sec|seconds?|ms|msec|us|µs|min|h|hours?)(\s*/\s*|[\s_]+per[\s_]+)(?!s\b|min\b|h\b|hour|day)\w+",
@@ -302,6 +308,17 @@ def is_summed(column: str) -> bool:
     (True, True, False)
     """
     return _SUMMED.match(column) is not None
+
+
+def is_usage(column: str, columns: Collection[str]) -> bool:
+    """Tell whether a column holds what a job used, as Grid Engine accounts it.
+
+    Examples
+    --------
+    >>> is_usage("cpu", ["slots", "ru_wallclock", "cpu"]), is_usage("cpu", ["cpu", "time"])
+    (True, False)
+    """
+    return "ru_wallclock" in columns and (column in _OF_GRID_ENGINE or column.startswith("ru_"))
 
 
 def is_memory(column: str) -> bool:

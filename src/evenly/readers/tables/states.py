@@ -108,8 +108,9 @@ _TRUTH = {
     **dict.fromkeys(("1", "true", "yes", "y", "ja", "j", "oui", "o", "✓", "✔", "wahr", "vrai"), True),
     **dict.fromkeys(("0", "false", "no", "n", "nein", "non", "✗", "✘", "falsch", "faux"), False),
 }
-#: The last is that of a wait, 256 times the code.
-_EXIT = re.compile(r"\d{1,3}(:\d{1,3})?|\d{4,5}")
+#: A code, which is minus the signal in Python, 128 and the signal in shells and 256 times the code of a wait; with
+#: the signal behind it as in Slurm; with a point where a table has holes.
+_EXIT = re.compile(r"-?\d+(\.0|:\d+)?")
 
 
 def name_key(column: str) -> str:
@@ -207,7 +208,7 @@ def states(column: str, cells: Sequence[str]) -> list[State] | str | None:
 
     Examples
     --------
-    >>> states("State", ["COMPLETED", "TIMEOUT"]), states("ExitCode", ["0:0", "1:0"]), states("ok", ["1", "0"])
+    >>> states("State", ["COMPLETED", "TIMEOUT"]), states("ExitCode", ["0:0", "1:0"]), states("rc", ["0", "-9"])
     (['ok', 'timed out'], ['ok', 'failed'], ['ok', 'failed'])
     >>> states("solver", ["cg", "amg"]) is None, states("status", ["0", "1"])
     (True, "0 and 1 in 'status' may each mean success")
@@ -217,7 +218,7 @@ def states(column: str, cells: Sequence[str]) -> list[State] | str | None:
     if distinct <= {*_TRUTH, ""} and distinct != {""}:
         return _by_truth(column, key, cells)
     if key in EXIT_NAMES and all(_EXIT.fullmatch(cell) for cell in cells):
-        return ["ok" if set(cell) <= {"0", ":"} else "failed" for cell in cells]
+        return ["ok" if set(cell) <= set("0.:") else "failed" for cell in cells]
     if key in STATE_NAMES and "f" in distinct and not distinct & _SLURM_ONLY:
         return f"'F' in {column!r} may be Slurm's FAILED or PBS's finished"
     if not (key in STATE_NAMES or all(is_state_word(cell) for cell in cells)):

@@ -13,11 +13,11 @@ from evenly.errors import InputError, ReadError, option_text
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed
 from evenly.readers.tables.chsy import TIME_NAME, is_chsy, seconds_by_chsy
-from evenly.readers.tables.clock_times import Between, between, in_parts, start_and_end
+from evenly.readers.tables.clock_times import Between, are_dates, between, in_parts, start_and_end
 from evenly.readers.tables.dotted_clocks import read_as_clock, refuse_dotted_clock
 from evenly.readers.tables.per_work import exception_in_text, several_works, sum_in_text, time_of_work, work_in_text
 from evenly.readers.tables.ratios import ratio_of_times, refuse_ratio
-from evenly.readers.tables.roles import is_limit, is_result, is_summed, words_of
+from evenly.readers.tables.roles import ASSUMED, is_limit, is_result, is_summed, words_of
 from evenly.readers.tables.running_clocks import refuse_running_clock
 from evenly.readers.tables.side_by_side import pattern_in, shared_pattern
 from evenly.readers.tables.states import name_key
@@ -33,6 +33,7 @@ __all__ = ["TimeColumn", "find_time", "statistics_beside"]
 #: Programs whose tables are known by the names of their columns, and the column of the seconds in each.
 _OF_PROGRAMS = (
     ("Snakemake", "s", frozenset({"s", "h:m:s"})),
+    ("Grid Engine", "ru_wallclock", frozenset({"ru_wallclock"})),
     ("hyperfine", "mean", frozenset({"command", "mean", "stddev", "median", "user", "system", "min", "max"})),
 )
 #: Words of phases, and of the time on the wall, which contains them.
@@ -50,6 +51,9 @@ _WHOLES = frozenset({"total", "totale", "overall", "whole", "sum", "all", "gesam
 _ALIKE = 0.8
 #: A time is longer than that from start to end if it is by this factor and a minute: ends may be told to the minute.
 _LONGER, _MINUTE = 1.1, 60.0
+_LONGER_SAID = ": {!r} is longer, as times of all cores together are, or those with the waiting in a queue"
+#: A unit is that by which a time and that from start to end are the same, to this share and a second.
+_SAME, _SECOND = 0.02, 1.0
 #: Words of the time of all cores together.
 _SUMMED_UP = frozenset({
     "aggregate", "aggregated", "summed", "cumulative", "accumulated", "kumuliert", "kumulierte", "cumulé", "cumulée",
@@ -153,6 +157,8 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
         _refuse_work_beside(values, column)
     known = words.measured(column)
     told = (known.unit if known else "") or words.unit_of_time(column) or values.unit_of_time(column)
+    by_ends = "" if told or made is not None else _unit_by_ends(values, column)
+    told = told or by_ends
     unit = words.canonical_unit("" if column == TIME_NAME else options.unit or "") or told or "s"
     if unit not in TWO_FIELDS and base_unit(unit) != "s":
         raise ReadError(values.path, f"the time's unit must be a time or a rate, but got {unit!r}")
@@ -165,10 +171,11 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     program = _program(free) if options.time is None else None
     assumed = not (options.unit or told or in_cells or program)
     if not in_cells:
-        _refuse_another_unit(values, column, unit)
+        _refuse_another_unit(values, column, unit, is_open=assumed)
     work = found if told and (found := time_of_work(column)) is not None and found.is_certain else None
     of_a_run = options.time is None and made is None and not (program or work or _is_usual(column))
     hint = " (assumed: pass unit=, --unit, otherwise)" if assumed else ""
+    hint = " (as the times from start to end beside it tell)" if by_ends and unit == by_ends else hint
     if of_a_run:
         hint = " (assumed: that of a whole run on the wall; pass time=, --time, if it is another)"
     if of_a_run and assumed:
@@ -183,7 +190,7 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
         note = f"{column!r} is the time in {unit}{f' of {work.said}' if work else ''}{hint}"
     else:
         note = f"{column!r} is a rate in {unit}: seconds are those of one unit of work"
-    why += ", in seconds (assumed: --unit)" if assumed else ""
+    why += ASSUMED if assumed else ""
     spans = () if made is None else made.columns
     if options.time is None:
         _refuse_one_time(values, column, unit)
@@ -209,9 +216,9 @@ def _is_usual(column: str) -> bool:
     return words_of(re.sub(r"[\[(][^\])]*[\])]\s*$", "", column)) <= _USUAL
 
 
-def _refuse_another_unit(values: Values, column: str, unit: str) -> None:
+def _refuse_another_unit(values: Values, column: str, unit: str, *, is_open: bool) -> None:
     """Refuse a unit that a text beside the table contradicts, unless the user names it."""
-    told = units_in_text(values.around)
+    told = units_in_text(values.around, is_open=is_open)
     beside, said = next(iter(told.items())) if len(told) == 1 else ("", "")
     known = values.options.unit or words.unit_of_time(column) or values.unit_of_time(column)
     if len(told) > 1 and not known:
@@ -351,6 +358,7 @@ class _Made:
 
 
 def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]:
+    free = [c for c in free if not are_dates(values.texts(c))]
     parts = in_parts({c: values.texts(c) for c in free})
     if parts is not None:
         names = ", ".join(map(repr, parts[0]))
@@ -365,7 +373,7 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         found += _wholes_beside(values, found[0], free)
     if len(found) == 1:
         if (span := _shorter_span(values, found[0])) is not None:
-            return _spanned(values, span, f": {found[0]!r} is longer, as times of all cores together are")
+            return _spanned(values, span, _LONGER_SAID.format(found[0]))
         return found[0], "its name", None
     if not found:
         by_name = {c.lower(): c for c in free}
@@ -374,6 +382,8 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         ends = start_and_end(map(str, values.cells.columns)) or ()
         durations = [c for c in free if values.are_durations(c) and not is_limit(c) and c not in ends]
         if len(durations) == 1:
+            if (span := _shorter_span(values, durations[0])) is not None:
+                return _spanned(values, span, _LONGER_SAID.format(durations[0]))
             return durations[0], "its values are durations", None
         if (span := between({c: values.texts(c) for c in ends})) is not None:
             return _spanned(values, span, f" ({span.said})" if span.said else "")
@@ -391,6 +401,7 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
         for name in others:
             refuse_ratio(values, name)
             _refuse_other_times(values, name)
+    _refuse_on_its_side(values, named)
     shown = ", ".join(map(repr, found or may_be or named))
     why = (
         f"{' and '.join(map(repr, found))} may each be the time" if found else "no column's name says that it is a time"
@@ -418,6 +429,25 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
     )
 
 
+def _refuse_on_its_side(values: Values, names: Sequence[str]) -> None:
+    """Refuse a table whose first column names what its rows hold, a count and a time among them; the others are runs.
+
+    Raises
+    ------
+    ReadError
+        With how it is written.
+    """
+    rows = values.texts(names[0]) if names else []
+    counts = any(map(kind_of, [*names[:1], *rows]))
+    if counts and words.time_candidates(rows) and all(map(values.is_numeric, names[1:])):
+        listed = ", ".join(map(repr, [*([names[0]] if kind_of(names[0]) else []), *rows]))
+        raise ReadError(
+            values.path,
+            f"the table stands on its side: its first column holds names ({listed}), and each other column is a run. "
+            "Write these names into the first line, and a row for each run",
+        )
+
+
 def _spanned(values: Values, span: Between, more: str) -> tuple[str, str, _Made]:
     """Return the time from the start to the end of each run, and why."""
     column = _add(values, f"{span.end} - {span.start} [s]", span.seconds)
@@ -426,22 +456,44 @@ def _spanned(values: Values, span: Between, more: str) -> tuple[str, str, _Made]
 
 
 def _shorter_span(values: Values, column: str) -> Between | None:
-    """Return the time from start to end if those of a column are mostly longer, so that none is a run's; else None.
+    """Return the time from start to end if those of a column are mostly longer, so that none is a run's; else None."""
+    told = words.unit_of_time(column) or values.unit_of_time(column) or _unit_by_ends(values, column)
+    if (told or "s") not in SECONDS_PER or not (values.is_numeric(column) or values.are_durations(column)):
+        return None
+    if (span := _from_start_to_end(values)) is None:
+        return None
+    known = np.isfinite(span.seconds)
+    is_longer = values.seconds(column, told or "s")[known] > _LONGER * span.seconds[known] + _MINUTE
+    return span if np.mean(is_longer) > 0.5 else None
+
+
+def _unit_by_ends(values: Values, column: str) -> str:
+    """Return the only unit by which plain numbers are the times from start to end in all rows; "" if there is none."""
+    span = _from_start_to_end(values) if values.options.unit is None and values.is_numeric(column) else None
+    if span is None or column in (span.start, span.end):
+        return ""
+    numbers = values.numbers(column)
+    known = np.isfinite(span.seconds) & np.isfinite(numbers)
+    seconds = span.seconds[known]
+    units = [
+        unit
+        for unit in ("s", "min", "h")
+        if (np.abs(numbers[known] * SECONDS_PER[unit] - seconds) <= _SAME * seconds + _SECOND).all()
+    ]
+    return units[0] if len(units) == 1 and known.sum() > 1 else ""
+
+
+def _from_start_to_end(values: Values) -> Between | None:
+    """Return the time between columns of starts and of ends; None if there are none.
 
     Dates that may be read in two ways, and days without a time of day, prove nothing.
     """
-    unit = words.unit_of_time(column) or values.unit_of_time(column) or "s"
-    if unit not in SECONDS_PER or not (values.is_numeric(column) or values.are_durations(column)):
-        return None
     try:
         span = between({c: values.texts(c) for c in start_and_end(map(str, values.cells.columns)) or ()})
     except InputError:
         return None
     known = np.isfinite(span.seconds) if span is not None else np.array([], dtype=np.bool_)
-    if span is None or not known.any() or (span.seconds[known] % SECONDS_PER_DAY == 0).all():
-        return None
-    is_longer = values.seconds(column, unit)[known] > _LONGER * span.seconds[known] + _MINUTE
-    return span if np.mean(is_longer) > 0.5 else None
+    return span if known.any() and span is not None and (span.seconds[known] % SECONDS_PER_DAY != 0).any() else None
 
 
 def _wholes_beside(values: Values, column: str, free: Sequence[str]) -> list[str]:

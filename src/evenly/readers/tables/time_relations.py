@@ -37,6 +37,8 @@ _BARE = _DEVIATIONS | {
 }
 #: Statistics of times are the same share of them in all rows, but for noise (in logarithms), if there are some rows.
 _FEWEST, _ALIKE = 4, 0.3
+#: Values that were chosen are computed ones to their last digit with a smaller chance.
+_BY_CHANCE = 5e-3
 #: Nobody repeats a run more often without telling its mean.
 _MOST_RUNS = 100
 #: A sum of parts that are printed with a few digits is off by less, as a share.
@@ -79,6 +81,9 @@ def follows_response(
     """
     known = np.isfinite(values) & np.isfinite(seconds) & (values > 0) & (seconds > 0)
     v, t = values[known], seconds[known]
+    others = {name: count[known] for name, count in counts.items() if name != column}
+    if not is_count(column) and (why := _computed(v, t, others)):
+        return why
     named = may_be_outcome(column)
     enough = 3 if named else ENOUGH
     if is_count(column) or min(len(np.unique(v)), len(np.unique(t))) < enough or (are_round(v) and not named):
@@ -97,6 +102,47 @@ def follows_response(
             if np.ptp(product) < (0.05 if named else 0.01) * product.mean():  # a cost is rounded
                 return what
     return ""
+
+
+def _computed(v: NDArray[np.float64], t: NDArray[np.float64], counts: Mapping[str, NDArray[np.float64]]) -> str:
+    """Return how few values were computed from the time, to their last digit; "" if they weren't.
+
+    Costs and efficiencies differ less than the count, since a size that was varied with it may be proportional to both.
+
+    Examples
+    --------
+    >>> time, cores = np.array([100.0, 52.1, 27.3, 15.0]), np.array([1.0, 2, 4, 8])
+    >>> _computed(np.array([100.0, 96, 92, 83]), time, {"p": cores})
+    "a share over time × 'p'"
+    >>> _computed(np.array([1.0, 1.92, 3.66, 6.67]), time, {})
+    'one of the times over each'
+    >>> _computed(cores, time, {}), _computed(np.array([1000.0, 2000, 4000, 8000]), time, {"p": cores})
+    ('', '')
+    """
+    if len(v) < 3 or np.ptp(v) == 0:
+        return ""
+    off = _half_a_digit(v) / v + _half_a_digit(t) / t
+    by_chance = np.minimum(1, 2 * off / np.ptp(np.log(v)))
+    if np.prod(np.delete(by_chance, np.argmin(by_chance))) > _BY_CHANCE:
+        return ""
+
+    def is_one(product: NDArray[np.float64]) -> bool:
+        return bool((product * (1 - off)).max() <= (product * (1 + off)).min())
+
+    for name, count in counts.items():
+        if not (count > 0).all() or np.ptp(np.log(v)) > 0.5 * np.ptp(np.log(count)):
+            continue
+        if is_one(v / (t * count)):
+            return f"the time times {name!r}"
+        if is_one(v * t * count):
+            return f"a share over time × {name!r}"
+    is_relative = 1.0 in v and not are_round(v)
+    return "one of the times over each" if is_relative and is_one(v * t) else ""
+
+
+def _half_a_digit(values: NDArray[np.float64]) -> float:
+    """Return half a unit of the last digit that numbers are written with."""
+    return float(0.5 / 10.0 ** max(len(f"{value:.10g}".partition(".")[2]) for value in values.tolist()))
 
 
 def parts_of(columns: Mapping[str, NDArray[np.float64]], times: NDArray[np.float64]) -> list[str]:

@@ -325,6 +325,13 @@ _SAID_OF = re.compile(
 )
 
 
+#: A unit without the word for a time: ``(all in minutes)``, ``unit: ms``; and words of other times.
+_ALONE = re.compile(
+    r"\b(?:in\s+(?=[^\W\d_]{2})|(?:units?|einheit(?:en)?|unités?)\s*[:=]\s*)(?P<unit>[^\W\d_]+)\b", re.IGNORECASE
+)
+_OTHERS_TIME = re.compile(r"simulat|\bmodel|queue|wait|\bcpu|limit|\bsteps?\b|interval|output|\bdt\b", re.IGNORECASE)
+
+
 def unit_in_text(lines: Iterable[str]) -> tuple[str, str]:
     """Return the unit of time that text around a table tells, and the words that do; nothing if none or several do.
 
@@ -348,16 +355,24 @@ def unit_in_text(lines: Iterable[str]) -> tuple[str, str]:
     return next(iter(found.items())) if len(found) == 1 else ("", "")
 
 
-def units_in_text(lines: Iterable[str]) -> dict[str, str]:
+def units_in_text(lines: Iterable[str], *, is_open: bool = False) -> dict[str, str]:
     """Return the units of time that text around a table tells, and the words that do.
+
+    Where the unit of a time `is_open`, words that don't name the time may tell it, too.
 
     Examples
     --------
     >>> units_in_text(["# times of atm in s, of ocn in min"])
     {'s': 'times of atm in s', 'min': 'of ocn in min'}
+    >>> units_in_text(["(all in minutes)", "meta unit: h"], is_open=True), units_in_text(["(all in minutes)"])
+    ({'min': 'in minutes', 'h': 'unit: h'}, {})
     """
     found = {}
     for line in lines:
+        if is_open and _OTHERS_TIME.search(line) is None:
+            for match in _ALONE.finditer(line):
+                if (unit := canonical_unit(match["unit"])) in SECONDS_PER:
+                    found[unit] = match[0]
         of_parts = _SAID_OF.finditer(line) if re.search(rf"\b{_TIME}\b", line, re.IGNORECASE) else ()
         for match in (*_SAID.finditer(line), *of_parts):
             unit = canonical_unit(match["unit"] or match.groupdict().get("first") or "")

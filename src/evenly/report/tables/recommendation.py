@@ -18,8 +18,8 @@ from evenly.runs.durations import format_hms
 __all__ = ["choice_lines", "limit_lines", "question_lines", "recommendation_table"]
 
 _DAY_S = 86_400.0
-#: An efficiency above it isn't rounding.
-_MORE_THAN_ALL = 1.02
+#: Efficiencies are written with so many digits: 104 % is shown as 100 %.
+_DIGITS = 2
 
 
 def recommendation_table(found: Recommendation, *, times: TimeFormat = "unit") -> Table:
@@ -35,7 +35,7 @@ def recommendation_table(found: Recommendation, *, times: TimeFormat = "unit") -
     starred = bool(curve["extrapolated"].any())
     is_first = not starred and bool(np.isclose(curve["efficiency"].iloc[0], 1.0))
     caption = f"used: efficiency against the {'first row' if is_first else 'fewest measured cores'}"
-    if (curve["efficiency"] > _MORE_THAN_ALL).any():
+    if any(float(f"{used:.{_DIGITS}g}") > 1 for used in curve["efficiency"]):
         caption += "; above 100 %: more cores also work faster each, as where their data fit into caches"
     title = "" if found.steps == 1 else f"{value_text(found.steps)} steps"
     parts = list(curve.columns[1 : curve.columns.get_loc("step_s")])
@@ -72,7 +72,7 @@ def recommendation_table(found: Recommendation, *, times: TimeFormat = "unit") -
             *([", ".join(value_text(row[name]) for name in others)] if others else []),
             f"{written(row['run_s'], 4)}{beyond}",
             f"{written(row['run_lower_s'], 3)} … {written(row['run_upper_s'], 3)}",
-            percent(row["efficiency"], 2),
+            percent(row["efficiency"], _DIGITS),
             compact(row["core_hours"], 3),
             f"{compact(row['core_hours_lower'], 3)} … {compact(row['core_hours_upper'], 3)}",
             *([compact(row["money"], 3)] if priced else []),
