@@ -232,7 +232,15 @@ class TableReader(Reader):
         cells, labels = with_labels_named(cells)
         told = (*told, *labels)
         meaning = Interpretation(
-            options, path, cells, rows, units, semicolons=table.semicolons, typed=table.typed, around=table.around
+            options,
+            path,
+            cells,
+            rows,
+            units,
+            semicolons=table.semicolons,
+            typed=table.typed,
+            around=table.around,
+            headings=table.headings,
         )
         runs = meaning.runs()
         self.notes, self.columns = (

@@ -75,6 +75,8 @@ class Values:
         Whether the file tells numbers from text, see `Cells`.
     around : sequence of str
         The lines above and below the table.
+    headings : mapping of int to sequence of str
+        The lines of text right above rows, by the first line of each block, see `headings_between`.
 
     Examples
     --------
@@ -95,6 +97,7 @@ class Values:
         semicolons: bool = False,
         typed: bool = False,
         around: Sequence[str] = (),
+        headings: Mapping[int, tuple[str, ...]] = MappingProxyType({}),
     ) -> None:
         self.options: Final = options
         self.path: Final = path
@@ -104,6 +107,7 @@ class Values:
         self.blocks = _blocks_of(lines)
         self.units: Final = units
         self.around: Final = around
+        self.headings: Final = headings
         auto = options.decimal == "auto"
         self._commas: Final = auto and has_decimal_commas(cells)
         self._may_have_commas: Final = self._commas or (auto and semicolons and not has_decimal_points(cells))

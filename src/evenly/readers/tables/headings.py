@@ -1,0 +1,234 @@
+"""Lines of text between the rows of a table: rows below different ones may be runs of different kinds.
+
+A comment, a heading or a title such as ``4M cells`` tells what no column does: the rows below it may be of another
+mesh, machine or program. In one curve, they would tell a wrong law. So a column of its own is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evenly.errors import ReadError, option_text
+from evenly.readers.tables.remarks import plain_text, quoted_texts
+from evenly.readers.tables.values import Values
+
+__all__ = ["headings_between", "rows_below_headings", "without_titles"]
+
+#: Repeated runs differ by less.
+_ALIKE = 1.1
+_LETTER = re.compile(r"[^\W\d_]")
+_DIGIT = re.compile(r"\d")
+#: So many cells of a row are shown, and so many lines quoted.
+_MOST_CELLS = _MOST = 4
+#: The times of each configuration.
+_Times = Mapping[tuple[str, ...], Sequence[float]]
+
+
+def without_titles(
+    frame: pd.DataFrame, lines: NDArray[np.int64]
+) -> tuple[pd.DataFrame, NDArray[np.int64], dict[int, str]]:
+    """Return a table without the rows that are titles of those below, and these titles by their lines.
+
+    A title is a text in the first column alone, above a row with a number there.
+
+    Parameters
+    ----------
+    frame : DataFrame (n_rows, n_columns)
+        Stripped text.
+    lines : array (n_rows,)
+        The line of each row.
+
+    Examples
+    --------
+    >>> rows = {"cores": ["1M cells", "8", "4M cells", "16"], "time": ["", "9.1", "", "18.3"]}
+    >>> table, lines, titles = without_titles(pd.DataFrame(rows, dtype=object), np.array([2, 3, 4, 5]))
+    >>> table["cores"].tolist(), lines.tolist(), titles
+    (['8', '16'], [3, 5], {2: '1M cells', 4: '4M cells'})
+    """
+    if frame.shape[1] < 2:
+        return frame, lines, {}
+    first = frame.iloc[:, 0].tolist()
+    alone = (frame.iloc[:, 1:] == "").all(axis=1).to_numpy() & np.array([_is_text(cell) for cell in first], np.bool_)
+    titles, below = np.zeros(len(first), np.bool_), False
+    for row in range(len(first) - 1, -1, -1):
+        titles[row] = alone[row] and below
+        below = titles[row] or _is_number(first[row])
+    found = {int(line): cell for line, cell, is_title in zip(lines, first, titles, strict=True) if is_title}
+    return frame[~titles].reset_index(drop=True), lines[~titles], found
+
+
+def _is_text(cell: str) -> bool:
+    return _LETTER.search(cell) is not None and not _is_number(cell)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def headings_between(
+    texts: Mapping[int, str], rows: Collection[int], header: str, *, start: int = 0
+) -> dict[int, tuple[str, ...]]:
+    """Return the lines of text right above each block of rows, by the first line of each.
+
+    Above the names of the columns, it is one line. Rows of numbers that are commented out, rules, and the names of the
+    columns again are no such text.
+
+    Parameters
+    ----------
+    texts : mapping of int to str
+        The lines that are no rows.
+    rows : collection of int
+        The lines of the rows.
+    header : str
+        The line of the names.
+    start : int
+        Its number.
+
+    Examples
+    --------
+    >>> texts = {1: "# Wing", 3: "# 1M cells", 6: "# 4M cells", 7: "# of June", 8: "# 512,1.2", 10: "by Ada"}
+    >>> headings_between(texts, {4, 5, 9}, "cores,time", start=2)
+    {1: ('Wing',), 3: ('1M cells',), 6: ('4M cells', 'of June')}
+    """
+    names = _words(header)
+    said = {n: plain_text(line) for n, line in texts.items() if _parts(line) and _words(line) != names}
+    last, ordered = max(rows, default=0), sorted(rows)
+    found: dict[int, tuple[str, ...]] = {}
+    place = block = -1
+    for number in sorted(n for n in said if n < last):
+        if number < start:
+            found = {number: (said[number],)}
+            continue
+        if (new := bisect_right(ordered, number)) != place:
+            place, block = new, number
+        found[block] = (*found.get(block, ()), said[number])
+    return found
+
+
+def _parts(line: str) -> bool:
+    """Tell whether a line between rows may tell what those below are: it has a letter, or is a number after a mark."""
+    text = plain_text(line)
+    if _LETTER.search(text):
+        cells = re.split(r"\s*[,;|\t]\s*", text)
+        return not (len(cells) > 1 and _is_number(cells[0]))  # a row that is commented out
+    return line.strip()[:1] in ("#", "%", "*") and _DIGIT.search(text) is not None and not re.search(r"[\s,;|]", text)
+
+
+def _words(line: str) -> list[str]:
+    return re.findall(r"[^\W_]+", line.lower())
+
+
+def rows_below_headings(
+    values: Values,
+    parameters: Sequence[str],
+    solver: str | None,
+    seconds: NDArray[np.float64],
+    measured: NDArray[np.bool_],
+) -> str:
+    """Return a note on rows below different lines of text; "" if there are none.
+
+    Parameters
+    ----------
+    values : Values
+    parameters : sequence of str
+        Their columns.
+    solver : str or None
+        The column of the solvers.
+    seconds : array (n_rows,)
+    measured : bool array (n_rows,)
+        The runs that ended well.
+
+    Raises
+    ------
+    ReadError
+        If nothing tells that they are runs of one kind: no column tells them apart, most configurations were not run
+        below several lines with times alike, and the parameters weren't named.
+    """
+    places = sorted(values.headings)
+    above = [bisect_right(places, line) - 1 for line in values.lines.tolist()]
+    texts = [values.headings[places[at]] if at >= 0 else () for at in above]
+    blocks = {text: np.array([one == text for one in texts]) & measured for text in dict.fromkeys(texts)}
+    blocks = {text: rows for text, rows in blocks.items() if rows.any()}
+    if len(blocks) < 2:
+        return ""
+    first = {text: places[above[texts.index(text)]] for text in blocks if text}
+    quoted = _quoted({"; ".join(text): line for text, line in first.items()})
+    columns = [*parameters, *([solver] if solver else [])]
+    if values.options.parameters or _are_told(values, columns, blocks) or _are_alike(values, columns, seconds, blocks):
+        return f"rows below {quoted}, are taken as runs of one kind"
+    raise ReadError(values.path, _question(values, parameters, quoted, blocks), line=max(first.values()))
+
+
+def _quoted(lines: Mapping[str, int]) -> str:
+    """Return the first texts in quotes with their lines, and how many more there are."""
+    shown = [f"{quoted_texts([text])} (line {line})" for text, line in lines.items()]
+    more = f" and {len(shown) - _MOST} more" if len(shown) > _MOST else ""
+    return f"{', '.join(shown[:_MOST])}{more}"
+
+
+def _question(
+    values: Values, parameters: Sequence[str], quoted: str, blocks: Mapping[tuple[str, ...], NDArray[np.bool_]]
+) -> str:
+    text, rows = list(blocks.items())[-1]
+    row = int(np.flatnonzero(rows)[0])
+    cells = [values.texts(name)[row] for name in values.cells.columns]
+    names = [*map(str, values.cells.columns)]
+    shown = [(*one[:_MOST_CELLS], "…") if len(one) > _MOST_CELLS else one for one in (names, cells)]
+    others = "" if all(blocks) else ", others below no such line"
+    return (
+        f"rows stand below {quoted}{others}: they may be runs of different kinds, as of several meshes, machines or "
+        f"versions. Give what tells them apart a column of its own, as {', '.join([*shown[0], 'kind'])!r} above "
+        f"{', '.join([*shown[1], text[-1] if text else '…'])!r}; if all are alike, pass "
+        f"{option_text('--parameters', ','.join(parameters))}"
+    )
+
+
+def _are_told(values: Values, columns: Sequence[str], blocks: Mapping[tuple[str, ...], NDArray[np.bool_]]) -> bool:
+    """Tell whether columns tell all that the lines do: a line names cells of its rows, or a column changes with it.
+
+    The latter counts where another column varies below each line.
+    """
+    cells = {name: np.array([text.lower() for text in values.texts(name)]) for name in columns}
+    left, constant = set(), []
+    for text, rows in blocks.items():
+        same = {name: column[rows][0] for name, column in cells.items() if len({*column[rows]}) == 1}
+        told = {word for cell in same.values() for word in _words(cell)}
+        left.add(tuple(word for word in _words(" ".join(text)) if word not in told))
+        constant.append(same)
+    if len(left) == 1:
+        return True
+    vary = all(len(same) < len(cells) for same in constant)
+    return vary and any(len({same.get(name, "") for same in constant} - {""}) == len(blocks) for name in columns)
+
+
+def _are_alike(
+    values: Values,
+    columns: Sequence[str],
+    seconds: NDArray[np.float64],
+    blocks: Mapping[tuple[str, ...], NDArray[np.bool_]],
+) -> bool:
+    """Tell whether blocks hold repeated runs: most configurations of each are in each other one, with times alike."""
+    keys = list(zip(*(values.texts(name) for name in columns), strict=True))
+    times: list[dict[tuple[str, ...], list[float]]] = []
+    for rows in blocks.values():
+        times.append({})
+        for row in np.flatnonzero(rows):
+            times[-1].setdefault(keys[row], []).append(float(seconds[row]))
+    return all(_agree(one, other) for one, other in combinations(times, 2))
+
+
+def _agree(one: _Times, other: _Times) -> bool:
+    both = [key for key in one if key in other]
+    apart = (max(min(one[key]) / max(other[key]), min(other[key]) / max(one[key])) for key in both)
+    return 2 * len(both) > min(len(one), len(other)) and all(ratio <= _ALIKE for ratio in apart)
