@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from evenly.errors import ReadError
 from evenly.readers.scanning import scan
+from evenly.readers.tables.headings import without_titles
 
 SMALL = [(16, 400.3), (32, 203.1), (64, 104.9), (128, 54.8)]
 LARGE = [(256, 119.6), (512, 70.2), (1024, 44.7)]
@@ -85,6 +88,31 @@ def test_headings_in_texts_are_asked_about(tmp_path: Path) -> None:
     assert "--where" not in said
 
 
+@pytest.mark.parametrize("title", ["mesh {},", "mesh {0},mesh {0}"])
+def test_rows_of_titles_in_delimited_text_are_asked_about(tmp_path: Path, title: str) -> None:
+    small, large = title.format("1M"), title.format("4M")
+    text = f"cores,time_s\n{small}\n{_csv(SMALL)}{large}\n{_csv(LARGE)}"
+    _refused(_write(tmp_path, "runs.csv", text), "mesh 1M", "mesh 4M")
+
+
+def test_titles_between_columns_that_blanks_part_are_asked_about(tmp_path: Path) -> None:
+    small, large = (_csv(rows).replace(",", " ") for rows in (SMALL, LARGE))
+    text = f"cores time_s\ncoarse mesh\n{small}fine mesh\n{large}"
+    _refused(_write(tmp_path, "runs.txt", text), "coarse mesh", "fine mesh")
+
+
+def test_words_and_a_number_between_columns_that_blanks_part_may_be_a_title(tmp_path: Path) -> None:
+    path = _write(tmp_path, "runs.txt", f"cores time_s\nmesh 64\n{_csv(SMALL).replace(',', ' ')}")
+    with pytest.raises(ReadError, match=r"got 'mesh': .*; if it tells what the rows below it are, give that a column"):
+        scan(path)
+
+
+@pytest.mark.parametrize("row", [["serial", "800"], ["count", "s"], ["serial", "13:20"]])
+def test_rows_with_values_or_units_are_no_titles(row: list[str]) -> None:
+    cells = pd.DataFrame([row, ["16", "400.3"]], columns=["cores", "time"], dtype=object)
+    assert without_titles(cells, np.array([2, 3]), " ")[2] == {}
+
+
 def test_a_title_across_the_columns_of_restructuredtext_is_asked_about(tmp_path: Path) -> None:
     rule, rows = "=====  ========\n", ["".join(f"{p:<5}  {s}\n" for p, s in of) for of in (SMALL, LARGE)]
     text = f"{rule}cores  time_s\n{rule}{rows[0]}---------------\n**4M cells**\n---------------\n{rows[1]}{rule}"
@@ -117,7 +145,7 @@ def test_rows_of_titles_in_a_sheet_are_asked_about(tmp_path: Path) -> None:
         f"cores,time_s\n{_csv(SMALL)}# 200,80.2\n{_csv(LARGE)}",
         f"cores,time_s\n{_csv(SMALL)}# 200,failed\n{_csv(LARGE)}",
         f"cores,time_s\n{_csv(SMALL)}# ---------\n{_csv(LARGE)}",
-        f'cores,time_s,remark\n{_csv(SMALL).replace(chr(10), "," + chr(10))}256,119.6,"one\ntwo"\n512,70.2,\n1024,44.7,\n',
+        "remark,cores,time_s\n" + "".join(f",{p},{s}\n" for p, s in [*SMALL, *LARGE[:-1]]) + '"one\ntwo",1024,44.7\n',
     ],
 )
 def test_other_lines_part_no_rows(tmp_path: Path, text: str) -> None:
@@ -136,7 +164,9 @@ def test_other_lines_part_no_rows(tmp_path: Path, text: str) -> None:
 def test_what_columns_tell_and_runs_that_agree_arent_asked_about(tmp_path: Path, text: str) -> None:
     found = scan(_write(tmp_path, "runs.csv", text))
     assert sum(map(len, found.runs.values())) == text.count("\n") - 3
-    assert any("are taken as runs of one kind" in note for note in found.notes) or "# 16 cores" in text
+    assert (
+        any("text above rows of the table, which was not used" in note for note in found.notes) or "# 16 cores" in text
+    )
 
 
 def test_rows_that_a_condition_leaves_are_below_one_line(tmp_path: Path) -> None:

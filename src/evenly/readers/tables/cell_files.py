@@ -201,7 +201,7 @@ def _read_cells(path: Path, sheet: str | None, table: str | None) -> Cells | Run
     elif is_unended(content):
         notes.append(UNENDED)
     around = _around(latex_as_text(content) if suffix == ".tex" else content, parsed)
-    frame, rows_of, titles = without_titles(parsed.frame, parsed.lines)
+    frame, rows_of, titles = without_titles(parsed.frame, parsed.lines, parsed.delimiter)
     names = content[parsed.header - 1] if parsed.header else ""
     headings = headings_between(around | titles, rows_of.tolist(), names, start=parsed.header)
     around = dict(sorted((around | titles).items()))

@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError, option_text
 from evenly.readers.tables.remarks import plain_text, quoted_texts
+from evenly.readers.tables.unit_row import is_unit_of_time
 from evenly.readers.tables.values import Values
+from evenly.runs.durations import is_duration
 
 __all__ = ["headings_between", "rows_below_headings", "without_titles"]
 
@@ -32,11 +34,12 @@ _Times = Mapping[tuple[str, ...], Sequence[float]]
 
 
 def without_titles(
-    frame: pd.DataFrame, lines: NDArray[np.int64]
+    frame: pd.DataFrame, lines: NDArray[np.int64], delimiter: str = ""
 ) -> tuple[pd.DataFrame, NDArray[np.int64], dict[int, str]]:
     """Return a table without the rows that are titles of those below, and these titles by their lines.
 
-    A title is a text in the first column alone, above a row with a number there.
+    A title is a text in the first column alone, or in all columns, above a row with a number there. Where blanks part
+    the cells, the words of a title stand in several.
 
     Parameters
     ----------
@@ -44,6 +47,8 @@ def without_titles(
         Stripped text.
     lines : array (n_rows,)
         The line of each row.
+    delimiter : str
+        What parts the cells in a line.
 
     Examples
     --------
@@ -54,14 +59,22 @@ def without_titles(
     """
     if frame.shape[1] < 2:
         return frame, lines, {}
-    first = frame.iloc[:, 0].tolist()
-    alone = (frame.iloc[:, 1:] == "").all(axis=1).to_numpy() & np.array([_is_text(cell) for cell in first], np.bool_)
-    titles, below = np.zeros(len(first), np.bool_), False
+    first, found, below = frame.iloc[:, 0].tolist(), dict[int, str](), False
     for row in range(len(first) - 1, -1, -1):
-        titles[row] = alone[row] and below
-        below = titles[row] or _is_number(first[row])
-    found = {int(line): cell for line, cell, is_title in zip(lines, first, titles, strict=True) if is_title}
-    return frame[~titles].reset_index(drop=True), lines[~titles], found
+        title = _title_in(frame.iloc[row].tolist(), delimiter) if below and _is_text(first[row]) else ""
+        if title:
+            found[int(lines[row])] = title
+        below = bool(title) or _is_number(first[row])
+    others = ~np.isin(lines, [*found])
+    return frame[others].reset_index(drop=True), lines[others], dict(sorted(found.items()))
+
+
+def _title_in(cells: Sequence[str], delimiter: str) -> str:
+    """Return the title that a row is; "" if it is none: it has values, or units."""
+    texts = [*dict.fromkeys(filter(None, cells))]
+    is_one = len(texts) == 1 or (delimiter.startswith(" ") and all(map(_is_text, texts)))
+    is_title = is_one and not any(is_duration(text) or is_unit_of_time(text) for text in texts)
+    return " ".join(texts) if is_title else ""
 
 
 def _is_text(cell: str) -> bool:
@@ -166,7 +179,7 @@ def rows_below_headings(
     quoted = _quoted({"; ".join(text): line for text, line in first.items()})
     columns = [*parameters, *([solver] if solver else [])]
     if values.options.parameters or _are_told(values, columns, blocks) or _are_alike(values, columns, seconds, blocks):
-        return f"rows below {quoted}, are taken as runs of one kind"
+        return f"text above rows of the table, which was not used: {quoted}"
     raise ReadError(values.path, _question(values, parameters, quoted, blocks), line=max(first.values()))
 
 

@@ -205,7 +205,13 @@ def unused_lines(lines: Sequence[str], counts: Collection[str] = (), *, beside: 
     "text beside the table, which was not used: '256: on 128 physical cores', 'for 10 days', 'Wing, run by Ada'"
     """
     texts = list(dict.fromkeys(line for line in map(plain_text, lines) if _says(line)))
-    texts.sort(key=lambda line: (set(re.findall(r"\d+", line)).isdisjoint(counts), _TELLING.search(line) is None))
+    texts.sort(
+        key=lambda line: (
+            set(re.findall(r"\d+", line)).isdisjoint(counts),
+            _TELLING.search(line) is None,
+            len(_LETTERS.findall(line)) < 2,
+        )
+    )
     return f"text beside {beside}, which was not used: {quoted_texts(texts)}" if texts else ""
 
 

@@ -31,9 +31,8 @@ def rst_as_bars(lines: Sequence[str]) -> list[str]:
             rules = rules % 3 + 1
             starts = [match.start() for match in re.finditer(r"=+", line)] if rules < 3 else []
             found.append(_RULE if rules == 2 else "")
-        elif any(line[start - 1 : start].strip() for start in starts[1:]) and line.strip(
-            "- "
-        ):  # a title across columns
+        elif line.strip("- ") and any(line[start - 1 : start].strip() for start in starts[1:]):
+            # A title across columns.
             found.append(f"| {line.strip()} {'| ' * len(starts)}".rstrip())
         elif starts and line.strip():
             ends = [*starts[1:], len(line)]

@@ -293,7 +293,9 @@ class Values:
             way = self.options.with_where(self._without(name, wrong)) if self.is_numeric(name) else "--where"
             if pattern := pattern_in(self.cells.columns):  # 16 cores, 32 cores
                 way = f"{way}; if these columns hold times, say so with {option_text('--time', pattern)}"
-            raise self.at(row, f"{reason}: correct it, or choose rows with where= ({way})")
+            is_word = self.cells[name].iloc[row][:1].isalpha()
+            title = "; if it tells what the rows below it are, give that a column of its own" if is_word else ""
+            raise self.at(row, f"{reason}: correct it, or choose rows with where= ({way}){title}")
 
     def _without(self, name: str, wrong: NDArray[np.int64]) -> str:
         """Return a condition that leaves out the cells of some rows; words can't be compared with numbers."""
