@@ -169,6 +169,20 @@ def test_what_columns_tell_and_runs_that_agree_arent_asked_about(tmp_path: Path,
     )
 
 
+def test_counts_that_change_with_a_line_tell_nothing(tmp_path: Path) -> None:
+    text = "ranks,threads,time_s\n# 1M cells\n4,4,400\n8,4,203\n# 4M cells\n16,8,219\n32,8,118\n"
+    with pytest.raises(ReadError, match=r"rows stand below .*--parameters ranks,threads"):
+        scan(_write(tmp_path, "runs.csv", text))
+
+
+def test_repeated_runs_side_by_side_below_lines_are_asked_about(tmp_path: Path) -> None:
+    text = "cores,run1_s,run2_s\n# 1M cells\n16,400,401\n32,203,202\n# 4M cells\n64,412,413\n128,209,208\n"
+    path = _write(tmp_path, "runs.csv", text)
+    with pytest.raises(ReadError, match=r"rows stand below .*--parameters cores"):
+        scan(path)
+    assert len(scan(path, parameters=["cores"]).runs[""]) == 8
+
+
 def test_rows_that_a_condition_leaves_are_below_one_line(tmp_path: Path) -> None:
     path = _write(tmp_path, "runs.csv", f"cores,time_s\n# 1M cells\n{_csv(SMALL)}# 4M cells\n{_csv(LARGE)}")
     assert len(scan(path, where="cores < 200").runs[""]) == len(SMALL)

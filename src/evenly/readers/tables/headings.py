@@ -19,6 +19,7 @@ from evenly.errors import ReadError, option_text
 from evenly.readers.tables.remarks import plain_text, quoted_texts
 from evenly.readers.tables.unit_row import is_unit_of_time
 from evenly.readers.tables.values import Values
+from evenly.runs.count_names import kind_of
 from evenly.runs.durations import is_duration
 
 __all__ = ["headings_between", "rows_below_headings", "without_titles"]
@@ -29,6 +30,8 @@ _LETTER = re.compile(r"[^\W\d_]")
 _DIGIT = re.compile(r"\d")
 #: So many cells of a row are shown, and so many lines quoted.
 _MOST_CELLS = _MOST = 4
+#: The rows below each text.
+_Blocks = Mapping[tuple[str, ...], Sequence[int]]
 #: The times of each configuration.
 _Times = Mapping[tuple[str, ...], Sequence[float]]
 
@@ -169,13 +172,16 @@ def rows_below_headings(
         below several lines with times alike, and the parameters weren't named.
     """
     places = sorted(values.headings)
-    above = [bisect_right(places, line) - 1 for line in values.lines.tolist()]
-    texts = [values.headings[places[at]] if at >= 0 else () for at in above]
-    blocks = {text: np.array([one == text for one in texts]) & measured for text in dict.fromkeys(texts)}
-    blocks = {text: rows for text, rows in blocks.items() if rows.any()}
+    blocks: dict[tuple[str, ...], list[int]] = {}
+    first: dict[tuple[str, ...], int] = {}
+    for row in np.flatnonzero(measured).tolist():
+        at = bisect_right(places, values.lines[row]) - 1
+        text = values.headings[places[at]] if at >= 0 else ()
+        blocks.setdefault(text, []).append(row)
+        if text:
+            first.setdefault(text, places[at])
     if len(blocks) < 2:
         return ""
-    first = {text: places[above[texts.index(text)]] for text in blocks if text}
     quoted = _quoted({"; ".join(text): line for text, line in first.items()})
     columns = [*parameters, *([solver] if solver else [])]
     if values.options.parameters or _are_told(values, columns, blocks) or _are_alike(values, columns, seconds, blocks):
@@ -190,11 +196,9 @@ def _quoted(lines: Mapping[str, int]) -> str:
     return f"{', '.join(shown[:_MOST])}{more}"
 
 
-def _question(
-    values: Values, parameters: Sequence[str], quoted: str, blocks: Mapping[tuple[str, ...], NDArray[np.bool_]]
-) -> str:
+def _question(values: Values, parameters: Sequence[str], quoted: str, blocks: _Blocks) -> str:
     text, rows = list(blocks.items())[-1]
-    row = int(np.flatnonzero(rows)[0])
+    row = rows[0]
     cells = [values.texts(name)[row] for name in values.cells.columns]
     names = [*map(str, values.cells.columns)]
     shown = [(*one[:_MOST_CELLS], "…") if len(one) > _MOST_CELLS else one for one in (names, cells)]
@@ -207,10 +211,10 @@ def _question(
     )
 
 
-def _are_told(values: Values, columns: Sequence[str], blocks: Mapping[tuple[str, ...], NDArray[np.bool_]]) -> bool:
+def _are_told(values: Values, columns: Sequence[str], blocks: _Blocks) -> bool:
     """Tell whether columns tell all that the lines do: a line names cells of its rows, or a column changes with it.
 
-    The latter counts where another column varies below each line.
+    The latter counts where another column varies below each line, and not for counts, as of cores or threads.
     """
     cells = {name: np.array([text.lower() for text in values.texts(name)]) for name in columns}
     left, constant = set(), []
@@ -222,21 +226,22 @@ def _are_told(values: Values, columns: Sequence[str], blocks: Mapping[tuple[str,
     if len(left) == 1:
         return True
     vary = all(len(same) < len(cells) for same in constant)
-    return vary and any(len({same.get(name, "") for same in constant} - {""}) == len(blocks) for name in columns)
+    labels = [name for name in columns if not kind_of(name)]
+    return vary and any(len({same.get(name, "") for same in constant} - {""}) == len(blocks) for name in labels)
 
 
 def _are_alike(
     values: Values,
     columns: Sequence[str],
     seconds: NDArray[np.float64],
-    blocks: Mapping[tuple[str, ...], NDArray[np.bool_]],
+    blocks: _Blocks,
 ) -> bool:
     """Tell whether blocks hold repeated runs: most configurations of each are in each other one, with times alike."""
     keys = list(zip(*(values.texts(name) for name in columns), strict=True))
     times: list[dict[tuple[str, ...], list[float]]] = []
     for rows in blocks.values():
         times.append({})
-        for row in np.flatnonzero(rows):
+        for row in rows:
             times[-1].setdefault(keys[row], []).append(float(seconds[row]))
     return all(_agree(one, other) for one, other in combinations(times, 2))
 

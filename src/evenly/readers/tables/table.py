@@ -209,6 +209,8 @@ class TableReader(Reader):
         asked = options.parameters and not (options.time or options.solver or options.quantities)
         if asked and not {*options.parameters} <= {*cells}:  # they are those of the narrow table
             wide = narrowed(cells, rows, options.parameters)
+        elif asked and (beside := stacked(cells, rows)) is not None and {*options.parameters} <= {*beside.cells}:
+            wide = beside
         if (
             options.solver
             and options.solver in cells
