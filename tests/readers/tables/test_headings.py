@@ -158,12 +158,13 @@ def test_other_lines_part_no_rows(tmp_path: Path, text: str) -> None:
         "cores,time_s\n# 16 cores\n16,400\n16,401\n# 32 cores\n32,203\n32,204\n",
         "mesh,cores,time_s\n# 1M cells\na,16,400\na,32,201\n# 4M cells\nb,64,412\nb,128,209\n",
         "component,cores,time_s\n# ocean\nocn,16,400\nocn,32,201\n# atmosphere\natm,64,412\natm,128,209\n",
+        "component,cores,time_s\n# x\nocn,16,400\nocn,32,201\n# y\natm,64,412\natm,128,209\n# x\nice,8,12\nice,16,7\n",
         "cores,time_s\n# Monday\n16,400\n32,201\n64,103\n# Tuesday\n16,404\n32,199\n64,102\n128,54\n",
     ],
 )
 def test_what_columns_tell_and_runs_that_agree_arent_asked_about(tmp_path: Path, text: str) -> None:
     found = scan(_write(tmp_path, "runs.csv", text))
-    assert sum(map(len, found.runs.values())) == text.count("\n") - 3
+    assert sum(map(len, found.runs.values())) == text.count("\n") - text.count("#") - 1
     assert (
         any("text above rows of the table, which was not used" in note for note in found.notes) or "# 16 cores" in text
     )
@@ -173,6 +174,9 @@ def test_counts_that_change_with_a_line_tell_nothing(tmp_path: Path) -> None:
     text = "ranks,threads,time_s\n# 1M cells\n4,4,400\n8,4,203\n# 4M cells\n16,8,219\n32,8,118\n"
     with pytest.raises(ReadError, match=r"rows stand below .*--parameters ranks,threads"):
         scan(_write(tmp_path, "runs.csv", text))
+    text = "n,time_s\n# v1.2\n1000,40\n1000,41\n# v1.3\n2000,75\n2000,76\n"
+    with pytest.raises(ReadError, match=r"rows stand below .*--parameters n"):
+        scan(_write(tmp_path, "sizes.csv", text))
 
 
 def test_repeated_runs_side_by_side_below_lines_are_asked_about(tmp_path: Path) -> None:

@@ -212,22 +212,24 @@ def _question(values: Values, parameters: Sequence[str], quoted: str, blocks: _B
 
 
 def _are_told(values: Values, columns: Sequence[str], blocks: _Blocks) -> bool:
-    """Tell whether columns tell all that the lines do: a line names cells of its rows, or a column changes with it.
+    """Tell whether columns tell all that the lines do: a line names cells of its rows, or a column parts them as well.
 
-    The latter counts where another column varies below each line, and not for counts, as of cores or threads.
+    The latter is one of several columns, but none of counts, with values that each stand on two rows or more below one line only.
     """
     cells = {name: np.array([text.lower() for text in values.texts(name)]) for name in columns}
-    left, constant = set(), []
+    left = set()
     for text, rows in blocks.items():
-        same = {name: column[rows][0] for name, column in cells.items() if len({*column[rows]}) == 1}
-        told = {word for cell in same.values() for word in _words(cell)}
+        same = [column[rows][0] for column in cells.values() if len({*column[rows]}) == 1]
+        told = {word for cell in same for word in _words(cell)}
         left.add(tuple(word for word in _words(" ".join(text)) if word not in told))
-        constant.append(same)
-    if len(left) == 1:
-        return True
-    vary = all(len(same) < len(cells) for same in constant)
-    labels = [name for name in columns if not kind_of(name)]
-    return vary and any(len({same.get(name, "") for same in constant} - {""}) == len(blocks) for name in labels)
+    others = [name for name in columns if not kind_of(name)] if len(columns) > 1 else []
+    return len(left) == 1 or any(_parts_as_well(cells[name], blocks) for name in others)
+
+
+def _parts_as_well(column: NDArray[np.str_], blocks: _Blocks) -> bool:
+    labels = [{*column[rows].tolist()} for rows in blocks.values()]
+    are_apart = sum(map(len, labels)) == len(set().union(*labels))
+    return are_apart and all(2 * len(own) <= len(rows) for own, rows in zip(labels, blocks.values(), strict=True))
 
 
 def _are_alike(

@@ -293,8 +293,8 @@ class Values:
             way = self.options.with_where(self._without(name, wrong)) if self.is_numeric(name) else "--where"
             if pattern := pattern_in(self.cells.columns):  # 16 cores, 32 cores
                 way = f"{way}; if these columns hold times, say so with {option_text('--time', pattern)}"
-            is_word = self.cells[name].iloc[row][:1].isalpha()
-            title = "; if it tells what the rows below it are, give that a column of its own" if is_word else ""
+            may_be_title = self.cells[name].iloc[row][:1].isalpha() and row + 1 < len(self.cells)
+            title = "; if it tells what the rows below it are, give that a column of its own" if may_be_title else ""
             raise self.at(row, f"{reason}: correct it, or choose rows with where= ({way}){title}")
 
     def _without(self, name: str, wrong: NDArray[np.int64]) -> str:
