@@ -214,7 +214,8 @@ def _question(values: Values, parameters: Sequence[str], quoted: str, blocks: _B
 def _are_told(values: Values, columns: Sequence[str], blocks: _Blocks) -> bool:
     """Tell whether columns tell all that the lines do: a line names cells of its rows, or a column parts them as well.
 
-    The latter is one of several columns, but none of counts, with values that each stand on two rows or more below one line only.
+    The latter is one of several columns, but none of counts. Each of its values stands on two rows or more, on average,
+    and below one line only.
     """
     cells = {name: np.array([text.lower() for text in values.texts(name)]) for name in columns}
     left = set()
