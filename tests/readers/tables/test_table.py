@@ -126,7 +126,7 @@ PLAIN = [(2, 1.5), (4, 0.75), (8, 0.5)]
         ("a.csv", "\ufeffcores,seconds\r\n2,1.5\r\n4,0.75\r\n8,0.5\r\n"),
         ("a.csv", "cores;seconds\n2;1,5\n4;0,75\n8;0,5\n"),
         ("a.tsv", "cores\tseconds\n2\t1.5\n4\t0.75\n8\t0.5"),
-        ("a.csv", "# measured on Monday\n\ncores,seconds\n2,1.5\n# a pause\n4,0.75\n\n8,0.5\n"),
+        ("a.csv", "# measured on Monday\n\ncores,seconds\n2,1.5\n# ----\n4,0.75\n\n8,0.5\n# the last one\n"),
         ("a.csv", "cores, seconds,\n2, 1.5,\n4, 0.75,\n8, 0.5,\n"),
         ("a.csv", '"cores","seconds"\n"2","1.5"\n"4","0.75"\n"8","0.5"\n'),
         ("a.txt", "cores   seconds\n2       1.5\n4      0.75\n8     5e-1\n"),

@@ -122,3 +122,9 @@ def test_a_title_of_several_words_above_repeated_runs_parts_no_cells(tmp_path: P
 def test_commands_around_what_r_printed_are_left_out(tmp_path: Path, command: str) -> None:
     rows = "  cores    time_s\n1    10  1806.595\n2    20   945.582\n3    40   485.790\n"
     assert _read(tmp_path, f"{command}\n{rows}> \n", "d.txt").values.tolist() == [1806.595, 945.582, 485.79]
+
+
+@pytest.mark.parametrize("line", ["4M cells", "10 runs", "runs: 10", "8 threads", "v1.3", "n = 4000"])
+def test_a_word_and_a_number_beside_a_table_are_quoted(tmp_path: Path, line: str) -> None:
+    (tmp_path / "runs.csv").write_text(f"# {line}\ncores,time_s\n{ROWS}")
+    assert any(line in note for note in scan(tmp_path / "runs.csv").notes)

@@ -21,9 +21,10 @@ from evenly.readers.registry import Skipped
 from evenly.readers.tables.bordered import aligned_in_text, boxes_as_bars, only_rows, tables_in_text
 from evenly.readers.tables.columns import time_candidates
 from evenly.readers.tables.constants import texts_of_all_rows
-from evenly.readers.tables.delimited import COMMENTS, Delimited, parse
+from evenly.readers.tables.delimited import COMMENTS, Delimited, is_prompt, parse, with_whole_cells
 from evenly.readers.tables.doubts import without_doubts
 from evenly.readers.tables.excel import read_sheet
+from evenly.readers.tables.headings import headings_between, without_titles
 from evenly.readers.tables.json_rows import is_rows, read_rows
 from evenly.readers.tables.latex import comment_behind, latex_as_bars, latex_as_text
 from evenly.readers.tables.number_texts import exact, numbers
@@ -61,8 +62,6 @@ TEXT_WITH_TABLES = (".md", ".markdown", ".rst", ".org", ".tex", ".wiki", ".media
 _FIRST_LINES = 12
 #: What marks text in Markdown, and is no part of a cell: bold, code, and the backslash before a mark.
 _MARKS = re.compile(r"\*\*|`|\\(?=[~*_|<>#%-])")
-#: A line of one word, as a heading is.
-_WORD = re.compile(r"\W*[^\W\d_]{2,}\W*")
 #: A column of numbers, whose name would begin a comment elsewhere.
 _NUMBERS = re.compile(r"^\s*\|?\s*#\s*(?=\|)")
 
@@ -93,6 +92,8 @@ class Cells:
         The lines above and below the table, and texts that are the same in all rows.
     places : sequence of int
         The number of each line in a text.
+    headings : mapping of int to tuple of str
+        The lines of text right above rows, by the first line of each block, see `headings_between`.
     """
 
     frame: pd.DataFrame
@@ -105,6 +106,7 @@ class Cells:
     typed: bool = False
     around: Sequence[str] = ()
     places: Sequence[int] = ()
+    headings: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
 
 def looks_like_table(path: Path) -> bool:
@@ -173,7 +175,11 @@ def _read_cells(path: Path, sheet: str | None, table: str | None) -> Cells | Run
         return _of_parquet(path)
     if suffix in _EXCEL_SUFFIXES:
         found = read_sheet(path, sheet)
-        return Cells(found.cells, found.rows, first=found.notes, typed=True, around=found.titles)
+        frame, rows_of, titles = without_titles(found.cells, found.rows)
+        return Cells(
+            frame, rows_of, first=found.notes, typed=True, around=[*found.texts, *titles.values()],
+            headings=headings_between({**found.titles, **titles}, rows_of.tolist(), "", start=int(rows_of[0])),
+        )  # fmt: skip
     if suffix in _JSON_SUFFIXES:
         frame, numbers_of_rows, beside = read_rows(path)
         return Cells(frame, numbers_of_rows, typed=True, around=beside)
@@ -195,12 +201,16 @@ def _read_cells(path: Path, sheet: str | None, table: str | None) -> Cells | Run
     elif is_unended(content):
         notes.append(UNENDED)
     around = _around(latex_as_text(content) if suffix == ".tex" else content, parsed)
+    frame, rows_of, titles = without_titles(parsed.frame, parsed.lines, parsed.delimiter)
+    names = content[parsed.header - 1] if parsed.header else ""
+    headings = headings_between(around | titles, rows_of.tolist(), names, start=parsed.header)
+    around = dict(sorted((around | titles).items()))
     if suffix == ".tex":
         behind = {n: comment_behind(content[n - 1]) for n in parsed.lines.tolist()}
         around |= {n: f"{comment} (line {n})" for n, comment in behind.items() if comment}
     return Cells(
-        parsed.frame, parsed.lines, notes=tuple(notes), skipped=lost, first=first, semicolons=parsed.delimiter == ";",
-        around=[*around.values()], places=[*around],
+        frame, rows_of, notes=tuple(notes), skipped=lost, first=first, semicolons=parsed.delimiter == ";",
+        around=[*around.values()], places=[*around], headings=headings,
     )  # fmt: skip
 
 
@@ -235,14 +245,10 @@ def plain_cells(cells: Cells, options: TableOptions) -> Cells:
 
 
 def _around(content: Sequence[str], table: Delimited) -> dict[int, str]:
-    """Return the lines of a text that are no rows of its table, nor its header, by their numbers.
-
-    With one of a single word between rows stands its number: it may be the heading of those below, as ``ocean:``.
-    """
+    """Return the lines of a text that are no rows of its table, nor its header, by their numbers."""
     rows = {table.header, *table.lines.tolist()}
-    found = {number: line for number, line in enumerate(content, start=1) if number not in rows and line.strip()}
-    between = range(table.header, max(rows))
-    return {n: f"{line} (line {n})" if n in between and _WORD.fullmatch(line) else line for n, line in found.items()}
+    whole = with_whole_cells(content)
+    return {n: line for n, line in enumerate(whole, start=1) if n not in rows and line.strip() and not is_prompt(line)}
 
 
 def _of_parquet(path: Path) -> Cells | Runs:
@@ -317,7 +323,8 @@ def _only_table(path: Path, content: list[str], wanted: str | None) -> tuple[lis
     own, others = found[which], {number for one in found if one != found[which] for number in one}
     rows = [_NUMBERS.sub("| nr ", _MARKS.sub("", line)) for line in only_rows(drawn, own)]
     told = (f"table {which + 1} of {len(found)}, at line {own.start + 1}",) if len(found) > 1 else ()
-    return rows, ["" if number in others else line for number, line in enumerate(content)], told
+    text = content if plain_suffix(path) == ".tex" else drawn  # without the parts of rows that take several lines
+    return rows, ["" if number in others else line for number, line in enumerate(text)], told
 
 
 def headings_of_tables(path: Path) -> list[str]:

@@ -28,7 +28,7 @@ from evenly.readers.tables.unit_row import are_units, is_unit_of_time
 from evenly.runs.durations import is_duration
 from evenly.runs.files import FORMULA
 
-__all__ = ["COMMENTS", "Delimited", "parse"]
+__all__ = ["COMMENTS", "Delimited", "is_prompt", "parse", "with_whole_cells"]
 
 #: A quote at the start of a cell.
 _QUOTE = re.compile(r'(?:^|[\t;|,])\s*"')
@@ -110,7 +110,7 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     """
     if (own := _own_list(text_lines)) is not None:
         return own
-    text_lines = _with_whole_cells(without_borders(boxes_as_bars(text_lines)))
+    text_lines = with_whole_cells(without_borders(boxes_as_bars(text_lines)))
     content = _content(text_lines)
     if not content:
         raise ReadError(path, "the file holds no table, only empty lines or comments")
@@ -148,6 +148,41 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     return Delimited(frame, np.array([line for line, _ in body], dtype=np.int64), delimiter, cut, repeated, header_line)
 
 
+def is_prompt(line: str) -> bool:
+    """Tell whether a line is what a database writes below a table, or where R waits for a command.
+
+    Examples
+    --------
+    >>> is_prompt("(4 rows)"), is_prompt("> print(d)"), is_prompt("4M cells")
+    (True, True, False)
+    """
+    return _FOOTER.fullmatch(line.strip()) is not None or _PROMPT.fullmatch(line.strip()) is not None
+
+
+def with_whole_cells(text_lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines with those of a quoted cell in one, and empty ones in their places.
+
+    Examples
+    --------
+    >>> with_whole_cells(["cores,remark", '8,"two', 'racks"', "16,"])
+    ['cores,remark', '8,"two racks"', '', '16,']
+    """
+    if not any(map(_is_open, text_lines)):
+        return text_lines
+    found = list(text_lines)
+    number = 0
+    while number < len(found):
+        part = found[number : number + _MOST_LINES]
+        odd = [place for place, line in enumerate(part) if line.count('"') % 2]
+        if odd[:1] == [0] and len(odd) > 1 and _is_open(part[0]):
+            last = number + odd[1]
+            found[number] = " ".join(line.strip("\r\n") for line in found[number : last + 1])
+            found[number + 1 : last + 1] = [""] * (last - number)
+            number = last
+        number += 1
+    return found
+
+
 def _own_list(text_lines: Sequence[str]) -> Delimited | None:
     """Return a list of runs that evenly itself saved, with its labels as they are: no line is a remark in it.
 
@@ -177,7 +212,7 @@ def _content(text_lines: Sequence[str]) -> list[tuple[int, str]]:
     comments: list[tuple[int, str]] = []
     for number, line in enumerate(text_lines, start=1):
         stripped = line.strip()
-        if _FOOTER.fullmatch(stripped) or _PROMPT.fullmatch(stripped):
+        if is_prompt(line):
             continue
         if not _EMPTY.sub("", stripped) or ("|" in stripped and _RULE.fullmatch(stripped)):
             continue
@@ -230,24 +265,6 @@ def _units_below(header: str, comment: str) -> str:
         if is_row and any(map(is_unit_of_time, units)):
             return text
     return ""
-
-
-def _with_whole_cells(text_lines: Sequence[str]) -> Sequence[str]:
-    """Return the lines with those of a quoted cell in one, and empty ones in their places."""
-    if not any(map(_is_open, text_lines)):
-        return text_lines
-    found = list(text_lines)
-    number = 0
-    while number < len(found):
-        part = found[number : number + _MOST_LINES]
-        odd = [place for place, line in enumerate(part) if line.count('"') % 2]
-        if odd[:1] == [0] and len(odd) > 1 and _is_open(part[0]):
-            last = number + odd[1]
-            found[number] = " ".join(line.strip("\r\n") for line in found[number : last + 1])
-            found[number + 1 : last + 1] = [""] * (last - number)
-            number = last
-        number += 1
-    return found
 
 
 def _is_open(line: str) -> bool:

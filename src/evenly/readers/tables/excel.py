@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,12 +33,16 @@ _WITH_TEXT = re.compile(r'(?:\[[^\]]*\])?[#0,]*[#0](?:\.[#0?]+)?(?P<text>(?:"[^"
 
 
 class Sheet(NamedTuple):
-    """The table of a sheet: its cells (n_rows, n_columns) as text, the row of each, notes, and the titles above it."""
+    """The table of a sheet: its cells (n_rows, n_columns) as text, the row of each, notes, and texts beside it.
+
+    Of these, `titles` tells those that have a row of the sheet to themselves.
+    """
 
     cells: pd.DataFrame
     rows: NDArray[np.int64]
     notes: tuple[str, ...]
-    titles: Sequence[str]
+    texts: Sequence[str]
+    titles: Mapping[int, str]
 
 
 #: The rows of a table: the number of each in its sheet, and its cells as text.
@@ -48,10 +52,10 @@ _Comment = tuple[int, str, str]
 
 
 class _Book(NamedTuple):
-    """Of each sheet its rows, the titles above them, which rows are hidden and struck out, and comments on cells."""
+    """Of each sheet its rows, titles by their rows, which rows are hidden and struck out, and comments on cells."""
 
     tables: dict[str, _Rows]
-    titles: dict[str, list[str]]
+    titles: dict[str, dict[int, str]]
     unseen: dict[str, tuple[set[int], set[int]]]
     comments: dict[str, list[_Comment]]
 
@@ -120,10 +124,11 @@ def read_sheet(path: Path, sheet: str | None = None) -> Sheet:
         raise ReadError(path, "this row is struck out: delete it, or take the line away", line=struck[0])
     told = f"rows that the sheet hides are read as the others: {', '.join(map(str, hidden))}"
     comments = book.comments.get(name, [])
-    titles = [*book.titles[name], *(f"{on}: {text}" if on else text for row, on, text in comments if row not in lines)]
+    titles = book.titles[name]
+    texts = [*titles.values(), *(f"{on}: {text}" if on else text for row, on, text in comments if row not in lines)]
     if sheet is None:
-        titles = [*filter(is_prose, [name]), *titles, *_texts_of(book)]
-    return Sheet(_with_remarks(frame, lines, comments), lines, (told,) if hidden else (), titles)
+        texts = [*filter(is_prose, [name]), *texts, *_texts_of(book)]
+    return Sheet(_with_remarks(frame, lines, comments), lines, (told,) if hidden else (), texts, titles)
 
 
 def _texts_of(book: _Book) -> list[str]:
@@ -133,7 +138,7 @@ def _texts_of(book: _Book) -> list[str]:
         text
         for name in without
         for text in (
-            *book.titles[name],
+            *book.titles[name].values(),
             *(cell for _, row in book.tables[name] for cell in row if cell),
             *(comment for *_, comment in book.comments.get(name, [])),
         )
@@ -160,7 +165,7 @@ def _opened(path: Path) -> _Book:
         # Read only, a book takes little memory, but doesn't tell which rows are hidden.
         whole = unpacked <= _MOST_WHOLE
         book = load_workbook(path, read_only=not whole, data_only=True)
-        titles: dict[str, list[str]] = {one.title: [] for one in book.worksheets}
+        titles: dict[str, dict[int, str]] = {one.title: {} for one in book.worksheets}
         tables = {one.title: _table(one.iter_rows(), titles[one.title]) for one in book.worksheets}
         unseen = {one.title: _hidden_and_struck(one) for one in book.worksheets if whole}
         comments = {one.title: _comments(one) for one in book.worksheets if whole}
@@ -193,7 +198,7 @@ def _hidden_and_struck(sheet: Any) -> tuple[set[int], set[int]]:
     return hidden, struck
 
 
-def _table(rows: Iterator[Sequence[Any]], titles: list[str]) -> _Rows:
+def _table(rows: Iterator[Sequence[Any]], titles: dict[int, str]) -> _Rows:
     """Return the rows of a sheet from its header on, as text, without empty ones; add what stands above to `titles`."""
     found: _Rows = []
     above: _Rows = []  # of one cell, the last before the header
@@ -203,7 +208,7 @@ def _table(rows: Iterator[Sequence[Any]], titles: list[str]) -> _Rows:
             continue
         if not found and sum(map(bool, cells)) < 2:
             above = [(number, cells)]
-            titles.extend(filter(None, cells))
+            titles[number] = "".join(cells)
             continue
         found.append((number, cells))
     found = _without_remarks(found, titles)
@@ -213,13 +218,13 @@ def _table(rows: Iterator[Sequence[Any]], titles: list[str]) -> _Rows:
     return joined if len(joined) <= len(found) else found
 
 
-def _without_remarks(rows: _Rows, titles: list[str]) -> _Rows:
+def _without_remarks(rows: _Rows, titles: dict[int, str]) -> _Rows:
     """Return the rows without remarks below them, behind an empty row; add these to `titles`."""
     gap = max((at for at in range(2, len(rows)) if rows[at][0] - rows[at - 1][0] > 1), default=len(rows))
     remarks = [[cell for cell in cells if cell] for _, cells in rows[gap:]]
     if not all(len(cells) == 1 and re.search(r"[^\W\d_]", cells[0]) for cells in remarks):
         return rows
-    titles.extend(cells[0] for cells in remarks)
+    titles.update((number, cells[0]) for (number, _), cells in zip(rows[gap:], remarks, strict=True))
     return rows[:gap]
 
 

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from evenly.errors import ReadError, option_text
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.blocks import refuse_second_table
 from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
+from evenly.readers.tables.headings import rows_below_headings
 from evenly.readers.tables.identifiers import ON_SOME_ROWS, identifies, is_of_remarks
 from evenly.readers.tables.lone_work import refuse_lone_work
 from evenly.readers.tables.number_texts import are_speed_ups
@@ -36,7 +38,7 @@ from evenly.readers.tables.refusals import (
     refuse_summaries,
     refuse_totals,
 )
-from evenly.readers.tables.remarks import quoted_texts, unused_lines
+from evenly.readers.tables.remarks import plain_text, quoted_texts, unused_lines
 from evenly.readers.tables.repetitions import NUMBERS, are_whole, is_running_clock
 from evenly.readers.tables.roles import (
     NAMED,
@@ -96,6 +98,8 @@ class Interpretation:
         Whether the file tells numbers from text, see `Cells`.
     around : sequence of str
         The lines above and below the table.
+    headings : mapping of int to sequence of str, optional
+        The lines of text right above rows, see `Values`.
 
     Attributes
     ----------
@@ -125,11 +129,20 @@ class Interpretation:
         semicolons: bool = False,
         typed: bool = False,
         around: Sequence[str] = (),
+        headings: Mapping[int, tuple[str, ...]] = MappingProxyType({}),
     ) -> None:
         self.options = options
         self.path = path
         self.values = Values(
-            options, path, cells, lines, units or {}, semicolons=semicolons, typed=typed, around=around
+            options,
+            path,
+            cells,
+            lines,
+            units or {},
+            semicolons=semicolons,
+            typed=typed,
+            around=around,
+            headings=headings,
         )
         self.notes: list[str] = []
         self._roles: dict[str, Column] = {}
@@ -173,6 +186,8 @@ class Interpretation:
         quantities = self._quantities(unit)
         solver = self._solver()
         parameters = self._parameters(seconds, seconds / SECONDS_PER.get(unit, 1.0))
+        refuse_second_table(self.values, [*parameters, *([solver] if solver else [])], seconds, failed)
+        below = rows_below_headings(self.values, parameters, solver, seconds, measured)
         if not self.options.parameters:
             refuse_remarks(self.values, self._roles, parameters, seconds, failed | ~(seconds > 0))
             refuse_choices(self.values, self._roles, parameters, seconds)
@@ -180,7 +195,6 @@ class Interpretation:
             refuse_other_timings(self.values, parameters, seconds)
             refuse_lone_work(self.values, parameters, solver, measured)
             refuse_several_units(self.values, time, parameters, solver, seconds, measured)
-        refuse_second_table(self.values, [*parameters, *([solver] if solver else [])], seconds, failed)
         self.notes += self.values.said_of(parameters)
         for name in parameters:
             self.values.check_counts(name)
@@ -209,8 +223,9 @@ class Interpretation:
                 f"last step of each run with where= ({self.options.with_where(last)}), or give the time of each step",
             )
         counts = {text for name in parameters if kind_of(name) for text in self.values.texts(name)}
-        if note := unused_lines(self.values.around, counts):
-            self.notes.append(note)
+        told = {text for texts in self.values.headings.values() for text in texts} if below else set()
+        others = [line for line in self.values.around if plain_text(line) not in told]
+        self.notes += filter(None, [below, unused_lines(others, counts)])
         units = {name: base_unit(its_unit) for name, its_unit in quantities.values()}
         return self._split(frame, solver, inputs, units)
 

@@ -23,6 +23,7 @@ _DOUBTS = {
 #: What is no text: environments with their arguments, and commands whose arguments are names or lengths.
 _NO_TEXT = re.compile(
     r"\\(?:begin|end)\{[^{}]*\}(?:\[[^\]]*\]|\{(?:[^{}]|\{[^{}]*\})*\})*"
+    r"|\\(?:setlength|addlinespace)(?:\[[^\]]*\]|\{[^{}]*\})*"
     r"|\\(?:label|\w*ref|cite\w*|documentclass|usepackage|\w*color|[hv]space)\*?(?:\[[^\]]*\])?\{[^{}]*\}"
 )
 #: A cell over several columns; the formats of columns may hold braces of their own.
@@ -96,9 +97,8 @@ def latex_as_text(lines: Sequence[str]) -> list[str]:
     >>> latex_as_text([r"\begin{table}[htb]", r"\caption{Each for \emph{10 days}} \label{tab:x}", r"% by Ada"])
     ['', 'Each for 10 days', '% by Ada']
     """
-    return [
-        re.sub(r"\\[a-zA-Z]+\*?|\\\\(\[[^\]]*\])?", "", _bare(_NO_TEXT.sub("", _plain(line)))).strip() for line in lines
-    ]
+    bare = (_bare(_NO_TEXT.sub("", _RULE.sub("", _plain(line)))) for line in lines)
+    return [re.sub(r"\\[a-zA-Z]+\*?|\\\\(\[[^\]]*\])?", "", line).strip() for line in bare]
 
 
 def _plain(text: str) -> str:

@@ -22,6 +22,7 @@ __all__ = [
     "not_measured",
     "not_used",
     "off_the_law",
+    "plain_text",
     "quoted_texts",
     "tells_another",
     "unused_lines",
@@ -92,6 +93,8 @@ _TELLING = re.compile(
     re.IGNORECASE,
 )
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
+#: A number with one letter before it.
+_NAMED_NUMBER = re.compile(r"[^\W\d_]\s*[=:]?\s*\d.*")
 #: How far off a straight line a run may be, in logarithms, since the law bends.
 _BENT = np.log(4.0)
 #: Columns whose every mark leaves its row out.
@@ -201,10 +204,32 @@ def unused_lines(lines: Sequence[str], counts: Collection[str] = (), *, beside: 
     >>> unused_lines(["# Wing, run by Ada", "# for 10 days", "# 256: on 128 physical cores", "# ---"], {"128", "256"})
     "text beside the table, which was not used: '256: on 128 physical cores', 'for 10 days', 'Wing, run by Ada'"
     """
-    plain = [line.strip().strip("#%/!*-=|> ") for line in lines]
-    texts = list(dict.fromkeys(line for line in plain if len(_LETTERS.findall(line)) > 1))
-    texts.sort(key=lambda line: (set(re.findall(r"\d+", line)).isdisjoint(counts), _TELLING.search(line) is None))
+    texts = list(dict.fromkeys(line for line in map(plain_text, lines) if _says(line)))
+    texts.sort(
+        key=lambda line: (
+            set(re.findall(r"\d+", line)).isdisjoint(counts),
+            _TELLING.search(line) is None,
+            len(_LETTERS.findall(line)) < 2,
+        )
+    )
     return f"text beside {beside}, which was not used: {quoted_texts(texts)}" if texts else ""
+
+
+def plain_text(line: str) -> str:
+    """Return a line of text without the marks of comments and headings around it.
+
+    Examples
+    --------
+    >>> plain_text("# 4M cells"), plain_text("*** Results ***"), plain_text("<!-- on two racks -->")
+    ('4M cells', 'Results', 'on two racks')
+    """
+    return line.strip().removeprefix("<!--").strip("#%/!*-=|> ")
+
+
+def _says(line: str) -> bool:
+    """Tell whether a line says something: two words, or what a number is of (``4M cells``, ``n = 4``, ``v1.3``)."""
+    words = len(_LETTERS.findall(line))
+    return words > 1 or (words == 1 and any(map(str.isdigit, line))) or _NAMED_NUMBER.fullmatch(line) is not None
 
 
 def off_the_law(

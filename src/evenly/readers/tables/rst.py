@@ -31,6 +31,9 @@ def rst_as_bars(lines: Sequence[str]) -> list[str]:
             rules = rules % 3 + 1
             starts = [match.start() for match in re.finditer(r"=+", line)] if rules < 3 else []
             found.append(_RULE if rules == 2 else "")
+        elif line.strip("- ") and any(line[start - 1 : start].strip() for start in starts[1:]):
+            # A title across columns.
+            found.append(f"| {line.strip()} {'| ' * len(starts)}".rstrip())
         elif starts and line.strip():
             ends = [*starts[1:], len(line)]
             cells = (line[start:end].strip() for start, end in zip([0, *starts[1:]], ends, strict=True))

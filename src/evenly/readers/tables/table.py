@@ -209,6 +209,8 @@ class TableReader(Reader):
         asked = options.parameters and not (options.time or options.solver or options.quantities)
         if asked and not {*options.parameters} <= {*cells}:  # they are those of the narrow table
             wide = narrowed(cells, rows, options.parameters)
+        elif asked and (beside := stacked(cells, rows)) is not None and {*options.parameters} <= {*beside.cells}:
+            wide = beside
         if (
             options.solver
             and options.solver in cells
@@ -232,7 +234,15 @@ class TableReader(Reader):
         cells, labels = with_labels_named(cells)
         told = (*told, *labels)
         meaning = Interpretation(
-            options, path, cells, rows, units, semicolons=table.semicolons, typed=table.typed, around=table.around
+            options,
+            path,
+            cells,
+            rows,
+            units,
+            semicolons=table.semicolons,
+            typed=table.typed,
+            around=table.around,
+            headings=table.headings,
         )
         runs = meaning.runs()
         self.notes, self.columns = (

@@ -75,6 +75,8 @@ class Values:
         Whether the file tells numbers from text, see `Cells`.
     around : sequence of str
         The lines above and below the table.
+    headings : mapping of int to sequence of str
+        The lines of text right above rows, by the first line of each block, see `headings_between`.
 
     Examples
     --------
@@ -95,6 +97,7 @@ class Values:
         semicolons: bool = False,
         typed: bool = False,
         around: Sequence[str] = (),
+        headings: Mapping[int, tuple[str, ...]] = MappingProxyType({}),
     ) -> None:
         self.options: Final = options
         self.path: Final = path
@@ -104,6 +107,7 @@ class Values:
         self.blocks = _blocks_of(lines)
         self.units: Final = units
         self.around: Final = around
+        self.headings: Final = headings
         auto = options.decimal == "auto"
         self._commas: Final = auto and has_decimal_commas(cells)
         self._may_have_commas: Final = self._commas or (auto and semicolons and not has_decimal_points(cells))
@@ -289,7 +293,9 @@ class Values:
             way = self.options.with_where(self._without(name, wrong)) if self.is_numeric(name) else "--where"
             if pattern := pattern_in(self.cells.columns):  # 16 cores, 32 cores
                 way = f"{way}; if these columns hold times, say so with {option_text('--time', pattern)}"
-            raise self.at(row, f"{reason}: correct it, or choose rows with where= ({way})")
+            may_be_title = self.cells[name].iloc[row][:1].isalpha() and row + 1 < len(self.cells)
+            title = "; if it tells what the rows below it are, give that a column of its own" if may_be_title else ""
+            raise self.at(row, f"{reason}: correct it, or choose rows with where= ({way}){title}")
 
     def _without(self, name: str, wrong: NDArray[np.int64]) -> str:
         """Return a condition that leaves out the cells of some rows; words can't be compared with numbers."""
