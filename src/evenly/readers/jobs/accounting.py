@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.jobs.job_reader import WANTED
-from evenly.readers.jobs.jobs import Jobs
+from evenly.readers.jobs.jobs import Jobs, told_stopped
 from evenly.readers.slurm_texts import dates, durations, each, sizes, state
 
 __all__ = ["USED", "accounted", "are_columns"]
@@ -99,18 +99,23 @@ def _jobs(
     elapsed = _elapsed(path, whole, start, end, notes)
     cores = _cores(whole, elapsed, notes)
     nodes = _count(whole, "nnodes" if "nnodes" in whole else "allocnodes")
+    limit = 60 * _count(whole, "timelimitraw") if "timelimitraw" in whole else durations(_text(whole, "timelimit"))
+    limit = np.where(limit > 0, limit, np.nan)
     if "state" not in whole:
-        notes.append("there is no column State: every job that ended is taken as completed")
         ended = np.isfinite(end) | ("end" not in whole)
-        states: pd.Series[Any] = pd.Series(np.where(ended, "COMPLETED", "RUNNING"), index=whole.index)
+        stopped = ended & (elapsed >= limit)
+        notes.append("; ".join(filter(None, [
+            "there is no column State: every job that ended is taken as completed", told_stopped(int(stopped.sum())),
+        ])))  # fmt: skip
+        told = np.select([stopped, ended], ["TIMEOUT", "COMPLETED"], "RUNNING")
+        states: pd.Series[Any] = pd.Series(told, index=whole.index)
     else:
         states = _mapped(whole["state"])
-    limit = 60 * _count(whole, "timelimitraw") if "timelimitraw" in whole else durations(_text(whole, "timelimit"))
     columns: dict[str, object] = {
         "id": ids[~is_step], "user": _text(whole, "user"), "account": _text(whole, "account"),
         "name": _text(whole, "jobname"), "partition": _text(whole, "partition"), "state": states,
         "cluster": _text(whole, "cluster"), "submit": submit, "start": start, "end": end, "elapsed_s": elapsed,
-        "limit_s": np.where(limit > 0, limit, np.nan), "cores": cores, "nodes": nodes,
+        "limit_s": limit, "cores": cores, "nodes": nodes,
         "requested_memory": sizes(_text(whole, "reqmem"), cores, nodes),
         "peak_memory": _peak_memory(table, ids, is_step),
     }  # fmt: skip
