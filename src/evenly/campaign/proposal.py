@@ -21,6 +21,7 @@ import numpy as np
 
 from evenly.campaign.study import PLACES, Study
 from evenly.errors import InputError
+from evenly.launch.submissions import check_waits
 from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
 from evenly.space.parameters import Categorical
@@ -146,6 +147,7 @@ def study_of_command(command: str) -> StudyProposal:
         words = words[1:]
     if not words:
         raise InputError("--command names no program: give it as you type it, in quotes")
+    check_waits(words)
     shown = " ".join(word if _BARE.fullmatch(word) else shlex.quote(word) for word in _varied(words, found))
     if not found.values:
         raise InputError(
