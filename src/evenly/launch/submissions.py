@@ -39,11 +39,11 @@ def check_waits(words: Sequence[str]) -> None:
     evenly.errors.InputError: 'sbatch job.sh' only submits a job, and its time would be that of the submission: ...
     """
     words = _in_shell(words)
-    name = " ".join([PurePath(words[0]).name, *words[1:2]]) if words else ""
+    shown, name = " ".join(words), " ".join([PurePath(words[0]).name, *words[1:2]]) if words else ""
     name = name if name in (*_SUBMITS, *_DETACHES) else name.partition(" ")[0]
     if name in _DETACHES and (option := _detached(words[2:])):
         raise InputError(
-            f"{shlex.join(words)!r} starts a container that goes on alone, and its time would be that of the start: "
+            f"{shown!r} starts a container that goes on alone, and its time would be that of the start: "
             f"leave out {option}, so that the command waits for the container's end"
         )
     if name not in _SUBMITS:
@@ -51,7 +51,7 @@ def check_waits(words: Sequence[str]) -> None:
     waits, option, launcher = _SUBMITS[name]
     if not re.search(rf"(?<!\S)({waits})(?!\S)", " ".join(words[1:])):
         raise InputError(
-            f"{shlex.join(words)!r} only submits a job, and its time would be that of the submission: give the "
+            f"{shown!r} only submits a job, and its time would be that of the submission: give the "
             f'program itself as the command, with name = "{launcher}" in [launcher], so that evenly submits a job for '
             f"each run (docs/cluster.md); or let the command wait for its job: {name} {option}"
         )

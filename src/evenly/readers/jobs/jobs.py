@@ -246,8 +246,9 @@ class Jobs:
 
 def told_stopped(count: int, how: str = "ended") -> str:
     """Say how many jobs count as stopped at their limit, though no state says so; "" if there are none."""
-    plural = "s" * (count > 1)
-    return f"{count} job{plural} {how} at the time limit, and count{'' if plural else 's'} as stopped there" * (count > 0)
+    if not count:
+        return ""
+    return f"{count} job{'s' * (count > 1)} {how} at the time limit, and count{'s' * (count == 1)} as stopped there"
 
 
 def ended_at_limit(seconds: NDArray[np.float64], limits: NDArray[np.float64]) -> NDArray[np.bool_]:
