@@ -378,7 +378,7 @@ def test_ranks_by_mpi(tmp_path: Path) -> None:
     path = tmp_path / "ranks.toml"
     path.write_text(
         f"[program]\ncommand = ['{sys.executable}', '-c', 'print(\"rank\")']\nlauncher = 'mpi'\nranks = '{{p}}'\n"
-        "[parameters]\np = [1, 2]\n[time]\npattern = '(?s)^(?:.*?(rank)){2}'\n[repetitions]\nleast = 1\nmost = 1\n"
+        "[parameters]\np = [1, 2]\n[time]\npattern = '(?s)^(?:.*?(rank)){2}'\nunit = 's'\n[repetitions]\nleast = 1\nmost = 1\n"
     )
     with Campaign(Study.load(path)) as campaign:
         campaign.run()
@@ -423,7 +423,7 @@ def test_a_file_server_whose_clock_is_behind(writes: bool, tmp_path: Path) -> No
     (tmp_path / "solve.py").write_text(f"import os, time\n{write if writes else ''}\n")
     (tmp_path / "study.toml").write_text(
         f"[program]\ncommand = ['{sys.executable}', 'solve.py', '{{n}}']\n[parameters]\nn = [1]\n"
-        "[time]\npattern = 'took (\\d+) s'\nfile = 'log.txt'\n[repetitions]\nleast = 1\nmost = 1\n"
+        "[time]\npattern = 'took (\\d+) s'\nunit = 's'\nfile = 'log.txt'\n[repetitions]\nleast = 1\nmost = 1\n"
     )
     (tmp_path / "log.txt").write_text("took 9 s")
     os.utime(tmp_path / "log.txt", (time.time() - behind - 60,) * 2)
@@ -610,7 +610,7 @@ def test_the_printed_part_of_a_run_that_timed_out_is_unknown(tmp_path: Path) -> 
     path = tmp_path / "study.toml"
     path.write_text(
         f"[program]\ncommand = [{json.dumps(sys.executable)}, '-c', {json.dumps(code)}, '{{n}}']\ntimeout_s = 2\n"
-        "[parameters]\nn = [1, 2]\n[time]\npattern = 't (\\S+)'\n[repetitions]\nleast = 1\nmost = 1\n"
+        "[parameters]\nn = [1, 2]\n[time]\npattern = 't (\\S+)'\nunit = 's'\n[repetitions]\nleast = 1\nmost = 1\n"
     )
     with Campaign(Study.load(path)) as campaign:
         campaign.run()

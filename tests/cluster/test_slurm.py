@@ -265,7 +265,7 @@ def test_a_search(cluster: Cluster, tmp_path: Path) -> None:
     study = tmp_path / "s.toml"
     code = "import sys, time; n = int(sys.argv[1]); time.sleep(0.2 + 0.1 * abs(n - 5)); print('took', 1 + abs(n - 5))"
     write(study, values="{ low = 1, high = 9 }", code=code, least=1)
-    study.write_text(study.read_text() + "[time]\npattern = 'took (.*)'\n")
+    study.write_text(study.read_text() + "[time]\npattern = 'took (.*)'\nunit = 's'\n")
     words = [sys.executable, "-m", "evenly", "tune", str(study), "--runs", "9", "--json", "--quiet"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["best"] == {"n": 5}, done.stdout
