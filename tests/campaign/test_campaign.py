@@ -378,7 +378,7 @@ def test_ranks_by_mpi(tmp_path: Path) -> None:
     path = tmp_path / "ranks.toml"
     path.write_text(
         f"[program]\ncommand = ['{sys.executable}', '-c', 'print(\"rank\")']\nlauncher = 'mpi'\nranks = '{{p}}'\n"
-        "[parameters]\np = [1, 2]\n[time]\npattern = '(?s)^(?:.*?(rank)){2}'\nunit = 's'\n[repetitions]\nleast = 1\nmost = 1\n"
+        "[parameters]\np = [1, 2]\n[time]\npattern = '(?s)^(?:.*?(rank)){2}'\n[repetitions]\nleast = 1\nmost = 1\n"
     )
     with Campaign(Study.load(path)) as campaign:
         campaign.run()

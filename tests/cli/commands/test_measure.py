@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from evenly import Runs
+from evenly.campaign.lock import FileLock
 from evenly.cli import console
 from tests.cli.conftest import Evenly
 
@@ -52,6 +53,15 @@ def test_a_second_call_makes_no_run_and_a_retry_only_failed_ones(evenly: Evenly,
     retried = evenly("measure", study, "--retry")
     assert "runs that failed or were marked as bad: 1 deleted, 2 made in their place" in retried.err
     assert "run 5 of about 5" in retried.err
+
+
+def test_a_plan_is_shown_while_a_campaign_is_at_work(evenly: Evenly, study: Path) -> None:
+    evenly("measure", study)
+    with FileLock(study.with_suffix(".db")):
+        shown = evenly("measure", study, "--plan")
+        assert evenly("measure", study).code == 2
+    assert (shown.code, shown.out) == (0, "nothing: all has been run\n")
+    assert "its runs under way count as left" in shown.err
 
 
 def test_a_retry_without_bad_runs_says_so(evenly: Evenly, study: Path) -> None:

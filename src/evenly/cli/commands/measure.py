@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -107,7 +108,10 @@ def _plan_of(study: Study, place: Path, *, retry: bool) -> _Plan:
     if not place.exists():
         first = first_configurations(study)
         return _Plan(first, [often.least] * len(first), [often.most] * len(first), [None] * len(first))
-    with Campaign(study, place, advisor=_advisor(study), times=_times_of(study, asked=True)) as campaign:
+    with (
+        _unlocked(place) as there,
+        Campaign(study, there, advisor=_advisor(study), times=_times_of(study, asked=True)) as campaign,
+    ):
         schedule = campaign.outlook(retry=retry)
         missing = {number: runs for number, runs in schedule.missing.items() if runs}
         left = [campaign.configurations[number] for number in missing]
@@ -115,6 +119,23 @@ def _plan_of(study: Study, place: Path, *, retry: bool) -> _Plan:
         bad = 0 if retry else sum(record.status != "ok" for record in records)
         times = campaign.times(left)
         return _Plan(left, [*missing.values()], [most[number] for number in missing], times, len(records), bad)
+
+
+@contextmanager
+def _unlocked(place: Path) -> Iterator[Path]:
+    """Return a store that can be opened: a copy, without what is under way, if a campaign is at work in it."""
+    from evenly.campaign.listing import loaded_of
+    from evenly.campaign.lock import is_in_use
+    from evenly.campaign.rows import create
+    from evenly.processes import scratch_folder
+
+    if not is_in_use(place):
+        yield place
+        return
+    note("a campaign is at work: its runs under way count as left")
+    with scratch_folder() as folder:
+        create(folder / place.name, loaded_of(place).rows | {"running": {}})
+        yield folder / place.name
 
 
 def _show_plan(study: Study, plan: _Plan, *, json: bool) -> None:
