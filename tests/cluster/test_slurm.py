@@ -32,6 +32,15 @@ def task(code: str, *words: str, folder: Path, **options: object) -> Task:
     return Task((sys.executable, "-c", code, *words), uuid.uuid4().hex, workspace=folder, **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("name", ["100%", "pct %j", "pct %% d", "back\\slash", "a%j\\b"])
+def test_folders_whose_names_slurm_would_fill(cluster: Cluster, tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    outcome = Slurm().run(task("print('here')", folder=folder))
+    assert (outcome.status, outcome.output) == ("ok", "here\n")
+    assert (folder / "1" / "job.out").exists()
+
+
 def workspace(tmp_path: Path) -> Path:
     folder = tmp_path / "work"
     folder.mkdir(exist_ok=True)
