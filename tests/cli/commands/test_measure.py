@@ -144,6 +144,19 @@ def test_the_plan_tells_that_the_limit_of_jobs_ends_runs(evenly: Evenly, study: 
         assert ("time_limit ends runs after 60 s, before timeout_s = 200" in shown) is told
 
 
+@pytest.mark.parametrize(
+    ("timeout", "limit", "told"),
+    [("3600", "1min", "time_limit"), ("", "1min", "time_limit"), ("30", "5min", "timeout_s")],
+)
+def test_the_bound_of_a_plan_is_when_runs_are_ended(
+    evenly: Evenly, study: Path, timeout: str, limit: str, told: str
+) -> None:
+    own = f"timeout_s = {timeout}\n" if timeout else ""
+    text = study.read_text().replace("[parameters]", f"{own}[parameters]")
+    study.write_text(f"{text}[launcher]\nname = 'slurm'\ntime_limit = '{limit}'\n[plan]\nanchor_every = 0\n")
+    assert f"at most 0.2 for all runs, by {told}" in evenly("measure", study, "--plan").out
+
+
 def test_what_others_call_by_another_name_is_told(evenly: Evenly, study: Path) -> None:
     for option, told in (
         ("--dry-run", "--plan shows what is still to be run"),
