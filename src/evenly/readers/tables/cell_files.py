@@ -21,7 +21,7 @@ from evenly.readers.registry import Skipped
 from evenly.readers.tables.bordered import aligned_in_text, boxes_as_bars, only_rows, tables_in_text
 from evenly.readers.tables.columns import time_candidates
 from evenly.readers.tables.constants import texts_of_all_rows
-from evenly.readers.tables.delimited import COMMENTS, Delimited, parse
+from evenly.readers.tables.delimited import COMMENTS, Delimited, parse, with_whole_cells
 from evenly.readers.tables.doubts import without_doubts
 from evenly.readers.tables.excel import read_sheet
 from evenly.readers.tables.json_rows import is_rows, read_rows
@@ -239,8 +239,8 @@ def _around(content: Sequence[str], table: Delimited) -> dict[int, str]:
 
     With one of a single word between rows stands its number: it may be the heading of those below, as ``ocean:``.
     """
-    rows = {table.header, *table.lines.tolist()}
-    found = {number: line for number, line in enumerate(content, start=1) if number not in rows and line.strip()}
+    rows, whole = {table.header, *table.lines.tolist()}, with_whole_cells(content)
+    found = {number: line for number, line in enumerate(whole, start=1) if number not in rows and line.strip()}
     between = range(table.header, max(rows))
     return {n: f"{line} (line {n})" if n in between and _WORD.fullmatch(line) else line for n, line in found.items()}
 

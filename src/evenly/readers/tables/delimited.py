@@ -28,7 +28,7 @@ from evenly.readers.tables.unit_row import are_units, is_unit_of_time
 from evenly.runs.durations import is_duration
 from evenly.runs.files import FORMULA
 
-__all__ = ["COMMENTS", "Delimited", "parse"]
+__all__ = ["COMMENTS", "Delimited", "parse", "with_whole_cells"]
 
 #: A quote at the start of a cell.
 _QUOTE = re.compile(r'(?:^|[\t;|,])\s*"')
@@ -110,7 +110,7 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     """
     if (own := _own_list(text_lines)) is not None:
         return own
-    text_lines = _with_whole_cells(without_borders(boxes_as_bars(text_lines)))
+    text_lines = with_whole_cells(without_borders(boxes_as_bars(text_lines)))
     content = _content(text_lines)
     if not content:
         raise ReadError(path, "the file holds no table, only empty lines or comments")
@@ -232,7 +232,7 @@ def _units_below(header: str, comment: str) -> str:
     return ""
 
 
-def _with_whole_cells(text_lines: Sequence[str]) -> Sequence[str]:
+def with_whole_cells(text_lines: Sequence[str]) -> Sequence[str]:
     """Return the lines with those of a quoted cell in one, and empty ones in their places."""
     if not any(map(_is_open, text_lines)):
         return text_lines
