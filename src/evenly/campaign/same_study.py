@@ -71,7 +71,8 @@ def tell_changed(study: Study, store: Store) -> None:
     program = study.program
     names = [word.text for word in program.words] or [f"{program.callable.partition(':')[0]}.py"]
     files = [path for name in names if (path := study.folder / name).is_file()]
-    last = max((record.started + record.took for record in store.each() if record.status == "ok"), default=math.inf)
+    good = (record for record in store.each() if record.status == "ok" and record.started)
+    last = max((record.started + record.took for record in good), default=math.inf)
     if changed := [file.name for file in files if file.stat().st_mtime > last]:
         _warn(
             store,
