@@ -146,6 +146,7 @@ def test_cesm_has_tasks_threads_and_first_tasks() -> None:
         ("mpirun", {"inner": "cd x && ./a", "outer": "./b"}, {}, "parallel", "must be one command"),
         ("slurm", {"inner": "mpirun ./a", "outer": "./b"}, {}, "parallel", "leave out mpirun"),
         ("precice", {"inner": "./a > log", "outer": "./b"}, {}, "parallel", "must be one command"),
+        ("slurm", {"inner": "./a --format %05d", "outer": "./b"}, {}, "parallel", "in place of % .* into a script"),
         ("ssh", {}, {}, "parallel", "must be one of slurm, mpirun"),
     ],
 )

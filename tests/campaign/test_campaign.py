@@ -42,7 +42,8 @@ if n == 13:
 
 
 def study(folder: Path, *, values: str = "[1, 2, 3, 4]", sleep: float = 0.0, more: str = "", program: str = "") -> Path:
-    (folder / "solve.py").write_text(PROGRAM)
+    if not (folder / "solve.py").exists():
+        (folder / "solve.py").write_text(PROGRAM)
     path = folder / "study.toml"
     path.write_text(
         f"[program]\ncommand = ['{sys.executable}', 'solve.py', '{{n}}', '{sleep}']\n{program}\n"
@@ -91,6 +92,21 @@ def test_configurations_that_left_the_study_are_said(tmp_path: Path) -> None:
         assert measure(study(tmp_path, values="[1, 4]")).aggregate()["n"].tolist() == [1, 2, 3, 4]
     with pytest.warns(EvenlyWarning, match="n = 1 and n = '1' differ in type, and are run as two"):
         measure(study(tmp_path, values="['1', '2']"))
+
+
+def test_a_program_that_was_changed_meanwhile_is_said(tmp_path: Path) -> None:
+    script, path = tmp_path / "solve.sh", tmp_path / "s.toml"
+    script.write_text("sleep 0.0$1\n")
+    text = "[program]\ncommand = 'sh solve.sh {n}'\n[parameters]\nn = [1, 2]\n[repetitions]\nleast = 1\nmost = 1\n"
+    path.write_text(text)
+    measure(path)
+    path.write_text(text.replace("[1, 2]", "[1, 2, 3]"))
+    measure(path)
+    os.utime(script, (time.time() + 5, time.time() + 5))
+    measure(path)  # nothing is left to run
+    path.write_text(text.replace("[1, 2]", "[1, 2, 3, 4]"))
+    with pytest.warns(EvenlyWarning, match=r"runs that were made before solve\.sh was changed"):
+        measure(path)
 
 
 def test_failed_runs_of_a_study_that_was_corrected_are_not_dropped_in_silence(tmp_path: Path) -> None:
@@ -423,7 +439,7 @@ def test_a_file_server_whose_clock_is_behind(writes: bool, tmp_path: Path) -> No
     (tmp_path / "solve.py").write_text(f"import os, time\n{write if writes else ''}\n")
     (tmp_path / "study.toml").write_text(
         f"[program]\ncommand = ['{sys.executable}', 'solve.py', '{{n}}']\n[parameters]\nn = [1]\n"
-        "[time]\npattern = 'took (\\d+) s'\nfile = 'log.txt'\n[repetitions]\nleast = 1\nmost = 1\n"
+        "[time]\npattern = 'took (\\d+) s'\nunit = 's'\nfile = 'log.txt'\n[repetitions]\nleast = 1\nmost = 1\n"
     )
     (tmp_path / "log.txt").write_text("took 9 s")
     os.utime(tmp_path / "log.txt", (time.time() - behind - 60,) * 2)
@@ -610,7 +626,7 @@ def test_the_printed_part_of_a_run_that_timed_out_is_unknown(tmp_path: Path) -> 
     path = tmp_path / "study.toml"
     path.write_text(
         f"[program]\ncommand = [{json.dumps(sys.executable)}, '-c', {json.dumps(code)}, '{{n}}']\ntimeout_s = 2\n"
-        "[parameters]\nn = [1, 2]\n[time]\npattern = 't (\\S+)'\n[repetitions]\nleast = 1\nmost = 1\n"
+        "[parameters]\nn = [1, 2]\n[time]\npattern = 't (\\S+)'\nunit = 's'\n[repetitions]\nleast = 1\nmost = 1\n"
     )
     with Campaign(Study.load(path)) as campaign:
         campaign.run()

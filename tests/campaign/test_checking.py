@@ -37,7 +37,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a study, and the file of its campaign, which is over: 12 runs of 4 configurations."""
     folder = tmp_path_factory.mktemp("campaign")
     (folder / "study.toml").write_text(
-        "[program]\ncommand = 'echo took {n}'\n[parameters]\nn = [1, 2, 3, 4]\n[time]\npattern = 'took (.*)'\n"
+        "[program]\ncommand = 'echo took {n}'\n[parameters]\nn = [1, 2, 3, 4]\n"
+        "[time]\npattern = 'took (.*)'\nunit = 's'\n"
         "[repetitions]\nleast = 3\nmost = 3\n[plan]\nanchor_every = 0\n"
     )
     with Campaign(Study.load(folder / "study.toml")) as campaign:

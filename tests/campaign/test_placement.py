@@ -28,6 +28,7 @@ n = [1, 2]
 ranks = [2, 4]
 [time]
 pattern = 'took (\\d+)'
+unit = 's'
 """
 CLUSTER = """
 name = "cluster"

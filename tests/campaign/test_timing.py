@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evenly.campaign.timing import Pattern, Timing
-from evenly.errors import RunFailed
+from evenly.errors import EvenlyWarning, RunFailed
 from evenly.launch import Outcome
 
 
@@ -42,6 +42,33 @@ def test_the_last_match_counts_in_its_unit(tmp_path: Path) -> None:
 def test_a_run_that_tells_no_time_failed(timing: Timing, output: str, told: str, tmp_path: Path) -> None:
     with pytest.raises(RunFailed, match=told):
         timing.of(outcome(output), tmp_path, {})
+
+
+@pytest.mark.parametrize(
+    ("printed", "seconds"),
+    [("400.0 ms", 0.4), ("400ms", 0.4), ("1.5 min", 90.0), ("2 s", 2.0), ("2", 2.0), ("2 steps", 2.0),
+     ("2 min: 3", 2.0), ("2 m", 2.0), ("2 s/step", 2.0)],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore:numbers that")
+def test_a_unit_right_behind_the_number_counts(printed: str, seconds: float) -> None:
+    assert Pattern(r"time: ([\d.]+)").find(f"time: {printed}\n") == pytest.approx(seconds)
+
+
+def test_a_unit_behind_the_number_is_said_or_contradicts() -> None:
+    with pytest.warns(EvenlyWarning, match=r"are in ms, which stands behind them"):
+        Pattern(r"ticks: (\S+)").find("ticks: 400 ms")
+    with pytest.raises(RunFailed, match=r'ms stands behind .* but the study says unit = "s"'):
+        Pattern(r"time: (\S+)", "s").find("time: 400 ms")
+    with pytest.raises(RunFailed, match=r"ns/ stands behind .* a time or a rate"):
+        Pattern(r"speed: (\S+)").find("speed: 4 ns/day")
+    assert Pattern(r"time: (\S+)", "ms").find("time: 4 ms/step") == 0.004
+
+
+def test_a_printed_time_is_no_longer_than_the_run(tmp_path: Path) -> None:
+    with pytest.raises(RunFailed, match=r'gives 400 s, but the run took 3 s: .*unit = "ms"'):
+        Timing(time=Pattern(r"time (\S+)")).of(outcome("time 400"), tmp_path, {})
+    assert Timing(time=Pattern(r"time (\S+)", "s")).of(outcome("time 400"), tmp_path, {})["seconds"] == 400
+    assert Timing(time=Pattern(r"time (\S+)")).of(outcome("time 4"), tmp_path, {})["seconds"] == 4
 
 
 def test_files_of_earlier_runs_are_not_taken(tmp_path: Path) -> None:

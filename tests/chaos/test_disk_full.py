@@ -225,6 +225,7 @@ command = "sh -c 'echo took {n}'"
 n = [1, 2, 3, 4]
 [time]
 pattern = 'took (\\d+)'
+unit = 's'
 [repetitions]
 least = 2
 most = 2

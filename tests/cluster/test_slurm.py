@@ -32,6 +32,15 @@ def task(code: str, *words: str, folder: Path, **options: object) -> Task:
     return Task((sys.executable, "-c", code, *words), uuid.uuid4().hex, workspace=folder, **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("name", ["100%", "pct %j", "pct %% d", "back\\slash", "a%j\\b"])
+def test_folders_whose_names_slurm_would_fill(cluster: Cluster, tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    outcome = Slurm().run(task("print('here')", folder=folder))
+    assert (outcome.status, outcome.output) == ("ok", "here\n")
+    assert (folder / "1" / "job.out").exists()
+
+
 def workspace(tmp_path: Path) -> Path:
     folder = tmp_path / "work"
     folder.mkdir(exist_ok=True)
@@ -265,7 +274,7 @@ def test_a_search(cluster: Cluster, tmp_path: Path) -> None:
     study = tmp_path / "s.toml"
     code = "import sys, time; n = int(sys.argv[1]); time.sleep(0.2 + 0.1 * abs(n - 5)); print('took', 1 + abs(n - 5))"
     write(study, values="{ low = 1, high = 9 }", code=code, least=1)
-    study.write_text(study.read_text() + "[time]\npattern = 'took (.*)'\n")
+    study.write_text(study.read_text() + "[time]\npattern = 'took (.*)'\nunit = 's'\n")
     words = [sys.executable, "-m", "evenly", "tune", str(study), "--runs", "9", "--json", "--quiet"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["best"] == {"n": 5}, done.stdout

@@ -74,8 +74,22 @@ def test_a_time_out_ends_all_that_a_program_started(launcher: Launcher, tmp_path
     assert job_processes(mark) == []
 
 
+@on_linux
+def test_a_run_whose_command_left_work_behind_has_failed() -> None:
+    outcome = Local().run(Task(("sh", "-c", "sleep 60 & echo started"), uuid.uuid4().hex))
+    assert (outcome.status, outcome.output) == ("failed", "started\n")
+    assert "still at work a second after its command had ended (sleep)" in outcome.reason
+
+
+@pytest.mark.parametrize("left", ["sleep 0.4 &", "setsid sleep 60 &"], ids=["ends soon", "daemon"])
+def test_what_ends_soon_and_daemons_are_no_work(left: str) -> None:
+    outcome = Local().run(Task(("sh", "-c", f"{left} sleep 0.1"), uuid.uuid4().hex))
+    assert (outcome.status, outcome.reason) == ("ok", "")
+    assert outcome.details.get("daemons") == ("sleep" if "setsid" in left else None)
+
+
 def test_nothing_is_left_of_a_program_that_ended_well(launcher: Launcher) -> None:
-    code = "import subprocess; subprocess.Popen(['sleep', '60'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)"
+    code = "import subprocess as s; s.Popen(['sleep', '60'], stdout=-3, stderr=-3, start_new_session=True)"
     mark = uuid.uuid4().hex
     assert launcher.run(python(code, mark=mark)).status == "ok"
     assert job_processes(mark) == []
@@ -101,7 +115,7 @@ def test_unknown_launchers_are_refused() -> None:
 ESCAPES = {
     "another session, no environment": "subprocess.Popen(child, env={}, start_new_session=True)",
     "two forks": "os.fork() or (os.setsid(), os.fork() or os.execve(child[0], child, {}), os._exit(0))",
-    "deaf": "subprocess.Popen(['/bin/sh', '-c', \"trap '' TERM HUP INT; \" + ' '.join(child)], env={})",
+    "deaf": "subprocess.Popen(['setsid', '/bin/sh', '-c', \"trap '' TERM HUP INT; \" + ' '.join(child)], env={})",
 }
 ESCAPE = "import os, subprocess, sys, time\nchild = ['/bin/sleep', {seconds!r}]\n{how}\n{then}"
 
@@ -188,7 +202,7 @@ def test_a_time_out_ends_a_program_that_has_closed_its_output(launcher: Launcher
 
 def test_who_ended_in_time_did_not_time_out_by_what_it_left() -> None:
     # The child holds the output open for longer than the time-out.
-    code = "import subprocess; subprocess.Popen(['sh', '-c', 'while :; do echo on; sleep 0.1; done'])"
+    code = "import subprocess; subprocess.Popen(['setsid', 'sh', '-c', 'while :; do echo on; sleep 0.1; done'])"
     outcome = Local().run(python(code, timeout_s=1.0))
     assert outcome.status == "ok"
     assert outcome.seconds < 1.0

@@ -186,6 +186,11 @@ def _slurm(plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int], com
     """
     if len(set(threads.values())) > 1:
         return [_parts(plan, tasks, threads), f"srun {' : '.join(_steps(tasks, threads, commands))}"]
+    if filled := next((name for name, command in commands.items() if "%" in command), None):
+        raise InputError(
+            f"srun would put numbers of tasks in place of % in the program of {filled}, {commands[filled]!r}: put the "
+            "command into a script and name that"
+        )
     each, total = next(iter(threads.values())), sum(tasks.values())
     last, rows = -1, []
     for name, command in commands.items():

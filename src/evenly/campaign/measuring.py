@@ -32,7 +32,7 @@ from evenly.campaign.planning import (
     rows_of,
 )
 from evenly.campaign.record import Record
-from evenly.campaign.same_study import check_same, note_place, tell_place
+from evenly.campaign.same_study import check_same, note_place, tell_changed, tell_place
 from evenly.campaign.store import Store, inside
 from evenly.campaign.study import Study
 from evenly.errors import EvenlyWarning, InputError
@@ -278,6 +278,8 @@ class Campaign:
             If the campaign is interrupted; all finished runs stay stored.
         """
         tell_place(self.study, self.store)
+        if any(self.missing.values()):
+            tell_changed(self.study, self.store)
         self._making.check_cores(number for number, runs in self.missing.items() if runs)
         self._schedule.share_cores(self._making.cores_for)
         self._lent = Lent.of(

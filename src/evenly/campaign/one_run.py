@@ -8,6 +8,7 @@ import os
 import shlex
 import signal
 import sys
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -19,7 +20,7 @@ from evenly.campaign.record import Record
 from evenly.campaign.study import Study
 from evenly.campaign.templates import Template
 from evenly.campaign.timing import Before
-from evenly.errors import InputError, RunFailed
+from evenly.errors import EvenlyWarning, InputError, RunFailed
 from evenly.launch import Outcome, Task, launcher_class
 from evenly.launch.call import CONFIGURATION, RESULT
 from evenly.launch.job_folders import AGAIN
@@ -53,6 +54,7 @@ class Runner:
         self.launcher = launcher_class(study.program.launcher)()
         study.program.placement.check(type(self.launcher))
         self._cores: dict[tuple[str, ...], int] = {}
+        self._daemons: set[str] = set()
 
     def command(self, configuration: Mapping[str, Any]) -> str:
         """Return the command of a configuration's first run, as a user would type it."""
@@ -134,8 +136,19 @@ class Runner:
         return Record(
             next_run.configuration, next_run.repetition, status, quantities, next_run.purpose, outcome.exit_code,
             message, printed, outcome.began, outcome.seconds, outcome.other_load, outcome.host,
-            {**outcome.details, **more},
+            {**self._without_daemons(outcome.details), **more},
         )  # fmt: skip
+
+    def _without_daemons(self, details: Mapping[str, str | float]) -> dict[str, str | float]:
+        """Return the details to store, and say once which daemons were ended: whether they did the work is open."""
+        names = str(details.get("daemons", ""))
+        if names and names not in self._daemons:
+            self._daemons.add(names)
+            warnings.warn(EvenlyWarning(
+                f"a run left processes that are no part of its session, and they were ended ({names}). If they did the "
+                "work, its time doesn't have it: let the command wait for them"
+            ), stacklevel=2)  # fmt: skip
+        return {name: told for name, told in details.items() if name != "daemons"}
 
     def _files_before(self, folder: Path, scratch: Path) -> Before:
         """Return what tells the files of earlier runs; that of a run which an earlier process started was kept."""

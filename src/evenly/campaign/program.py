@@ -14,6 +14,7 @@ from evenly.campaign.placement import Placement
 from evenly.campaign.templates import Template
 from evenly.errors import InputError, check_keys
 from evenly.launch import launcher_class
+from evenly.launch.submissions import check_waits
 
 __all__ = ["Program", "check_number", "program_of"]
 
@@ -65,6 +66,7 @@ class Program:
             raise InputError("environment must be a table, as { OMP_NUM_THREADS = '{threads}' }")
         if self.timeout_s is not None:
             check_number("timeout_s", self.timeout_s, above=0)
+        check_waits([word.text for word in self.words])
         kind = launcher_class(self.launcher)
         if self.launcher == "local" and self.ranks is not None:
             raise InputError("ranks are started by the launcher 'mpi' or a scheduler: name one in [launcher]")

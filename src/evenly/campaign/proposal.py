@@ -21,6 +21,7 @@ import numpy as np
 
 from evenly.campaign.study import PLACES, Study
 from evenly.errors import InputError
+from evenly.launch.submissions import check_waits
 from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
 from evenly.space.parameters import Categorical
@@ -45,6 +46,8 @@ _QUOTED: Final = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 _FILLED: Final = re.compile(r"[$`*?]")
 #: Words that need no quotes; braces are places for values.
 _BARE: Final = re.compile(r"[\w@%+=:,./{}-]+")
+#: Numbers that are no sizes, however large.
+_NO_SIZES: Final = frozenset({"port", "seed"})
 #: A smaller whole number is more often an order, a switch or a level than a size.
 _LEAST_SIZE: Final = 8
 _TAIL = """
@@ -146,6 +149,7 @@ def study_of_command(command: str) -> StudyProposal:
         words = words[1:]
     if not words:
         raise InputError("--command names no program: give it as you type it, in quotes")
+    check_waits(words)
     shown = " ".join(word if _BARE.fullmatch(word) else shlex.quote(word) for word in _varied(words, found))
     if not found.values:
         raise InputError(
@@ -160,13 +164,14 @@ def study_of_command(command: str) -> StudyProposal:
 
 def _varied(words: list[str], found: _Found) -> Iterator[str]:
     """Yield the words of a command with places for what varies."""
-    launched = Path(words[0]).name in _LAUNCHERS
-    before = ""
+    launcher = Path(words[0]).name
+    first = 2 if [launcher, *words[1:2]] == ["flux", "run"] else 1
+    launched, before = launcher in _LAUNCHERS or first == 2, ""
     for number, word in enumerate(words):
         joined = _RANKS_JOINED.fullmatch(word) if launched else None
         option = joined or _OPTION.fullmatch(word) or _SETTING.fullmatch(word)
         name, value = option.groups() if option else (before, word)
-        if launched and number and not word.startswith("-") and (not before or before in _FLAGS):
+        if launched and number >= first and not word.startswith("-") and (not before or before in _FLAGS):
             launched, name = False, ""  # the program itself begins
         place = None
         if number and _WHOLE.fullmatch(value):
@@ -188,7 +193,7 @@ def _place(name: str, value: int, *, launched: bool, found: _Found) -> str | Non
         return found.vary(kind_of(name), _doublings(value), f"{said}, from one on")
     if "thread" in name.lower() or name in ("-t", "-nt", "-ntomp"):
         return found.vary("threads", _doublings(value), f"{said}, from one on")
-    if value >= _LEAST_SIZE:
+    if value >= _LEAST_SIZE and _NO_SIZES.isdisjoint(re.split(r"[\W_]+", name.lower())):
         return found.vary(name or "value", [value // 4, value // 2, value], f"{said}, and half and a quarter of it")
     found.kept.append(said)
     return None

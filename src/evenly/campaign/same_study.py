@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 import warnings
 from typing import Any, NoReturn
@@ -12,7 +13,7 @@ from evenly.campaign.study import Study
 from evenly.errors import EvenlyWarning, InputError
 from evenly.launch import launcher_class
 
-__all__ = ["check_same", "note_place", "tell_place"]
+__all__ = ["check_same", "note_place", "tell_changed", "tell_place"]
 
 #: The command that makes the runs of a plan, and of a search.
 _COMMAND = {"plan": "measure", "search": "tune"}
@@ -63,6 +64,21 @@ def tell_place(study: Study, store: Store) -> None:
                 f"holds runs with {key} {_shown(before[key])}; now it is {_shown(value)}. All are learned from "
                 "together: if their times differ, keep the new runs in another file (--store)",
             )
+
+
+def tell_changed(study: Study, store: Store) -> None:
+    """Say if a file that the command names was changed after the last run: what it holds isn't compared."""
+    program = study.program
+    names = [word.text for word in program.words] or [f"{program.callable.partition(':')[0]}.py"]
+    files = [path for name in names if (path := study.folder / name).is_file()]
+    good = (record for record in store.each() if record.status == "ok" and record.started)
+    last = max((record.started + record.took for record in good), default=math.inf)
+    if changed := [file.name for file in files if file.stat().st_mtime > last]:
+        _warn(
+            store,
+            f"holds runs that were made before {changed[0]} was changed: if that changes how long runs take, keep the "
+            "new runs in another file (--store)",
+        )
 
 
 def note_place(study: Study, store: Store) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import os
 import re
+import warnings
+from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -12,9 +16,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evenly.errors import EvenlyError, InputError, RunFailed, check_keys
+from evenly.errors import EvenlyError, EvenlyWarning, InputError, RunFailed, check_keys
 from evenly.launch import Outcome
-from evenly.runs.units import base_unit, to_base
+from evenly.runs.durations import parse
+from evenly.runs.units import SECONDS_PER, base_unit, to_base
 
 __all__ = ["Pattern", "Timing"]
 
@@ -24,7 +29,11 @@ Before = Mapping[Path, tuple[int, ...]]
 _MUCH = 3_900_000
 
 
+#: What may be a unit, right behind a number.
+_WORD = re.compile(r"[ \t]*([A-Za-zµμ]+)(?![\w^*]|[ \t]*[:=])")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE | re.ASCII)
+#: A printed time is no longer than the run, except for how a program rounds and its clock goes.
+_MUCH_LONGER, _LITTLE_S = 1.1, 1.0
 #: No model computes with larger numbers, or with those below its inverse.
 _LARGEST = 1e60
 
@@ -38,7 +47,8 @@ class Pattern:
     pattern : str
         A regular expression with one group; its last match counts.
     unit : str
-        See `evenly.runs.units.to_base`.
+        See `evenly.runs.units.to_base`. Without it, a unit of time that stands right after the number counts, else
+        seconds.
     file : str
         File to search, relative to the run's folder; by default the program's output is searched.
 
@@ -49,11 +59,11 @@ class Pattern:
     """
 
     pattern: str
-    unit: str = "s"
+    unit: str = ""
     file: str = ""
 
     def __post_init__(self) -> None:
-        base_unit(self.unit)
+        base_unit(self.unit or "s")
         if not isinstance(self.pattern, str):
             raise InputError(f"pattern must be text, as 'took (.*) s', but got {self.pattern!r}")
         try:
@@ -71,7 +81,7 @@ class Pattern:
         RunFailed
             If there is none.
         """
-        found = re.findall(self.pattern, text, re.MULTILINE)
+        found = deque(re.finditer(self.pattern, text, re.MULTILINE), maxlen=1)
         if not found:
             kept = (
                 f"the last {len(text):,} characters of the output, which are kept,"
@@ -79,12 +89,40 @@ class Pattern:
                 else "the output"
             )
             raise RunFailed(f"nothing in {self.file or kept} matches '{self.pattern}'")
-        if not _NUMBER.fullmatch(found[-1].strip()):  # Python would read 1_000 and digits of other scripts, too
-            raise RunFailed(f"'{self.pattern}' matches {found[-1]!r}, which is not a number")
-        value = float(to_base([float(found[-1])], self.unit)[0])
+        match = found[0]
+        number = match[1] or ""
+        if not _NUMBER.fullmatch(number.strip()):  # Python would read 1_000 and digits of other scripts, too
+            raise RunFailed(f"'{self.pattern}' matches {number!r}, which is not a number")
+        value = self._seconds(float(number), text[match.end(1) :])
         if value and not 1 / _LARGEST <= abs(value) <= _LARGEST:
-            raise RunFailed(f"'{self.pattern}' matches {found[-1]!r}, which is too large or small to compute with")
+            raise RunFailed(f"'{self.pattern}' matches {number!r}, which is too large or small to compute with")
         return value
+
+    def _seconds(self, number: float, behind: str) -> float:
+        """Return a number in its base unit, by the study or by what stands right behind it."""
+        match = _WORD.match(behind)
+        word = match[1] if match is not None and match[1] != "m" else ""
+        told = parse(f"1 {word}")
+        if self.unit or math.isnan(told) or told == 1:
+            if math.isfinite(told) and SECONDS_PER.get(self.unit, told) != told:
+                raise RunFailed(
+                    f"{word} stands behind the number that '{self.pattern}' matches, but the study says unit = "
+                    f'"{self.unit}": leave unit out if what the program prints is right'
+                )
+            return float(to_base([number], self.unit or "s")[0])
+        if behind[len(match[0]) if match else 0 :].startswith("/"):
+            raise RunFailed(
+                f"{word}/ stands behind the number that '{self.pattern}' matches, a time or a rate: say which in "
+                f'[time], as unit = "{word}" or "1/s"'
+            )
+        _say(f"numbers that '{self.pattern}' matches are in {word}, which stands behind them")
+        return number * told
+
+
+@functools.cache
+def _say(text: str) -> None:
+    """Say something that is the same for many runs once."""
+    warnings.warn(EvenlyWarning(text), stacklevel=2)
 
 
 @dataclass(frozen=True)
@@ -163,13 +201,15 @@ class Timing:
     def to_dict(self) -> dict[str, Any]:
         """Return the settings that decide whether times are comparable, without the further quantities."""
         pattern = {f"time.{key}": value for key, value in vars(self.time).items()} if self.time else {}
+        if self.time is not None:
+            pattern["time.unit"] = self.time.unit or "s"
         read = {"time.reader": self.reader, "time.path": self.path, "time.options": dict(self.options)}
         return {"time.clock": self.clock, **pattern, **(read if self.reader else {})}
 
     @property
     def quantities(self) -> dict[str, str]:
         """Names and base units of the measured quantities, the time first."""
-        return {"seconds": "s"} | {name: base_unit(p.unit) for name, p in self.more.items()}
+        return {"seconds": "s"} | {name: base_unit(p.unit or "s") for name, p in self.more.items()}
 
     def files_before(self, folder: Path) -> Before:
         """Return what tells the files that a run shall write, if they are in its folder before it, from new ones."""
@@ -205,6 +245,11 @@ class Timing:
         seconds = clock if self.clock == "cpu" else returned.get("seconds", clock)
         if self.time is not None:
             seconds = self.time.find(_text(outcome, folder, self.time.file, before))
+            if not self.time.unit and seconds > _MUCH_LONGER * outcome.seconds + _LITTLE_S:
+                raise RunFailed(
+                    f"'{self.time.pattern}' gives {seconds:.4g} s, but the run took {outcome.seconds:.4g} s: say in "
+                    'which unit the number is, as unit = "ms" in [time], or unit = "s" if it is right'
+                )
         elif self.reader is not None:
             seconds = self._read(folder, before)
         if not np.isfinite(seconds) or seconds <= 0:

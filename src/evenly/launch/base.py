@@ -145,7 +145,8 @@ class Outcome:
     reason : str
         Why it ended, if the program itself didn't end it.
     details : mapping of str to str or float
-        What else is known, as far as it is: `evenly.campaign.record.DETAILS` lists the names.
+        What else is known, as far as it is: `evenly.campaign.record.DETAILS` lists the names. "daemons"
+        are processes in sessions of their own that a run left, and that were ended.
     """
 
     status: Status

@@ -58,17 +58,29 @@ def watched(task: Task, command: Sequence[str], more: Mapping[str, str] | None =
     if job.signal is not None:
         raise KeyboardInterrupt if job.signal == signal.SIGINT else SystemExit(128 + job.signal)
     status: Status = "timed out" if job.timed_out else "ok" if job.status == 0 else "failed"
+    reason = ""
+    if status == "ok" and (left := job.left.get("work")):
+        status, reason = (
+            "failed",
+            (
+                f"processes of the run were still at work a second after its command had ended ({left}), and were "
+                "ended: let the command wait for them, as a shell does with `wait`"
+            ),
+        )
     # Beside tasks on other cores, these tasks would count as others.
     others = None if task.cores else _others(busy, time.monotonic() - clock)
     return Outcome(
         status, job.status, job.output, job.errors, job.seconds, job.cpu_seconds, began, platform.node(), others,
-        details=_details(job),
+        reason, details=_details(job),
     )  # fmt: skip
 
 
 def _details(job: Job) -> dict[str, str | float]:
     """Return what else is known of a job: its memory, the processor, and the scheduler's job that it was a part of."""
-    found: dict[str, str | float] = {"peak_memory": job.peak_memory, "cpu": _cpu_model(), "job": job_number()}
+    found: dict[str, str | float] = {
+        "peak_memory": job.peak_memory, "cpu": _cpu_model(), "job": job_number(),
+        "daemons": job.left.get("daemons", "") if job.status == 0 else "",
+    }  # fmt: skip
     return {name: value for name, value in found.items() if value}
 
 

@@ -45,7 +45,9 @@ class Slurm(BatchLauncher):
         return ["sbatch", *options_of(task)]
 
     def named(self, name: str, folder: Path, output: Path, script: Path) -> tuple[list[str], str]:
-        return ["--parsable", f"--job-name={name}", f"--output={output}", f"--chdir={folder}", str(script)], ""
+        # With a backslash, nothing is filled in, and backslashes stand for what follows.
+        told = str(output).replace("\\", "\\\\") if "\\" in str(output) else str(output).replace("%", "%%")
+        return ["--parsable", f"--job-name={name}", f"--output={told}", f"--chdir={folder}", str(script)], ""
 
     def queue(self, name: str = "") -> list[Waiting] | None:
         only = [f"--name={name}"] if name else []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Final, Literal, get_args
@@ -219,7 +220,8 @@ class _Listed(Parameter):
         if not options:
             raise InputError(f"{type(self).__name__} needs at least one value")
         if len(set(options)) != len(options):
-            raise InputError(f"{type(self).__name__} values must differ, but got {list(options)}")
+            twice = ", ".join(repr(one) for one, count in Counter(options).items() if count > 1)
+            raise InputError(f"{type(self).__name__} values must differ, but {twice} is there more than once")
         self.options: Final = tuple(options)
         self.unit = unit
 

@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from evenly import Runs
+from evenly.campaign.lock import FileLock
 from evenly.cli import console
 from tests.cli.conftest import Evenly
 
@@ -52,6 +53,15 @@ def test_a_second_call_makes_no_run_and_a_retry_only_failed_ones(evenly: Evenly,
     retried = evenly("measure", study, "--retry")
     assert "runs that failed or were marked as bad: 1 deleted, 2 made in their place" in retried.err
     assert "run 5 of about 5" in retried.err
+
+
+def test_a_plan_is_shown_while_a_campaign_is_at_work(evenly: Evenly, study: Path) -> None:
+    evenly("measure", study)
+    with FileLock(study.with_suffix(".db")):
+        shown = evenly("measure", study, "--plan")
+        assert evenly("measure", study).code == 2
+    assert (shown.code, shown.out) == (0, "nothing: all has been run\n")
+    assert "its runs under way count as left" in shown.err
 
 
 def test_a_retry_without_bad_runs_says_so(evenly: Evenly, study: Path) -> None:
@@ -132,6 +142,19 @@ def test_the_plan_tells_that_the_limit_of_jobs_ends_runs(evenly: Evenly, study: 
         study.write_text(f"{text}[launcher]\nname = 'slurm'\ntime_limit = '{limit}'\n")
         shown = evenly("measure", study, "--plan").err
         assert ("time_limit ends runs after 60 s, before timeout_s = 200" in shown) is told
+
+
+@pytest.mark.parametrize(
+    ("timeout", "limit", "told"),
+    [("3600", "1min", "time_limit"), ("", "1min", "time_limit"), ("30", "5min", "timeout_s")],
+)
+def test_the_bound_of_a_plan_is_when_runs_are_ended(
+    evenly: Evenly, study: Path, timeout: str, limit: str, told: str
+) -> None:
+    own = f"timeout_s = {timeout}\n" if timeout else ""
+    text = study.read_text().replace("[parameters]", f"{own}[parameters]")
+    study.write_text(f"{text}[launcher]\nname = 'slurm'\ntime_limit = '{limit}'\n[plan]\nanchor_every = 0\n")
+    assert f"at most 0.2 for all runs, by {told}" in evenly("measure", study, "--plan").out
 
 
 def test_what_others_call_by_another_name_is_told(evenly: Evenly, study: Path) -> None:

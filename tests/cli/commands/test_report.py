@@ -25,6 +25,7 @@ least = 1
 most = 1
 [time]
 pattern = '(\\d+)'
+unit = 's'
 """
 
 

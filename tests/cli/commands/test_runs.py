@@ -17,6 +17,7 @@ command = "echo took {n}"
 n = [1, 2, 3]
 [time]
 pattern = 'took (.*)'
+unit = 's'
 [repetitions]
 least = 2
 most = 2

@@ -121,7 +121,7 @@ def test_runs_that_can_t_win_are_ended(evenly: Evenly, tmp_path: Path) -> None:
     study = tmp_path / "slow.toml"
     study.write_text(
         '[program]\ncommand = ["bash", "-c", "sleep {s}; echo took {s}"]\n'
-        "[parameters]\ns = [0.2, 0.3, 0.4, 30, 31, 32]\n[time]\npattern = 'took (.*)'\n[plan]\nlimit = 4\n"
+        "[parameters]\ns = [0.2, 0.3, 0.4, 30, 31, 32]\n[time]\npattern = 'took (.*)'\nunit = 's'\n[plan]\nlimit = 4\n"
     )
     told = evenly("tune", study, "--runs", "6", "--strategy", "all", "--json")
     statuses = {one["configuration"]["s"]: one["status"] for one in told.json["history"]}
@@ -224,7 +224,7 @@ def test_a_baseline_with_commas_as_help_shows_it(evenly: Evenly, tmp_path: Path)
     path = tmp_path / "two.toml"
     path.write_text(
         f'[program]\ncommand = """{sys.executable} -c "{command}" {{a}} {{b}}"""\n'
-        "[parameters]\na = [1, 2, 3]\nb = [1, 2]\n[time]\npattern = 'took (\\S+)'\n"
+        "[parameters]\na = [1, 2, 3]\nb = [1, 2]\n[time]\npattern = 'took (\\S+)'\nunit = 's'\n"
     )
     shown = evenly("tune", path, "--runs", "5", "--baseline", "a=3,b=2", "--json")
     assert shown.code == 0, shown.err

@@ -96,6 +96,16 @@ def test_a_job_without_state_and_end_still_runs(tmp_path: Path) -> None:
     assert "2 of 3 jobs are done; left out: 1 RUNNING" in "\n".join(found.notes)
 
 
+@pytest.mark.parametrize("limit", ["Timelimit", "TimelimitRaw"])
+def test_without_states_a_job_that_took_its_limit_was_stopped(tmp_path: Path, limit: str) -> None:
+    one = {"Timelimit": "01:00:00", "TimelimitRaw": "60"}[limit]
+    rows = f"1|4|00:59:59|{one}\n2|4|01:00:00|{one}\n3|4|01:00:14|{one}\n4|4|02:00:00|\n"
+    jobs = read_jobs(write(tmp_path, f"JobID|NCPUS|Elapsed|{limit}\n{rows}"))
+    assert jobs.done.tolist() == [True, False, False, True]
+    assert jobs.stopped.tolist() == [False, True, True, False]
+    assert any("2 jobs ended at the time limit, and count as stopped there" in note for note in jobs.notes)
+
+
 @pytest.mark.parametrize("delimiter", [",", "\t", ";"])
 def test_other_delimiters_and_a_bar_at_the_end(tmp_path: Path, delimiter: str) -> None:
     usual = read_jobs(write(tmp_path, f"{HEAD}\n{ROWS}")).table

@@ -652,6 +652,17 @@ def test_rows_of_another_origin_are_asked_about(tmp_path: Path) -> None:
     )
 
 
+def test_a_line_of_a_label_is_no_text_beside_the_table(tmp_path: Path) -> None:
+    found = _read(tmp_path, 'label,cores,seconds\n"line\nbreak",1,4.0\nplain,1,5.0\n"line\nbreak",2,2.0\nplain,2,2.5\n')
+    assert len(found.runs[""]) == 4
+    assert not any("beside the table" in note for note in found.notes)
+
+
+def test_a_failed_row_is_of_no_other_origin(tmp_path: Path) -> None:
+    rows = "1,0.7,ok,tl (tl.db)\n5,2.3,ok,tl (tl.db)\n20,5.0,timed out,tl (tl.db)\n1,0.7,ok,tl (tl.db)\n"
+    assert len(_read(tmp_path, f"n,seconds,status,source\n{rows}").runs[""]) == 4
+
+
 def test_a_remark_on_a_run_known_as_failed_needs_no_question(tmp_path: Path) -> None:
     rows = "8,700,ok,\n16,355,ok,\n32,180,ok,\n64,95,ok,\n128,3,failed,segfault\n"
     runs = _read(tmp_path, f"cores,time_s,status,note\n{rows}").runs[""]

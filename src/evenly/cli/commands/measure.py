@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +19,7 @@ from evenly.cli.live_study import Where, make_again, table_of_runs, watched
 if TYPE_CHECKING:
     from evenly.campaign import Campaign, Study
     from evenly.campaign.limits import Learn
+    from evenly.campaign.one_run import Runner
 
 
 def measure(
@@ -107,7 +109,10 @@ def _plan_of(study: Study, place: Path, *, retry: bool) -> _Plan:
     if not place.exists():
         first = first_configurations(study)
         return _Plan(first, [often.least] * len(first), [often.most] * len(first), [None] * len(first))
-    with Campaign(study, place, advisor=_advisor(study), times=_times_of(study, asked=True)) as campaign:
+    with (
+        _unlocked(place) as there,
+        Campaign(study, there, advisor=_advisor(study), times=_times_of(study, asked=True)) as campaign,
+    ):
         schedule = campaign.outlook(retry=retry)
         missing = {number: runs for number, runs in schedule.missing.items() if runs}
         left = [campaign.configurations[number] for number in missing]
@@ -115,6 +120,23 @@ def _plan_of(study: Study, place: Path, *, retry: bool) -> _Plan:
         bad = 0 if retry else sum(record.status != "ok" for record in records)
         times = campaign.times(left)
         return _Plan(left, [*missing.values()], [most[number] for number in missing], times, len(records), bad)
+
+
+@contextmanager
+def _unlocked(place: Path) -> Iterator[Path]:
+    """Return a store that can be opened: a copy, without what is under way, if a campaign is at work in it."""
+    from evenly.campaign.listing import loaded_of
+    from evenly.campaign.lock import is_in_use
+    from evenly.campaign.rows import create
+    from evenly.processes import scratch_folder
+
+    if not is_in_use(place):
+        yield place
+        return
+    note("a campaign is at work: its runs under way count as left")
+    with scratch_folder() as folder:
+        create(folder / place.name, loaded_of(place).rows | {"running": {}})
+        yield folder / place.name
 
 
 def _show_plan(study: Study, plan: _Plan, *, json: bool) -> None:
@@ -141,7 +163,7 @@ def _show_plan(study: Study, plan: _Plan, *, json: bool) -> None:
     out.print(_how_many(study, plan), soft_wrap=True)
     if cut := [seconds for one in configurations if (seconds := runner.cut_after_s(one)) is not None]:
         note(_told_cut(study, min(cut), len(cut), len(configurations)))
-    out.print(_cost(study, plan, [runner.cores_needed(one) for one in configurations], hours), soft_wrap=True)
+    out.print(_cost(study, plan, runner, hours), soft_wrap=True)
     is_known = any(each is not None for each in hours)
     table = new_table()
     for name in [*study.space.names, *(["core-hours"] if is_known else []), "command"]:
@@ -185,7 +207,7 @@ def _told_cut(study: Study, seconds: float, count: int, of: int) -> str:
     )
 
 
-def _cost(study: Study, plan: _Plan, cores: list[int], hours: list[float | None]) -> str:
+def _cost(study: Study, plan: _Plan, runner: Runner, hours: list[float | None]) -> str:
     """Return what one run of each configuration is predicted to take, and what all at most take."""
     known = [each for each in hours if each is not None]
     told = []
@@ -194,11 +216,15 @@ def _cost(study: Study, plan: _Plan, cores: list[int], hours: list[float | None]
         told.append(f"predicted core-hours of one run of each: {sum(known):.3g}{of}")
     else:
         told.append("core-hours can't be predicted: fewer than six configurations near these were measured")
-    if (most_s := study.program.timeout_s) is not None:
-        most = sum(runs * each for runs, each in zip(plan.most, cores, strict=True)) * most_s / 3600
+    cuts, most_s = [runner.cut_after_s(one) for one in plan.configurations], study.program.timeout_s
+    if most_s is not None or None not in cuts:
+        longest = [most_s or 0.0 if cut is None else cut for cut in cuts]
+        each = zip(plan.configurations, plan.most, longest, strict=True)
+        most = sum(runner.cores_needed(one) * runs * seconds for one, runs, seconds in each) / 3600
         others = ["the anchor's"] * _repeats_anchor(study, plan) + ["the advisor's"] * (study.plan.design == "advisor")
         but = f" but {' and '.join(others)}" if others else ""
-        told.append(f"at most {most:.3g} for all runs{but}, by timeout_s")
+        by = [name for name, holds in (("timeout_s", None in cuts), ("time_limit", any(cuts))) if holds]
+        told.append(f"at most {most:.3g} for all runs{but}, by {' and '.join(by)}")
     return "; ".join(told)
 
 

@@ -52,6 +52,8 @@ class Supervised:
         Its status; -n after signal n; None while it runs.
     cpu_seconds : float
         CPU time of all its processes, known after `close`.
+    left : dict of str to str
+        Names of the processes that were killed, known after `close`: of its session ("work"), and others ("daemons").
     peak_memory : int
         Largest memory of one of its processes, in bytes, known after `close`; a program smaller than the supervisor
         (some 10 MB) counts as large as that.
@@ -70,6 +72,7 @@ class Supervised:
         self.returncode: int | None = None
         self.end = math.inf
         self.cpu_seconds, self.peak_memory = 0.0, 0
+        self.left: dict[str, str] = {}
         self._told, self._is_certain = b"", False
         order = marshal.dumps((
             [os.fsencode(word) for word in command],
@@ -112,6 +115,8 @@ class Supervised:
         match line:
             case ["ended", status, when]:
                 self.returncode, self.end = int(status), float(when)
+            case ["left", kind, names]:
+                self.left[kind] = names
             case ["gone", seconds, certain, peak]:
                 self.cpu_seconds, self._is_certain, self.peak_memory = float(seconds), certain == "1", int(peak)
             case [] if self.returncode is None:
@@ -134,22 +139,22 @@ class Supervised:
         with suppress(OSError, ValueError):
             self._order(bytes([number]))
 
-    def kill(self) -> None:
-        """Kill all processes that are left."""
+    def kill(self, *, soon: bool = False) -> None:
+        """Kill all processes that are left; or soon, so that they may end by themselves before."""
         with suppress(OSError, ValueError):
-            self._order(bytes([supervisor.NOTHING_LEFT]))
+            self._order(bytes([supervisor.NOTHING_LEFT_SOON if soon else supervisor.NOTHING_LEFT]))
         with suppress(OSError):
             self._orders.close()
 
     def close(self) -> bool:
-        """Kill all processes that are left, and wait for that.
+        """Kill all processes that are left, and wait for that. After a program that ended well, they get a moment.
 
         Returns
         -------
         bool
             False if processes may be left: the supervisor itself was killed, or the system isn't Linux.
         """
-        self.kill()
+        self.kill(soon=self.returncode == 0)
         while line := self._line():
             self._note(line)
         self._note([])

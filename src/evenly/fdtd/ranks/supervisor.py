@@ -7,11 +7,12 @@ systems it kills the job's process group.
 
 Standard input: the order (8 bytes of length, then what to run, by `marshal`), then one byte for each signal that the
 job's first process gets. A byte 0 means that nothing is to be left; so does the end of standard input, since the driver
-is gone then.
+is gone then. A byte 255 means the same, a moment later: what the job started may end by itself.
 
 The file descriptor in the first argument takes lines: ``started TIME`` or ``refused ERRNO WHERE TEXT``, then
-``ended STATUS TIME``, then ``gone CPU_SECONDS CERTAIN PEAK``, with 1 where certainly nothing is left, and the largest
-memory of one process (bytes). Times are those of the monotonic clock.
+``ended STATUS TIME``, then ``left work NAMES`` if processes of the job's own session had to be killed, and ``left
+daemons NAMES`` if others had to be, then ``gone CPU_SECONDS CERTAIN PEAK``, with 1 where certainly nothing is left, and
+the largest memory of one process (bytes). Times are those of the monotonic clock.
 """
 
 import marshal
@@ -20,13 +21,15 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 # Seconds after which processes that can't be killed are given up.
 GIVE_UP_S = 5.0
 # The byte that asks for the end of all processes. The end of standard input alone doesn't do: if the driver forked, the
 # new process holds a copy of its other side.
 NOTHING_LEFT = 0
+# The byte that asks for the same, but lets processes end by themselves for so many seconds, as daemons of MPI do.
+NOTHING_LEFT_SOON, _SOON_S = 255, 1.0
 # Seconds between two checks that the driver is still the parent. The end of standard input may be missed: another
 # process may hold a copy of its other side, if the driver forked without a new program.
 _CHECK_S = 1.0
@@ -41,6 +44,7 @@ class _Job:
 
     def __init__(self, report: int) -> None:
         self.report, self.child, self.ended, self.cpu_s, self.peak = report, 0, False, 0.0, 0
+        self.patience_s = 0.0
         os.set_inheritable(report, False)
         self.wake, woken = os.pipe()
         os.set_blocking(woken, False)
@@ -94,7 +98,8 @@ class _Job:
                 if not signals:
                     return
                 for number in signals:
-                    if number == NOTHING_LEFT:
+                    self.patience_s = _SOON_S if number == NOTHING_LEFT_SOON else 0.0
+                    if number in (NOTHING_LEFT, NOTHING_LEFT_SOON):
                         return
                     self.pass_on(number)
 
@@ -123,8 +128,13 @@ class _Job:
 
     def kill(self) -> None:
         """Kill what is left. A killed process's children become children of this one, so that none can escape."""
-        limit, poll = time.monotonic() + GIVE_UP_S, select.poll()
+        patient, poll = time.monotonic() + self.patience_s, select.poll()
         poll.register(self.wake, select.POLLIN)
+        while self.reap() and time.monotonic() < patient:
+            poll.poll(20)
+        if self.reap() and _ON_LINUX:
+            self.tell_left()
+        limit = time.monotonic() + GIVE_UP_S
         if self.child and not _ON_LINUX:
             _send(os.killpg, self.child, signal.SIGKILL)  # the first process may have ended before others
         while self.reap() and time.monotonic() < limit:
@@ -132,6 +142,17 @@ class _Job:
                 _send(kill, pid, signal.SIGKILL)
             poll.poll(20)
         self.tell(f"gone {self.cpu_s!r} {int(_ON_LINUX and not self.reap())} {self.peak}")
+
+    def tell_left(self) -> None:
+        """Name the processes that will be killed. Daemons are in sessions of their own."""
+        left = {"work": set[str](), "daemons": set[str]()}
+        own = set(_descendants())
+        for number, name, (state, _, _, session, *_) in _processes():
+            if number in own and state != "Z":
+                left["work" if session == str(self.child) else "daemons"].add("_".join(name.split()))
+        for kind, names in left.items():
+            if names:
+                self.tell(f"left {kind} {','.join(sorted(names))}")
 
 
 def _read(length: int) -> bytes:
@@ -193,17 +214,23 @@ def _become(
         os._exit(127)
 
 
-def _descendants() -> list[int]:
-    children: dict[int, list[int]] = {}
+def _processes() -> Iterator[tuple[int, str, list[str]]]:
+    """Yield the number, the name and the other fields (state, parent, group, session, …) of all processes."""
     for name in os.listdir("/proc"):  # noqa: PTH208 - importing pathlib takes too long
         if name.isdigit():
             try:
-                with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
+                with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
                     # The second field, the program's name in parentheses, may hold spaces.
-                    parent = int(file.read().rpartition(b")")[2].split()[1])
+                    told, _, fields = file.read().rpartition(")")
             except OSError:
                 continue
-            children.setdefault(parent, []).append(int(name))
+            yield int(name), told.partition("(")[2], fields.split()
+
+
+def _descendants() -> list[int]:
+    children: dict[int, list[int]] = {}
+    for number, _, fields in _processes():
+        children.setdefault(int(fields[1]), []).append(number)
     found: list[int] = []
     new = [os.getpid()]
     while new:

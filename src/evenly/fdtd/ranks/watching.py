@@ -18,7 +18,7 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import IO
@@ -60,6 +60,8 @@ class Job:
         What the launcher said of its own troubles, which isn't among the errors.
     began : bool
         Whether a rank that uses evenly has begun.
+    left : mapping of str to str
+        Names of the processes that it left, and that were killed: "work" in its own session, "daemons" in others.
     """
 
     status: int
@@ -72,6 +74,7 @@ class Job:
     remarks: str = ""
     began: bool = False
     peak_memory: int = 0
+    left: Mapping[str, str] = field(default_factory=dict)
 
 
 def follow(
@@ -169,7 +172,7 @@ class _Watch:
         return Job(
             status, output.text(), errors.text(), seconds, self.process.cpu_seconds, self.timed_out, self.signal,
             remarks="\n".join(self.death.remarks), began=self.death.began,
-            peak_memory=self.process.peak_memory,
+            peak_memory=self.process.peak_memory, left=self.process.left,
         )  # fmt: skip
 
     def _status(self) -> int:

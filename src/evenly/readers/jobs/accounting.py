@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.jobs.job_reader import WANTED
-from evenly.readers.jobs.jobs import Jobs
+from evenly.readers.jobs.jobs import Jobs, told_stopped
 from evenly.readers.slurm_texts import dates, durations, each, sizes, state
 
 __all__ = ["USED", "accounted", "are_columns"]
@@ -100,14 +100,13 @@ def _jobs(
     cores = _cores(whole, elapsed, notes)
     nodes = _count(whole, "nnodes" if "nnodes" in whole else "allocnodes")
     limit = 60 * _count(whole, "timelimitraw") if "timelimitraw" in whole else durations(_text(whole, "timelimit"))
-    states = (
-        _mapped(whole["state"]) if "state" in whole else _by_codes(whole, end, (limit > 0) & (elapsed >= limit), notes)
-    )
+    limit = np.where(limit > 0, limit, np.nan)
+    states = _mapped(whole["state"]) if "state" in whole else _by_codes(whole, end, elapsed >= limit, notes)
     columns: dict[str, object] = {
         "id": ids[~is_step], "user": _text(whole, "user"), "account": _text(whole, "account"),
         "name": _text(whole, "jobname"), "partition": _text(whole, "partition"), "state": states,
         "cluster": _text(whole, "cluster"), "submit": submit, "start": start, "end": end, "elapsed_s": elapsed,
-        "limit_s": np.where(limit > 0, limit, np.nan), "cores": cores, "nodes": nodes,
+        "limit_s": limit, "cores": cores, "nodes": nodes,
         "requested_memory": sizes(_text(whole, "reqmem"), cores, nodes),
         "peak_memory": _peak_memory(table, ids, is_step),
     }  # fmt: skip
@@ -138,8 +137,10 @@ def _by_codes(table: pd.DataFrame, end: Floats, reached: NDArray[np.bool_], note
     told = (
         "whose ExitCode isn't 0:0 is taken as failed, every other one" if "exitcode" in table else "that ended is taken"
     )
-    notes.append(f"there is no column State: every job {told} as completed")
-    states = np.select([reached, failed, ended], ["TIMEOUT", "FAILED", "COMPLETED"], "RUNNING")
+    stopped = ended & reached
+    untold = f"there is no column State: every job {told} as completed"
+    notes.append("; ".join(filter(None, [untold, told_stopped(int(stopped.sum()))])))
+    states = np.select([stopped, failed, ended], ["TIMEOUT", "FAILED", "COMPLETED"], "RUNNING")
     return pd.Series(states, index=table.index)
 
 

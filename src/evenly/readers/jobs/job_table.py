@@ -17,7 +17,7 @@ from evenly.errors import EvenlyError, MissingExtraError, ReadError
 from evenly.readers.jobs.job_columns import DATES, Dates, find_dates, find_limit, find_texts
 from evenly.readers.jobs.job_reader import JobReader, holding
 from evenly.readers.jobs.job_times import limits_of, said_in_time, taken
-from evenly.readers.jobs.jobs import NOT_ENDED, Jobs
+from evenly.readers.jobs.jobs import NOT_ENDED, Jobs, told_stopped
 from evenly.readers.slurm_texts import STATES, state
 from evenly.readers.tables.bookkeeping import is_unnamed
 from evenly.readers.tables.cell_files import Cells, may_hold_table, plain_cells, read_cells
@@ -361,7 +361,5 @@ def _stopped(
     with np.errstate(invalid="ignore"):
         failed = np.isin(status.astype(str), ("failed", "lost")) & (took >= _AT_LIMIT * limits)
         reached = (failed | (np.isin(status.astype(str), whose) & (took >= limits))) & (took > 0)
-    count = int(reached.sum())
-    ended = "ended" if "ok" in whose else "failed"
-    said = f"{count} job{'s' * (count > 1)} {ended} at the time limit, and count{'s' * (count == 1)} as stopped there"
-    return np.where(reached, "TIMEOUT", words), said if count else ""
+    how = "ended" if "ok" in whose else "failed"
+    return np.where(reached, "TIMEOUT", words), told_stopped(int(reached.sum()), how)

@@ -16,7 +16,7 @@ from evenly.readers.tables.repetitions import chosen_by
 from evenly.readers.tables.states import state_of
 from evenly.runs.runs import Runs
 
-__all__ = ["COLUMNS", "NOT_ENDED", "NUMBERS", "TEXTS", "Jobs", "ended_at_limit"]
+__all__ = ["COLUMNS", "NOT_ENDED", "NUMBERS", "TEXTS", "Jobs", "ended_at_limit", "told_stopped"]
 
 #: No job began later than in the year 5000: such a number is damaged.
 _LATEST_S = 9.5e10
@@ -242,6 +242,13 @@ class Jobs:
     def _known(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """Return whether each job has a value of each column, shape (n_jobs, n_names)."""
         return np.stack([self.table[name].notna().to_numpy(dtype=np.bool_) for name in names], axis=1)
+
+
+def told_stopped(count: int, how: str = "ended") -> str:
+    """Say how many jobs count as stopped at their limit, though no state says so; "" if there are none."""
+    if not count:
+        return ""
+    return f"{count} job{'s' * (count > 1)} {how} at the time limit, and count{'s' * (count == 1)} as stopped there"
 
 
 def ended_at_limit(seconds: NDArray[np.float64], limits: NDArray[np.float64]) -> NDArray[np.bool_]:

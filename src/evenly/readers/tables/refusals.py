@@ -176,7 +176,9 @@ def refuse_remarks(
         if column in parameters or origin:
             row = not_measured(cells, origin=origin)
             if row is None and origin and column not in parameters:
-                row, why = _other_origin(values.cells, parameters, cells), "may be no run as those of other origins"
+                good = np.flatnonzero(~failed)
+                row = _other_origin(values.cells.iloc[good], parameters, [cells[at] for at in good])
+                row, why = None if row is None else int(good[row]), "may be no run as those of other origins"
         else:
             row = not_used(name_key(column), cells)
             if row is None:
