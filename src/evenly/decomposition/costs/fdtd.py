@@ -29,8 +29,9 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 #: Bytes of all chunks of a rank that a core's own caches still hold at the next step.
 CACHE = 2e6
-#: Bytes of all chunks of a rank above which the last cache no longer holds all; at twice as many, all come from memory.
-LAST_CACHE = 10e6
+#: Bytes of all chunks of a rank above which the last cache no longer holds all, and from which all come from memory.
+#: Other programs use this cache, too, so the range is wide.
+LAST_CACHE = 10e6, 40e6
 #: As in `evenly.fdtd.stepping.chunk`: rows of increments may be so many points longer than needed.
 WIDENED = 128
 #: Numbers that a site holds, and those of each of its poles: factors, about five edges, and where it acts.
@@ -121,7 +122,7 @@ class Fdtd(Program):
         columns = {name: parts * np.asarray(column, np.float64) for name, column in per_part.items()}
         # These amounts already include the factor `parts` of complex fields.
         columns |= {"transformed values": values, "transforms": products, "uncached bytes": moved * beyond}
-        columns["memory bytes"] = moved * np.clip(together / LAST_CACHE - 1, 0, 1)
+        columns["memory bytes"] = moved * np.interp(together, LAST_CACHE, (0, 1))
         return np.stack([columns[term.name] for term in self.terms], axis=1)
 
 
@@ -177,10 +178,10 @@ def _loops(pieces: Pieces, padded: Array, last: Ints) -> tuple[dict[str, Any], A
     at_sites = SITE * sites + SITE_POLE * site_polarisations
     held = read + share * padded * (6 + 4 * layers) + 2 * polarisations + own + 3 * increments + at_sites
     # Fields and layers are read and written. For polarisations, two time steps are read and one is written, and their
-    # field is read and written once more. Increments are computed from the other field, and polarisations change them
-    # too.
+    # field is read and written once more. Increments are computed from the other field, are fetched before they are
+    # written, and are read again with their field; polarisations change them too.
     moved = read + 2 * share * padded * (6 + 4 * layers) + 3 * polarisations + own + 2 * polarised
-    moved = moved + at_sites + 9 * increments + 2 * polarised * (with_increments > 0)
+    moved = moved + at_sites + 15 * increments + 2 * polarised * (with_increments > 0)
     return amounts, number * held, number * moved
 
 
