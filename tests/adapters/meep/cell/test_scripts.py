@@ -157,16 +157,19 @@ def test_functions_between_steps_are_said(folder: Path) -> None:
         cell_of_script(_script(folder, "simulation(4).run(mp.at_every(1, mp.output_efield_z), until=9)\n"))
 
 
-METAL = "[mp.Sphere(1, material=mp.Medium(E_susceptibilities=[mp.DrudeSusceptibility(1, 0.1, sigma=1)]))]"
+METAL = "[mp.Sphere(1, material=mp.Medium(epsilon=2, E_susceptibilities=[mp.DrudeSusceptibility(1, 0.1, sigma=1)]))]"
 
 
+@pytest.mark.filterwarnings("ignore:.*leaves out all susceptibilities")
 @pytest.mark.parametrize(
     ("lines", "poles"),
     [
         (f"sim.geometry = {METAL}", 1.0),
         (f"sim.init_sim()\nsim.geometry = {METAL}", 0.0),
         (f"sim.init_sim()\nsim.geometry += {METAL}", 0.0),
-        (f"sim.init_sim()\nsim.set_materials(geometry={METAL})", 1.0),
+        (f"sim._init_structure()\nsim.set_materials(geometry={METAL})", 1.0),
+        (f"sim.init_sim()\nsim.set_materials(geometry={METAL})", 0.0),
+        (f"sim.geometry = {METAL}\nsim.init_sim()\nsim.set_materials()", 0.0),
         (f"sim.init_sim()\nsim.set_materials(geometry={METAL})\nsim.reset_meep()", 0.0),
         (f"sim.init_sim()\nsim.geometry = {METAL}\nsim.reset_meep()\nsim.init_sim()", 1.0),
     ],
@@ -174,6 +177,14 @@ METAL = "[mp.Sphere(1, material=mp.Medium(E_susceptibilities=[mp.DrudeSusceptibi
 def test_the_materials_are_those_of_the_run(folder: Path, lines: str, poles: float) -> None:
     text = f"sim = simulation(4)\n{lines}\nsim.run(until=1)\n"
     assert cell_of_script(_script(folder, text)).traits["electric poles"] == poles
+
+
+def test_susceptibilities_that_meep_leaves_out_are_said(folder: Path) -> None:
+    """`Simulation.set_materials` removes those of fields that exist, and Meep makes them only with new fields."""
+    text = f"sim = simulation(4)\nsim.init_sim()\nsim.set_materials(geometry={METAL})\nsim.run(until=1)\n"
+    with pytest.warns(EvenlyWarning, match="set_materials leaves out all susceptibilities: none is counted"):
+        cell = cell_of_script(_script(folder, text))
+    assert (cell.survey.totals["dielectric"] > 300, "polarised Ez" in cell.survey.totals) == (True, False)
 
 
 def test_materials_that_are_not_counted_are_said(folder: Path) -> None:

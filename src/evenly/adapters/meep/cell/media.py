@@ -6,6 +6,7 @@ need the same work.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -16,7 +17,9 @@ from evenly.adapters.meep.grid import numbers
 from evenly.fdtd.cell.grid import Vector
 from evenly.fdtd.media.materials import DrudePole, LorentzPole, Medium, Pole
 
-__all__ = ["METAL", "couples_z", "is_medium", "medium_of", "mixture", "poles_of", "without_costs"]
+__all__ = [
+    "METAL", "bare", "couples_z", "is_medium", "medium_of", "mixture", "poles_of", "susceptibilities", "without_costs",
+]  # fmt: skip
 
 #: The name of media with an ε below 0 for Meep, which doesn't average them with others.
 METAL = "metal"
@@ -92,7 +95,7 @@ def couples_z(sim: Any, materials: Iterable[Medium]) -> bool:
     """
     off = [side for one in materials for side in (one.epsilon_off_diagonal, one.mu_off_diagonal)]
     return any(xz or yz for _, xz, yz in off) or any(
-        any(_magnitudes(one.sigma_offdiag)[1:]) for one in _susceptibilities(sim)
+        any(_magnitudes(one.sigma_offdiag)[1:]) for one in susceptibilities(_named(sim))
     )
 
 
@@ -101,15 +104,31 @@ def without_costs(sim: Any) -> list[str]:
 
     Meep draws a random number for each point of a noisy one, and steps the populations of a multilevel atom.
     """
-    found = _susceptibilities(sim)
+    found = susceptibilities(_named(sim))
     return sorted({type(s).__name__ for s in found if hasattr(s, "noise_amp") or hasattr(s, "transitions")})
 
 
-def _susceptibilities(sim: Any) -> list[Any]:
-    """Return the susceptibilities of all media of a simulation that it names."""
-    given = [thing.material for thing in sim.geometry] + [sim.default_material, *sim.extra_materials]
-    media: list[Any] = [one for m in given for one in (m, getattr(m, "medium1", None), getattr(m, "medium2", None))]
-    return [s for m in media if is_medium(m) for s in (*m.E_susceptibilities, *m.H_susceptibilities)]
+def susceptibilities(materials: Sequence[Any]) -> list[Any]:
+    """Return the susceptibilities of some of Meep's materials, also of the two media of material grids."""
+    media: list[Any] = [getattr(m, name, None) for m in materials for name in ("medium1", "medium2")]
+    return [s for m in (*materials, *media) if is_medium(m) for s in (*m.E_susceptibilities, *m.H_susceptibilities)]
+
+
+def bare(material: Any) -> Any:
+    """Return one of Meep's materials without susceptibilities."""
+    found = copy.copy(material)
+    for name in ("E_susceptibilities", "H_susceptibilities"):
+        if hasattr(found, name):
+            setattr(found, name, [])
+    for name in ("medium1", "medium2"):
+        if hasattr(found, name):
+            setattr(found, name, bare(getattr(found, name)))
+    return found
+
+
+def _named(sim: Any) -> list[Any]:
+    """Return the materials that a simulation names."""
+    return [*(thing.material for thing in sim.geometry), sim.default_material, *sim.extra_materials]
 
 
 def _vector(value: Any) -> Vector:

@@ -17,6 +17,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -54,8 +55,8 @@ class _Watch:
         self.seen: list[tuple[Any, int]] = []
         self.resets: dict[int, int] = {}
         self.made: WeakSet[Any] = WeakSet()
-        #: What the structures of simulations that have one are made of: their geometry and default material.
-        self.materials: dict[int, tuple[list[Any], Any]] = {}
+        #: What the structures of simulations that have one are made of: geometry, default material, other materials.
+        self.materials: dict[int, tuple[list[Any], Any, list[Any]]] = {}
         self.others = False
 
     def install(self) -> None:
@@ -137,14 +138,23 @@ class _Watch:
         return len(self.made) > 1 or makes_others_after(self.script, sys._getframe(), trusted)
 
     def _keep_materials(self, sim: Any, geometry: Any = None, default_material: Any = None) -> None:
-        geometry = sim.geometry if geometry is None else geometry
-        self.materials[id(sim)] = (list(geometry), default_material or sim.default_material)
+        from evenly.adapters.meep.cell.media import bare, susceptibilities
+
+        things = [copy(thing) for thing in (sim.geometry if geometry is None else geometry)]
+        others = [default_material or sim.default_material, *sim.extra_materials]
+        if sim.fields is not None:
+            # Meep removes the susceptibilities of fields that exist, and makes no new ones.
+            if susceptibilities([*(thing.material for thing in things), *others]):
+                _say("after init_sim, Meep's set_materials leaves out all susceptibilities: none is counted")
+            others = [bare(material) for material in others]
+            for thing in things:
+                thing.material = bare(thing.material)
+        self.materials[id(sim)] = things, others[0], others[1:]
 
     def _restore_materials(self, sim: Any) -> None:
-        """Give a simulation the geometry of which its structure is made, which it may no longer name itself."""
-        if sim.structure is not None:
-            usual = sim.geometry, sim.default_material
-            sim.geometry, sim.default_material = self.materials.get(id(sim), usual)
+        """Give a simulation the materials of which its structure is made, which it may no longer name itself."""
+        if sim.structure is not None and id(sim) in self.materials:
+            sim.geometry, sim.default_material, sim.extra_materials = self.materials[id(sim)]
 
     def _number(self, sim: Any) -> int:
         """Return the number of a simulation among those that ran, from 1. After a reset, it has a new number."""
