@@ -39,7 +39,7 @@ from evenly.fdtd.simulation import Options, Simulation
 from evenly.fdtd.structures.example import Example, Look
 from evenly.fdtd.structures.solving import Solution
 
-__all__ = ["Program", "is_script", "libraries", "load", "load_script"]
+__all__ = ["Program", "is_script", "libraries", "load", "load_script", "refuse_meep"]
 
 
 @dataclass
@@ -184,7 +184,7 @@ def load_script(
     path, _, name = program.partition(":")
     if not Path(path).is_file():
         raise InputError(f"A script that exists must be given to run, but got {path!r}.")
-    _refuse_meep(path, name or "simulation")
+    refuse_meep(program)
     try:
         script = runpy.run_path(path, run_name="evenly_program")
     except SyntaxError as error:
@@ -211,8 +211,21 @@ def load_script(
     return result
 
 
-def _refuse_meep(path: str, function: str) -> None:
-    """Refuse a script of Meep, which would run its simulation to the end before a missing function is noticed."""
+def refuse_meep(program: str) -> None:
+    """Refuse a script of Meep, which would run its simulation to the end before a missing function is noticed.
+
+    Parameters
+    ----------
+    program : str
+        ``"script.py"`` or ``"script.py:function"``. Only the text of the script is read.
+
+    Raises
+    ------
+    InputError
+        If it imports Meep, not evenly.fdtd, and doesn't define the function.
+    """
+    path, _, name = program.partition(":")
+    function = name or "simulation"
     try:
         tree = ast.parse(Path(path).read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
