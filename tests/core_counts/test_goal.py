@@ -54,8 +54,8 @@ def test_more_may_take_longer_and_a_slower_dearer_count_is_never_named() -> None
 
 
 def test_the_ends_of_what_was_looked_at_are_said() -> None:
-    assert "the most looked at" in Goal().choose(curve_of([1, 2, 4], [4.0, 2.0, 1.0])).why
-    assert "the fewest looked at" in Goal().choose(curve_of([4, 8, 16], [1.0, 1.0, 1.0])).why
+    assert "the largest number looked at: more still pay" in Goal().choose(curve_of([1, 2, 4], [4.0, 2.0, 1.0])).why
+    assert "the smallest number looked at: more don't pay" in Goal().choose(curve_of([4, 8, 16], [1.0, 1.0, 1.0])).why
 
 
 def test_an_unsure_curve_has_an_unsure_knee(curve: pd.DataFrame) -> None:

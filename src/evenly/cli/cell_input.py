@@ -97,6 +97,8 @@ def imported_by(script: Path) -> Literal["fdtd", "meep"]:
     InputError
         If it imports both, or is no Python.
     """
+    from evenly.fdtd.structures.programs import libraries
+
     check_file(script)
     try:
         tree = ast.parse(script.read_text(encoding="utf-8"), filename=str(script))
@@ -104,22 +106,10 @@ def imported_by(script: Path) -> Literal["fdtd", "meep"]:
         raise InputError(f"{script}, line {error.lineno}: a script must be Python, but: {error.msg}.") from None
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         raise InputError(f"{script}: a script must be Python that can be read, but: {error}.") from None
-    names = set(_imports(tree))
-    of_meep = any(name.split(".")[0] == "meep" for name in names)
-    of_evenly = any(name == "evenly.fdtd" or name.startswith("evenly.fdtd.") for name in names)
-    if of_meep and of_evenly:
+    found = libraries(tree)
+    if len(found) == 2:
         raise InputError(f"{script} imports both meep and evenly.fdtd: say --program meep or --program fdtd.")
-    return "meep" if of_meep else "fdtd"
-
-
-def _imports(tree: ast.AST) -> list[str]:
-    found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return found
+    return "meep" if "meep" in found else "fdtd"
 
 
 def _refuse(group: Any, why: str, allowed: tuple[str, ...] = ()) -> None:

@@ -32,10 +32,13 @@ def carry_out(job: Job, ranks: int | None) -> None:
     """
     from evenly.fdtd.ranks.launchers import launched_ranks
     from evenly.fdtd.structures.jobs import run_job
-    from evenly.fdtd.structures.programs import is_script
+    from evenly.fdtd.structures.programs import is_script, refuse_meep
 
-    if not is_script(job.program):
-        job.load()  # what is wrong is said before anything starts
+    # What is wrong is said before anything starts.
+    if is_script(job.program):
+        refuse_meep(job.program)
+    else:
+        job.load()
     if ranks is not None and ranks > 1:
         if launched_ranks():
             raise InputError("--ranks starts ranks itself, but these were started by a launcher: leave --ranks out")

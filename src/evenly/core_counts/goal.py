@@ -300,9 +300,9 @@ def _reason(knee: Knee) -> str:
     if knee.is_last and knee.is_first:
         return "the only number looked at"
     if knee.is_last:
-        return "more still pay up to there, the most looked at"
+        return "the largest number looked at: more still pay there"
     if knee.is_first:
-        return "more don't pay from there on, the fewest looked at"
+        return "the smallest number looked at: more don't pay"
     return "more stop paying there, where time × core-hours is least"
 
 

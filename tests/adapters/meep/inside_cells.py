@@ -148,6 +148,13 @@ def _simulation(name: str) -> Any:
         "plane": {"cell_size": V(3.16, 2.34), "boundary_layers": [mp.PML(0.5)], "geometry_center": V(0.5, -0.2)},
         "line": {"cell_size": V(0, 0, 4), "dimensions": 1, "boundary_layers": [mp.PML(0.5)]},
         "periodic": {"cell_size": V(2, 2.1), "k_point": V(0.1), "boundary_layers": [mp.PML(0.5, direction=mp.Y)]},
+        "one layer": {
+            "cell_size": V(3, 2.5),
+            "k_point": V(0, 0.1, 0.3),
+            "kz_2d": "3d",
+            "boundary_layers": [mp.PML(0.4, direction=mp.X)],
+            "geometry": [mp.Sphere(0.5, material=mp.Medium(epsilon=4))],
+        },
     }
     if name in reduced_cells.NAMES:
         return reduced_cells.build(name)
@@ -174,6 +181,7 @@ def pieces(name: str, layout_list: Any) -> dict[str, Any]:
         "meep": sorted(_chunk_boxes(sim, cell.grid, cell.center)),
         "untouched": untouched,
         "periodic": cell.periodic,
+        "dimensions": [cell.grid.dimensions, {mp.D1: 1, mp.D2: 2, mp.D3: 3}.get(sim.fields.gv.dim, 2)],
         "complex": [cell.complex_fields, not sim.fields.is_real],
     }
 
@@ -336,6 +344,88 @@ def _poled(name: str) -> Any:
         "beam within": {"cell_size": V(2, 2), "sources": [_beam(V(1, 0, 0))]},
     }
     return mp.Simulation(**{"cell_size": V(2, 2, 2), "resolution": 10, "eps_averaging": False, **kinds[name]})
+
+
+_TILT = V(0.3, 0, 1)
+_CORNERS = [V(-0.5, -0.5), V(0.6, -0.4), V(0.1, 0.7)]
+_GLASS = mp.Medium(epsilon=4)
+_OF_GLASS = {"material": _GLASS}
+#: Objects of planes, by what they are; light of Ez alone excites them.
+_IN_PLANES: dict[str, list[Any]] = {
+    "none": [],
+    "ball": [mp.Sphere(0.6, **_OF_GLASS)],
+    "ball off the plane": [mp.Sphere(0.6, center=V(0.1, 0, 0.2), **_OF_GLASS)],
+    "ball beside the plane": [mp.Sphere(0.6, center=V(0.1, 0, 0.7), **_OF_GLASS)],
+    "hidden ball": [
+        mp.Sphere(0.6, center=V(0, 0, 0.2), **_OF_GLASS),
+        mp.Block(V(1.5, 1.5, 1), material=mp.Medium(epsilon=2)),
+    ],
+    "ball of air": [mp.Sphere(0.6, center=V(0, 0, 0.2), material=mp.Medium())],
+    "ball of metal": [mp.Sphere(0.6, center=V(0, 0, 0.2), material=mp.metal)],
+    "ball of a function": [mp.Sphere(0.6, center=V(0, 0, 0.2), material=lambda _p: _GLASS)],
+    "ball in a function": [
+        mp.Block(V(mp.inf, mp.inf, mp.inf), material=lambda _p: mp.Medium(epsilon=2)),
+        mp.Sphere(0.6, center=V(0, 0, 0.2), **_OF_GLASS),
+    ],
+    "ellipsoid": [mp.Ellipsoid(size=V(1, 1.3, 0.8), **_OF_GLASS)],
+    "ellipsoid off the plane": [mp.Ellipsoid(size=V(1, 1.3, 0.8), center=V(0, 0, 0.1), **_OF_GLASS)],
+    "block": [mp.Block(V(1, 1.1, 0.3), center=V(0, 0, 0.1), e1=V(1, 0.5), e2=V(-0.5, 1), **_OF_GLASS)],
+    "thin block": [mp.Block(V(1, 1.1, 0.01), **_OF_GLASS)],
+    "block on the plane": [mp.Block(V(1, 1.1, 0.5), center=V(0, 0, 0.25), **_OF_GLASS)],
+    "tilted block": [mp.Block(V(1, 1.1, 0.8), e1=V(1, 0, -0.3), e3=_TILT, **_OF_GLASS)],
+    "rod": [mp.Cylinder(0.5, height=1, **_OF_GLASS)],
+    "rod along x": [mp.Cylinder(0.5, height=1.2, axis=V(1), **_OF_GLASS)],
+    "rod along x off the plane": [mp.Cylinder(0.5, height=1.2, axis=V(1), center=V(0, 0, 0.1), **_OF_GLASS)],
+    "tilted rod": [mp.Cylinder(0.5, height=1.2, axis=_TILT, **_OF_GLASS)],
+    "cone": [mp.Cone(0.6, radius2=0.1, height=1, **_OF_GLASS)],
+    "cone along x": [mp.Cone(0.6, radius2=0.1, height=1, axis=V(1), **_OF_GLASS)],
+    "wedge": [mp.Wedge(0.6, wedge_angle=2, height=1, **_OF_GLASS)],
+    "prism": [mp.Prism(_CORNERS, height=1, **_OF_GLASS)],
+    "endless prism": [mp.Prism(_CORNERS, height=mp.inf, **_OF_GLASS)],
+    "leaning prism": [mp.Prism(_CORNERS, height=1, sidewall_angle=0.2, center=V(), **_OF_GLASS)],
+    "coupling rod": [mp.Cylinder(0.5, material=mp.Medium(epsilon_diag=V(2, 3, 4), epsilon_offdiag=V(0, 0.5)))],
+    "coupling pole": [
+        mp.Cylinder(
+            0.5,
+            material=mp.Medium(
+                E_susceptibilities=[mp.LorentzianSusceptibility(1, 0.1, sigma_diag=V(1, 1, 1), sigma_offdiag=V(0, 0.1))]
+            ),
+        )
+    ],
+    "turning pole": [
+        mp.Cylinder(
+            0.5,
+            material=mp.Medium(
+                E_susceptibilities=[mp.GyrotropicLorentzianSusceptibility(bias=V(0.1), frequency=1, sigma=1)]
+            ),
+        )
+    ],
+}
+
+
+def stepped_in_planes() -> dict[str, Any]:
+    """Return for some objects in a plane the components that Meep steps, by evenly before, by Meep, and by evenly then.
+
+    Names that end in "sharp" are those of simulations without averaging.
+    """
+    found = {}
+    for name, things in [*_IN_PLANES.items(), ("ball off the plane, sharp", _IN_PLANES["ball off the plane"])]:
+        sim = mp.Simulation(
+            V(2, 2), 15, sources=[mp.Source(mp.GaussianSource(1, fwidth=0.1), mp.Ez, V(0.8, 0.8))],
+            geometry=things, eps_averaging="sharp" not in name,
+        )  # fmt: skip
+        before = _stepped(sim)
+        sim.init_sim()
+        found[name] = [before, "".join(n for n in _NAMES if sim.fields.have_component(getattr(mp, n))), _stepped(sim)]
+    return found
+
+
+_NAMES = ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz")
+
+
+def _stepped(sim: Any) -> str:
+    traits = cell_of(sim).traits
+    return "".join(name for name in _NAMES if traits[name])
 
 
 def held_over_sides(axis: int, side: str) -> dict[str, Any]:

@@ -177,6 +177,15 @@ def test_bad_input_exits_with_2_and_one_message(evenly: Evenly, arguments: list[
     assert "Traceback" not in shown.err
 
 
+@pytest.mark.parametrize("command", [["run"], ["run", "--ranks", "2"], ["scaling"], ["counts"]])
+def test_a_script_of_meep_is_refused_before_anything_starts(evenly: Evenly, tmp_path: Path, command: list[str]) -> None:
+    script = tmp_path / "slab.py"
+    script.write_text("import meep as mp\n\nraise SystemExit('it ran')\n")
+    shown = evenly("fdtd", command[0], str(script), *command[1:])
+    assert shown.code == 2
+    assert shown.err.count("is a script of Meep") == 1
+
+
 def test_a_launcher_that_fails_is_quoted(evenly: Evenly, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("mpiexec").write_text("#!/bin/sh\necho '[mpiexec@here] no process manager' >&2\nexit 255\n")
     Path("mpiexec").chmod(0o755)

@@ -331,6 +331,14 @@ def test_scripts_that_do_not_fit_are_told_why(script: str, which: str, given: di
         load(script + which, given)
 
 
+@pytest.mark.parametrize("program", ["{}", "{}:made"])
+def test_a_script_of_meep_is_told_before_it_runs(tmp_path: Path, program: str) -> None:
+    path = tmp_path / "slab.py"
+    path.write_text("import meep as mp\n\nraise SystemExit('it ran')\nsimulation = mp.Simulation(mp.Vector3(2, 2))\n")
+    with pytest.raises(InputError, match=r"a script of Meep and defines no function .* `evenly partition .*slab\.py`"):
+        load(program.format(path))
+
+
 def test_layout_is_set_on_what_a_script_returns(script: str) -> None:
     layout = BinaryPartition([("x", 0.5), 0, 1])
     found = load(f"{script}:fixed", layout=layout).simulation

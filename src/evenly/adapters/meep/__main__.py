@@ -95,7 +95,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _run(path: str, script: Path, arguments: list[str]) -> None:
-    from evenly.adapters.meep.cell.scripts import makes_several
+    from evenly.adapters.meep.cell.simulations_made import makes_several
 
     layout = _Layout(path, several=makes_several(script))
     layout.install()

@@ -67,11 +67,9 @@ def volume_of(sim: Any) -> tuple[Any, Any]:
 
 
 def _grid(sim: Any, volume: Any) -> tuple[Grid, Vector]:
-    sizes, middle, lengths = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], numbers(sim.cell_size)
-    along = directions(sim)
-    for axis, direction in along.items():
-        if len(along) > 1 and axis == 2 and lengths[axis] == 0:
-            continue  # one point along z, because nothing but a phase varies along z
+    # A cell of no extent along an axis may have one point there, as along z for a k_point with kz_2d="3d".
+    sizes, middle = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
+    for axis, direction in directions(sim).items():
         sizes[axis] = volume.num_direction(direction) / sim.resolution
         middle[axis] = volume.origin_in_direction(direction) + sizes[axis] / 2
     # Meep reduces the Courant number to the limit of stability, 1 / sqrt(dimensions).

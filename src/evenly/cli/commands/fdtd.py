@@ -344,10 +344,13 @@ def _study(
     timeout_s: float | None,
 ) -> ScalingStudy:
     from evenly.fdtd.scaling.runs import run_study
-    from evenly.fdtd.structures.programs import is_script, load
+    from evenly.fdtd.structures.programs import is_script, load, refuse_meep
 
-    if not is_script(program):
-        load(program, what.parameters())  # what is wrong is said before anything starts
+    # What is wrong is said before anything starts.
+    if is_script(program):
+        refuse_meep(program)
+    else:
+        load(program, what.parameters())
     with progress("measuring") as tell:
         return run_study(
             program, ranks, parameters=what.parameters(), options=options, steps=steps, repeats=repeats,

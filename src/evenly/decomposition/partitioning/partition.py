@@ -159,8 +159,9 @@ def _decided(cell: Cell, cost: CostModel, even: Prediction, found: dict[int, Pre
         why = f"a step is predicted to be {1 + gain:.2f} times as fast as with chunks of equal volume{compared}"
         return CutPlan(cell, "balanced", balanced, even, why)
     known = "the least that is trusted" if np.isnan(cost.share_error) else "the error of the cost model"
-    text = f"gain {gain:.1%}" if gain >= 0 else f"lose {-gain:.1%}"
-    why = f"the best cut found is predicted to {text}, not to gain more than {known} ({error:.1%})"
+    if round(gain, 3) <= 0:
+        return CutPlan(cell, "even", balanced, even, "no cut is predicted to be faster")
+    why = f"the best other cut is predicted to be {gain:.1%} faster, which is less than {known} ({error:.1%})"
     return CutPlan(cell, "even", balanced, even, why)
 
 

@@ -23,12 +23,13 @@ an `Example`, or a pair of any of these and monitors. ``script.py:name`` selects
 
 from __future__ import annotations
 
+import ast
 import inspect
 import runpy
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from evenly.errors import InputError
 from evenly.fdtd.cell.partition import BinaryPartition
@@ -38,7 +39,7 @@ from evenly.fdtd.simulation import Options, Simulation
 from evenly.fdtd.structures.example import Example, Look
 from evenly.fdtd.structures.solving import Solution
 
-__all__ = ["Program", "is_script", "load", "load_script"]
+__all__ = ["Program", "is_script", "libraries", "load", "load_script", "refuse_meep"]
 
 
 @dataclass
@@ -109,6 +110,24 @@ def is_script(program: str) -> bool:
     return path.endswith(".py") or "/" in path
 
 
+def libraries(tree: ast.AST) -> set[Literal["fdtd", "meep"]]:
+    """Return which of evenly.fdtd and Meep a script imports.
+
+    Examples
+    --------
+    >>> libraries(ast.parse("import numpy as np; from evenly.fdtd import PML"))
+    {'fdtd'}
+    """
+    names: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    found: dict[Literal["fdtd", "meep"], str] = {"fdtd": "evenly.fdtd.", "meep": "meep."}
+    return {library for library, start in found.items() if any(f"{name}.".startswith(start) for name in names)}
+
+
 def load(
     program: str,
     parameters: Mapping[str, Any] | None = None,
@@ -165,6 +184,7 @@ def load_script(
     path, _, name = program.partition(":")
     if not Path(path).is_file():
         raise InputError(f"A script that exists must be given to run, but got {path!r}.")
+    refuse_meep(program)
     try:
         script = runpy.run_path(path, run_name="evenly_program")
     except SyntaxError as error:
@@ -189,6 +209,33 @@ def load_script(
     result.until = result.until if result.until is not None else _number(script.get("until"), path)
     result.parameters = {**result.parameters, **parameters}
     return result
+
+
+def refuse_meep(program: str) -> None:
+    """Refuse a script of Meep, which would run its simulation to the end before a missing function is noticed.
+
+    Parameters
+    ----------
+    program : str
+        ``"script.py"`` or ``"script.py:function"``. Only the text of the script is read.
+
+    Raises
+    ------
+    InputError
+        If it imports Meep, not evenly.fdtd, and doesn't define the function.
+    """
+    path, _, name = program.partition(":")
+    function = name or "simulation"
+    try:
+        tree = ast.parse(Path(path).read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return  # Python itself reports it when it runs the script
+    defined = any(isinstance(node, ast.FunctionDef) and node.name == function for node in ast.walk(tree))
+    if libraries(tree) == {"meep"} and not defined:
+        raise InputError(
+            f"{path} is a script of Meep and defines no function {function!r}: `evenly partition {path}` and "
+            f"`evenly predict --simulation {path}` take it as it is."
+        )
 
 
 def _accepted(

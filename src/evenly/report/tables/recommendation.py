@@ -123,7 +123,7 @@ def choice_lines(choice: Choice, noun: str, level: float) -> list[str]:
     if knee.is_last and knee.is_first:
         pays = f"where more {noun} stop paying isn't told by one number: ask for several, as 1..{4 * knee.count}"
     elif knee.is_last:
-        pays = f"more {noun} still pay at {knee.count}, the most looked at"
+        pays = f"more {noun} still pay at {knee.count}, the largest number looked at"
     else:
         between = f"between {knee.lower} and {knee.upper}" if knee.lower < knee.upper else f"at {knee.count}"
         pays = f"more {noun} stop paying at {knee.count} ({percent(level)}: {between})"

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from evenly.adapters.meep.cell.interpreter import environment, package_folder
-from evenly.adapters.meep.cell.scripts import cell_of_script, makes_several, simulations_in
+from evenly.adapters.meep.cell.scripts import cell_of_script
+from evenly.adapters.meep.cell.simulations_made import makes_several, simulations_in
 from evenly.errors import EvenlyWarning, InputError, RunFailed
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.cell.partition import BinaryPartition
@@ -118,9 +119,129 @@ def test_scripts_may_step_by_other_methods_after_they_initialised_their_cell(fol
     assert cell_of_script(_script(folder, text)).grid.shape == (40, 30, 1)
 
 
+def test_a_script_may_step_in_a_loop_of_its_own(folder: Path) -> None:
+    text = "sim = simulation(4)\nsim.init_sim()\nwhile sim.meep_time() < 3:\n    sim.fields.step()\n"
+    assert cell_of_script(_script(folder, text)).grid.shape == (40, 30, 1)
+    second = text + "other = simulation(5)\nother.init_sim()\nother.fields.step()\n"
+    assert cell_of_script(_script(folder, second), simulation=2).grid.shape == (50, 30, 1)
+
+
+@pytest.mark.parametrize("given", ["", "k_point=mp.Vector3()"])
+def test_fields_at_the_k_points_of_a_run_are_complex(folder: Path, given: str) -> None:
+    text = f"sim = simulation(4, {given})\nsim.run_k_points(1, [mp.Vector3({{}}), mp.Vector3(0.1)])\n"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cell = cell_of_script(_script(folder, text.format("0.05")))
+    assert (cell.complex_fields, cell.periodic[:2]) == (True, (True, True))
+    with pytest.warns(EvenlyWarning, match="at k = 0, too, where fields are real: a step at another k is counted"):
+        assert cell_of_script(_script(folder, text.format(""))).complex_fields
+
+
+@pytest.mark.parametrize("kind", ["MultilevelAtom()", "NoisyDrudeSusceptibility(noise_amp=1, frequency=1)"])
+def test_susceptibilities_without_costs_are_said(folder: Path, kind: str) -> None:
+    medium = f"mp.Medium(E_susceptibilities=[mp.{kind}, mp.LorentzianSusceptibility()])"
+    text = f"simulation(4, geometry=[mp.Sphere(1, material={medium})]).run(until=1)\n"
+    said = rf"takes longer than predicted: evenly has no costs for {kind.partition('(')[0]}, and"
+    with pytest.warns(EvenlyWarning, match=said):
+        cell_of_script(_script(folder, text))
+
+
+def test_components_that_a_script_initialises_are_stepped(folder: Path) -> None:
+    text = "sim = simulation(4)\nsim.initialize_field(mp.Hz, lambda p: 1.0)\nsim.run(until=1)\n"
+    traits = cell_of_script(_script(folder, text)).traits
+    assert [traits[name] for name in ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz")] == [1.0] * 6
+
+
+def test_functions_between_steps_are_said(folder: Path) -> None:
+    with pytest.warns(EvenlyWarning, match="functions between its steps .* on top"):
+        cell_of_script(_script(folder, "simulation(4).run(mp.at_every(1, mp.output_efield_z), until=9)\n"))
+
+
+METAL = "[mp.Sphere(1, material=mp.Medium(epsilon=2, E_susceptibilities=[mp.DrudeSusceptibility(1, 0.1, sigma=1)]))]"
+
+
+@pytest.mark.filterwarnings("ignore:.*leaves out all susceptibilities")
+@pytest.mark.parametrize(
+    ("lines", "poles"),
+    [
+        (f"sim.geometry = {METAL}", 1.0),
+        (f"sim.init_sim()\nsim.geometry = {METAL}", 0.0),
+        (f"sim.init_sim()\nsim.geometry += {METAL}", 0.0),
+        (f"sim._init_structure()\nsim.set_materials(geometry={METAL})", 1.0),
+        (f"sim.init_sim()\nsim.set_materials(geometry={METAL})", 0.0),
+        (f"sim.geometry = {METAL}\nsim.init_sim()\nsim.set_materials()", 0.0),
+        (f"sim.init_sim()\nsim.set_materials(geometry={METAL})\nsim.reset_meep()", 0.0),
+        (f"sim.init_sim()\nsim.geometry = {METAL}\nsim.reset_meep()\nsim.init_sim()", 1.0),
+    ],
+)
+def test_the_materials_are_those_of_the_run(folder: Path, lines: str, poles: float) -> None:
+    text = f"sim = simulation(4)\n{lines}\nsim.run(until=1)\n"
+    assert cell_of_script(_script(folder, text)).traits["electric poles"] == poles
+
+
+def test_susceptibilities_that_meep_leaves_out_are_said(folder: Path) -> None:
+    """`Simulation.set_materials` removes those of fields that exist, and Meep makes them only with new fields."""
+    text = f"sim = simulation(4)\nsim.init_sim()\nsim.set_materials(geometry={METAL})\nsim.run(until=1)\n"
+    with pytest.warns(EvenlyWarning, match="set_materials leaves out all susceptibilities: none is counted"):
+        cell = cell_of_script(_script(folder, text))
+    assert (cell.survey.totals["dielectric"] > 300, "polarised Ez" in cell.survey.totals) == (True, False)
+
+
+def test_materials_that_are_not_counted_are_said(folder: Path) -> None:
+    text = "sim = simulation(4)\nsim.init_sim()\nsim.set_epsilon(lambda p: 2.0)\nsim.run(until=1)\n"
+    with pytest.warns(EvenlyWarning, match="what set_epsilon sets isn't counted"):
+        cell_of_script(_script(folder, text))
+
+
+def test_a_mode_that_this_meep_cant_make_is_said(folder: Path, meep_python: Path) -> None:
+    look = "import importlib.util, sys; sys.exit(importlib.util.find_spec('meep.mpb') is None)"
+    missing = subprocess.run([meep_python, "-c", look], check=False).returncode == 1
+    mode = "[mp.EigenModeSource(mp.GaussianSource(1, fwidth=0.1), mp.Vector3(), size=mp.Vector3(0, 1))]"
+    text = f"sim = simulation(4)\nsim.sources = {mode}\nsim.run(until=1)\n"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cell_of_script(_script(folder, text))
+    assert [str(one.message).endswith("EigenModeSource, and this Meep has no MPB") for one in caught] == [
+        True
+    ] * missing
+
+
+ONE = "sim = simulation(4)\nsim.run(until=1)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [
+        (ONE, False),
+        (f"if len(sys.argv) > 5:\n    sim = simulation(5)\nelif True:\n    sim = simulation(6)\n{ONE}", False),
+        (f"sim = simulation(5)\ndel sim\n{ONE}", False),
+        (f"def unused():\n    simulation(5)\n\n{ONE}", False),
+        ("def main():\n    sim = simulation(4)\n    sim.run(until=1)\n\nmain()\n", False),
+        ("sim = simulation(4)\nfor _ in range(3):\n    sim.run(until=1)\n", False),
+        (f"other = simulation(5)\n{ONE}", True),
+        (f"{ONE}other = simulation(5)\n", True),
+        ("for width in (4, 5):\n    simulation(width).run(until=1)\n", True),
+        ("[simulation(width).run(until=1) for width in (4, 5)]\n", True),
+        ("def main(width):\n    simulation(width).run(until=1)\n\nmain(4)\nmain(5)\n", True),
+        ("def main(width):\n    simulation(width).run(until=1)\n\nprint(main(4), main(5))\n", True),
+        ("def main(width):\n    simulation(width).run(until=1)\n\nlist(map(main, (4, 5)))\n", True),
+        ("import functools\nfunctools.reduce(lambda _, w: simulation(w).run(until=1), (4, 5), 0)\n", True),
+        ("def main():\n    simulation(4).run(until=1)\n    simulation(5).run(until=1)\n\nmain()\n", True),
+        ("sim = simulation(4)\nfor _ in range(3):\n    sim.run(until=1)\n    sim.reset_meep()\n", True),
+        ("import again\nagain.call(lambda: simulation(4).run(until=1))\n", True),
+    ],
+)
+def test_other_simulations_are_told_only_if_some_may_run(folder: Path, text: str, others: bool) -> None:
+    (folder / "again.py").write_text("def call(function):\n    function()\n    function()\n")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cell_of_script(_script(folder, text))
+    assert ["may make several simulations" in str(one.message) for one in caught] == [True] * others
+
+
 def test_the_first_of_several_is_taken_unless_another_is_named(folder: Path) -> None:
     script = _script(folder, TWO)
-    with pytest.warns(EvenlyWarning, match="several simulations.* Meep itself cuts those with another cell"):
+    with pytest.warns(EvenlyWarning, match="several simulations.* Meep itself cuts the others"):
         assert cell_of_script(script).grid.shape[0] == 40
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -148,8 +269,8 @@ def test_arguments_that_a_script_needs_are_told(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
-        ("print('nothing runs')\n", "ended without running"),
-        ("sys.exit()\n", "ended without running"),
+        ("print('nothing runs')\n", "ended without a step"),
+        ("sys.exit()\n", "ended without a step"),
     ],
 )
 def test_what_gives_no_cell_is_told(folder: Path, text: str, rule: str) -> None:

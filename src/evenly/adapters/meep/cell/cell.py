@@ -10,11 +10,13 @@ Absorbers are conductivities and do not make chunks of their own.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
-from evenly.adapters.meep.cell.couplings import coarser, with_couplings
+from evenly.adapters.meep.cell.couplings import coarser, has_leaning_surfaces, with_couplings
 from evenly.adapters.meep.cell.geometry import media_of, structure_of
-from evenly.adapters.meep.cell.media import poles_of
+from evenly.adapters.meep.cell.media import couples_z, poles_of
 from evenly.adapters.meep.cell.monitors import transforms_of
 from evenly.adapters.meep.grid import grid_of, is_cylindrical, volume_of
 from evenly.adapters.meep.layers import depths
@@ -59,11 +61,12 @@ def cell_of(sim: Any, *, points: int = POINTS, blocks: int = BLOCKS, name: str =
     # The structure is made without absorbers, because their conductivity does not belong to a medium.
     layers = Layers(grid, (kinds[0], kinds[1], kinds[2]), pml, NO_LAYERS)
     structure = structure_of(sim, grid, origin, layers)
-    active = active_components(sim, grid)
+    rough = partial(_rough, sim, structure)
+    active = active_components(sim, structure if grid.box.volume <= points else rough())
     return Cell(
         "meep",
         grid,
-        _survey(sim, structure, points, blocks),
+        _survey(structure, points, blocks, rough),
         periodic,
         pml,
         absorber,
@@ -76,19 +79,37 @@ def cell_of(sim: Any, *, points: int = POINTS, blocks: int = BLOCKS, name: str =
     )
 
 
-def active_components(sim: Any, grid: Grid) -> tuple[str, ...]:
-    """Return the components of E and H that Meep steps. In a plane, these are the ones that sources excite."""
-    if is_cylindrical(sim):
-        return (*ELECTRIC, *MAGNETIC)
-    if grid.dimensions == 3 or (sim.dimensions == 3 and sim._infer_dimensions(sim.k_point) == 3):
-        return (*ELECTRIC, *MAGNETIC)
-    wanted = {name for source in sim.sources for name in _excited(source)}
+def active_components(sim: Any, structure: Structure) -> tuple[str, ...]:
+    """Return the components of E and H that Meep steps: in a plane, those that it has, or will have at the first step.
+
+    These are the ones that sources excite and media couple with them.
+
+    Parameters
+    ----------
+    sim : meep.Simulation
+    structure : Structure
+        Its structure, whose grid may be coarser.
+    """
+    everything = (*ELECTRIC, *MAGNETIC)
+    if is_cylindrical(sim) or structure.grid.dimensions == 3:
+        return everything
     if sim.dimensions == 1:
         return ("Ex", "Hy")
+    if found := _allocated(sim, everything):
+        return found
+    wanted = {name for source in sim.sources for name in _excited(source)}
     across, within = ("Ez", "Hx", "Hy"), ("Ex", "Ey", "Hz")
-    mixed = sim.force_all_components or sim.special_kz or _couples_z(sim) or "" in wanted or not wanted
-    found = [*(across if mixed or wanted & set(across) else ()), *(within if mixed or wanted & set(within) else ())]
-    return tuple(name for name in (*ELECTRIC, *MAGNETIC) if name in found)
+    mixed = sim.force_all_components or sim.special_kz or "" in wanted or not wanted
+    mixed = mixed or couples_z(sim, media_of(sim, structure)) or has_leaning_surfaces(structure)
+    names = [*(across if mixed or wanted & set(across) else ()), *(within if mixed or wanted & set(within) else ())]
+    return tuple(name for name in everything if name in names)
+
+
+def _allocated(sim: Any, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the components for which Meep has allocated fields, also those that a script has initialised."""
+    import meep
+
+    return () if sim.fields is None else tuple(n for n in names if sim.fields.have_component(getattr(meep, n)))
 
 
 def _periodic(sim: Any) -> tuple[bool, bool, bool]:
@@ -96,17 +117,6 @@ def _periodic(sim: Any) -> tuple[bool, bool, bool]:
     halved = kept_axes(*volume_of(sim))
     x, y, z = (bool(sim.k_point) and axis not in halved for axis in range(3))
     return x and not is_cylindrical(sim), y, z
-
-
-def _couples_z(sim: Any) -> bool:
-    """Return whether a medium couples fields along z with fields along x or y."""
-    media = [thing.material for thing in sim.geometry] + [sim.default_material, *sim.extra_materials]
-    for medium in media:
-        for name in ("epsilon_offdiag", "mu_offdiag"):
-            off = getattr(medium, name, None)
-            if off is not None and (off.y != 0 or off.z != 0):
-                return True
-    return False
 
 
 def _excited(source: Any) -> tuple[str, ...]:
@@ -131,19 +141,20 @@ def _name(component: Any) -> str:
     return "EH"[code // 5] + {0: "x", 1: "y", 4: "z"}.get(code % 5, "z")
 
 
-def _survey(sim: Any, structure: Structure, points: int, blocks: int) -> Survey:
+def _survey(structure: Structure, points: int, blocks: int, rough: Callable[[], Structure]) -> Survey:
     from evenly.decomposition.cells.fdtd.exact_survey import exact_survey
     from evenly.decomposition.cells.fdtd.object_survey import object_survey
 
-    grid, (x, y, z) = structure.grid, structure.layers.kinds
-    if grid.box.volume <= points:
+    if structure.grid.box.volume <= points:
         return with_couplings(exact_survey(structure, blocks=blocks, by_component=True), structure)
-
-    def rough() -> Structure:
-        fewer = Grid(grid.size, coarser(grid.resolution, grid.box.volume, grid.dimensions))
-        return structure_of(sim, fewer, grid_of(sim)[1], Layers(fewer, (x, y, z), NO_LAYERS, NO_LAYERS))
-
     return with_couplings(object_survey(structure, blocks=blocks, by_component=True), structure, rough)
+
+
+def _rough(sim: Any, structure: Structure) -> Structure:
+    """Return a structure on a coarser grid."""
+    grid, (x, y, z) = structure.grid, structure.layers.kinds
+    fewer = Grid(grid.size, coarser(grid.resolution, grid.box.volume, grid.dimensions))
+    return structure_of(sim, fewer, grid_of(sim)[1], Layers(fewer, (x, y, z), NO_LAYERS, NO_LAYERS))
 
 
 def _around(sim: Any) -> dict[str, float]:

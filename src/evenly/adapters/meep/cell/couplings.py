@@ -11,12 +11,16 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from evenly.adapters.meep.cell.varying_materials import is_averaged
+from evenly.decomposition.cells.fdtd.lattice import Painter
 from evenly.decomposition.cells.survey import Survey
 from evenly.fdtd.cell.box import Box
+from evenly.fdtd.media.solids import GeometricObject
 from evenly.fdtd.media.structure import Structure
 
-__all__ = ["KINDS", "coarser", "with_couplings"]
+__all__ = ["KINDS", "coarser", "has_leaning_surfaces", "with_couplings"]
 
+Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 #: Kinds of a survey, in the order in which a `Structure` keeps the elements: yz, zx, xy.
 KINDS = ("off-diagonal yz", "off-diagonal xz", "off-diagonal xy")
@@ -26,6 +30,9 @@ _SLAB = 250_000
 COARSE = 200_000
 # At the rims of faces, evenly couples axes that Meep doesn't couple. A pair at so few points is such a case.
 _RIMS = 0.2
+# The step in grid spacings for slopes of distances; at edges, slopes ahead and behind differ by more than the second.
+_STEP, _KINK = 1e-4, 1e-2
+_LEVEL = 1e-6
 
 
 def with_couplings(survey: Survey, structure: Structure, coarse: Callable[[], Structure] | None = None) -> Survey:
@@ -68,6 +75,39 @@ def coarser(resolution: float, points: int, dimensions: int) -> float:
     20.0
     """
     return resolution * float(min(1.0, COARSE / points) ** (1 / dimensions))
+
+
+def has_leaning_surfaces(structure: Structure) -> bool:
+    """Return whether Meep averages media of a plane at a surface that leans: neither upright nor along the plane.
+
+    The surface between two objects is that of the one in front.
+    """
+    grid, objects = structure.grid, structure.objects
+    if not structure.subpixel:
+        return False
+    x, y, z = (grid.coordinates("node", axis, 0, grid.shape[axis]) for axis in range(3))
+    none_whole = np.zeros(len(objects), dtype=bool)
+    owners = Painter(structure, (x, y, z), none_whole).owners(0, len(x))[..., 0]
+    medium, averaged = structure.palettes[0].medium, np.array([is_averaged(thing) for thing in objects])
+    for low, high in ((owners[:-1], owners[1:]), (owners[:, :-1], owners[:, 1:])):
+        at = np.nonzero((medium[low] != medium[high]) & averaged[low] & averaged[high])
+        front = np.maximum(low[at], high[at])
+        if any(_leans(objects[k], x[at[0][front == k]], y[at[1][front == k]], grid.dx) for k in np.unique(front)):
+            return True
+    return False
+
+
+def _leans(thing: GeometricObject, x: Array, y: Array, dx: float) -> bool:
+    """Return whether the surface of a solid leans near any of some points of the plane z = 0."""
+    places, step = (x, y, np.zeros(len(x))), _STEP * dx
+    here, slopes, smooth = thing.distance(*places), [], np.ones(len(x), dtype=bool)
+    for axis in range(3):
+        before, after = (
+            thing.distance(*(v + way * step * (a == axis) for a, v in enumerate(places))) for way in (-1, 1)
+        )
+        smooth &= np.abs(after + before - 2 * here) < _KINK * step
+        slopes.append((after - before) / (2 * step))
+    return bool(np.any(smooth & (np.abs(slopes[2]) > _LEVEL) & (np.hypot(*slopes[:2]) > _LEVEL)))
 
 
 def _blocks(survey: Survey) -> NDArray[np.float64]:

@@ -6,6 +6,7 @@ need the same work.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -16,7 +17,12 @@ from evenly.adapters.meep.grid import numbers
 from evenly.fdtd.cell.grid import Vector
 from evenly.fdtd.media.materials import DrudePole, LorentzPole, Medium, Pole
 
-__all__ = ["is_medium", "medium_of", "mixture", "poles_of"]
+__all__ = [
+    "METAL", "bare", "couples_z", "is_medium", "medium_of", "mixture", "poles_of", "susceptibilities", "without_costs",
+]  # fmt: skip
+
+#: The name of media with an ε below 0 for Meep, which doesn't average them with others.
+METAL = "metal"
 
 # This value replaces infinity: a perfect conductor has ε = -∞ in Meep.
 _LARGE = 1e6
@@ -43,6 +49,7 @@ def medium_of(material: Any) -> Medium:
         magnetic_conductivity=_conductivity(material, "B"),
         chi2=_magnitudes(material.E_chi2_diag),
         chi3=(1.0, 1.0, 1.0) if nonlinear and not any(chi3) else chi3,
+        name=METAL if min(numbers(material.epsilon_diag)) < 0 else "",
     )
 
 
@@ -74,6 +81,54 @@ def poles_of(materials: Iterable[Medium]) -> tuple[int, int]:
         sides[0].update(pole.unit() for pole in material.electric_poles)
         sides[1].update(pole.unit() for pole in material.magnetic_poles)
     return len(sides[0]), len(sides[1])
+
+
+def couples_z(sim: Any, materials: Iterable[Medium]) -> bool:
+    """Return whether one of a simulation's media couples fields along z with fields along x or y.
+
+    Parameters
+    ----------
+    sim : meep.Simulation
+        Its susceptibilities are looked at.
+    materials : iterable of Medium
+        Its media, as evenly's.
+    """
+    off = [side for one in materials for side in (one.epsilon_off_diagonal, one.mu_off_diagonal)]
+    return any(xz or yz for _, xz, yz in off) or any(
+        any(_magnitudes(one.sigma_offdiag)[1:]) for one in susceptibilities(_named(sim))
+    )
+
+
+def without_costs(sim: Any) -> list[str]:
+    """Return the kinds of a simulation's susceptibilities that take longer than the poles as which they are counted.
+
+    Meep draws a random number for each point of a noisy one, and steps the populations of a multilevel atom.
+    """
+    found = susceptibilities(_named(sim))
+    return sorted({type(s).__name__ for s in found if hasattr(s, "noise_amp") or hasattr(s, "transitions")})
+
+
+def susceptibilities(materials: Sequence[Any]) -> list[Any]:
+    """Return the susceptibilities of some of Meep's materials, also of the two media of material grids."""
+    media: list[Any] = [getattr(m, name, None) for m in materials for name in ("medium1", "medium2")]
+    return [s for m in (*materials, *media) if is_medium(m) for s in (*m.E_susceptibilities, *m.H_susceptibilities)]
+
+
+def bare(material: Any) -> Any:
+    """Return one of Meep's materials without susceptibilities."""
+    found = copy.copy(material)
+    for name in ("E_susceptibilities", "H_susceptibilities"):
+        if hasattr(found, name):
+            setattr(found, name, [])
+    for name in ("medium1", "medium2"):
+        if hasattr(found, name):
+            setattr(found, name, bare(getattr(found, name)))
+    return found
+
+
+def _named(sim: Any) -> list[Any]:
+    """Return the materials that a simulation names."""
+    return [*(thing.material for thing in sim.geometry), sim.default_material, *sim.extra_materials]
 
 
 def _vector(value: Any) -> Vector:

@@ -9,11 +9,11 @@ fields, so nothing is known of such a run before it ends.
 ...             last_time_max = staticmethod(lambda: 100.0)
 >>> class Simulation:
 ...     sources = [Source]
->>> steps_of_run(Simulation, "run", (), {"until": 200}, dt=0.05)
+>>> steps_of_run(Simulation, "run", {"until": 200}, dt=0.05)
 4000
->>> steps_of_run(Simulation, "run", (), {"until_after_sources": 50}, dt=0.05)
+>>> steps_of_run(Simulation, "run", {"until_after_sources": 50}, dt=0.05)
 3000
->>> steps_of_run(Simulation, "run", (), {"until_after_sources": lambda sim: True}, dt=0.05) is None
+>>> steps_of_run(Simulation, "run", {"until_after_sources": lambda sim: True}, dt=0.05) is None
 True
 """
 
@@ -21,18 +21,18 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 __all__ = ["steps_of_run"]
 
 #: Times beyond this are those of sources that never end.
 _ENDLESS = 1e15
-#: Methods that take what ends a run as their first argument.
-_POSITIONAL = {"_run_until": "until", "_run_sources_until": "until_after_sources"}
+#: Methods that make a run, and the arguments that tell its end.
+_ENDS = {"run": ("until", "until_after_sources"), "_run_until": ("cond", ""), "_run_sources_until": ("", "cond")}
 
 
-def steps_of_run(sim: Any, method: str, args: Sequence[Any], kwargs: Mapping[str, Any], dt: float) -> int | None:
+def steps_of_run(sim: Any, method: str, given: Mapping[str, Any], dt: float) -> int | None:
     """Return the number of steps of a run that has made none yet; None if it isn't certain.
 
     Parameters
@@ -40,16 +40,12 @@ def steps_of_run(sim: Any, method: str, args: Sequence[Any], kwargs: Mapping[str
     sim : meep.Simulation
     method : str
         The method that was called, such as ``"run"``.
-    args, kwargs
-        Its arguments.
+    given : mapping
+        Its arguments by name.
     dt : float
         Meep's time of a step.
     """
-    until, after = kwargs.get("until"), kwargs.get("until_after_sources")
-    if method in _POSITIONAL and args:
-        until, after = (args[0], None) if _POSITIONAL[method] == "until" else (None, args[0])
-    elif method != "run":
-        return None
+    until, after = (given.get(name) for name in _ENDS.get(method, ("", "")))
     # If both are given, Meep takes the time after the sources.
     time = _number(until) if after is None else _number(after) + _end_of_sources(sim)
     # A step is made while less than the whole time has passed; times are rounded by Meep, so a tiny rest is none.

@@ -6,7 +6,6 @@ environment.
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import subprocess
@@ -21,11 +20,9 @@ from evenly.decomposition.cells.cell import Cell
 from evenly.errors import EvenlyWarning, InputError, RunFailed
 from evenly.processes import scratch_folder
 
-__all__ = ["cell_of_script", "makes_several", "simulations_in"]
+__all__ = ["cell_of_script"]
 
 _LINES = 12
-_LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_FUNCTIONS = (ast.FunctionDef, ast.Lambda)
 
 
 def cell_of_script(
@@ -60,7 +57,8 @@ def cell_of_script(
     Warns
     -----
     EvenlyWarning
-        If the script may make several simulations and `simulation` is 1, so that the first was taken.
+        If the script may make other simulations after the first, which was taken, or if something that takes time is
+        not counted.
     """
     path = Path(script)
     if not path.is_file():
@@ -107,72 +105,12 @@ def _report(path: Path) -> dict[str, Any]:
 def _tell(path: Path, report: dict[str, Any], simulation: int) -> None:
     for text in report.get("notes", ()):
         warnings.warn(f"{path}: {text}", EvenlyWarning, stacklevel=3)
-    if simulation == 1 and makes_several(path):
-        many = "makes" if simulations_in(path) > 1 else "may make"
+    if simulation == 1 and report["others"]:
         said = (
-            f"{path} {many} several simulations: the first that runs was taken (--which 2 takes the second). In a run "
-            "on the layout, Meep itself cuts those with another cell."
+            f"{path} may make several simulations: this is the first that runs (--which 2 takes the second). A run on "
+            "the layout uses it for each simulation whose cell has this size; Meep itself cuts the others."
         )
         warnings.warn(said, EvenlyWarning, stacklevel=3)
-
-
-def simulations_in(path: Path) -> int:
-    """Return how many simulations the text of a script makes at most in one place: itself, or one of its functions.
-
-    A call of a function that makes one counts as one, a call in a loop as two. It is 0 if the script isn't Python, or
-    makes none.
-    """
-    tree = _tree(path)
-    if tree is None:
-        return 0
-    makers = _makers(tree)
-    return max(_calls(scope, makers) for scope in (tree, *_functions(tree)))
-
-
-def makes_several(path: Path) -> bool:
-    """Return whether a script may make several simulations: in a loop, or by a function that isn't called just once."""
-    tree = _tree(path)
-    if tree is None:
-        return False
-    used = [_name(node) for node in ast.walk(tree)]
-    called = [_name(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    functions = _makers(tree) - {"Simulation"}
-    return simulations_in(path) > 1 or any((used.count(name), called.count(name)) != (1, 1) for name in functions)
-
-
-def _tree(path: Path) -> ast.Module | None:
-    try:
-        return ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None  # Python itself reports the error when it runs the script
-
-
-def _makers(tree: ast.Module) -> set[str]:
-    """Return the names of what makes a simulation: the class, and functions that call one of these."""
-    makers = {"Simulation"}
-    while True:
-        more = {getattr(function, "name", "lambda") for function in _functions(tree) if _calls(function, makers)}
-        if more <= makers:
-            return makers
-        makers |= more
-
-
-def _functions(tree: ast.Module) -> list[ast.AST]:
-    return [node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS)]
-
-
-def _calls(scope: ast.AST, names: set[str], times: int = 1) -> int:
-    """Return how often a module or a function, without the functions in it, calls one of these names."""
-    count = 0
-    for node in ast.iter_child_nodes(scope):
-        if not isinstance(node, _FUNCTIONS):
-            count += times * (isinstance(node, ast.Call) and _name(node.func) in names)
-            count += _calls(node, names, 2 if isinstance(node, _LOOPS) else times)
-    return count
-
-
-def _name(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _problem(path: Path, result: Any, report: dict[str, Any], simulation: int) -> Exception:
@@ -181,8 +119,8 @@ def _problem(path: Path, result: Any, report: dict[str, Any], simulation: int) -
         if ran:
             return InputError(f"{path} runs {ran} simulation(s), so there is no simulation {simulation}.")
         return InputError(
-            f"{path} ended without running a simulation of Meep: give the script that calls `run`, with the arguments "
-            "that it needs for this."
+            f"{path} ended without a step of a simulation of Meep: give the script that makes steps, with the "
+            "arguments that it needs for this."
         )
     if result.returncode == REFUSED:
         return InputError(f"{path}: {report['error']}")

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evenly.adapters.meep.cell.media import is_medium, medium_of, mixture
+from evenly.adapters.meep.cell.media import METAL, is_medium, medium_of, mixture
 from evenly.adapters.meep.cell.solids import moved
 from evenly.errors import InputError
 from evenly.fdtd.cell.grid import Grid, Vector
 from evenly.fdtd.media.materials import Medium, vacuum
 from evenly.fdtd.media.solids import GeometricObject
 
-__all__ = ["POINTS", "Varied", "from_array", "from_function", "from_grid", "parts", "shifted"]
+__all__ = ["POINTS", "Varied", "from_array", "from_function", "from_grid", "is_averaged", "parts", "shifted"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -72,6 +72,11 @@ def parts(solid: GeometricObject, varied: Varied) -> list[GeometricObject]:
     return [
         _Part(solid=solid, classify=varied.classify, which=k, material=medium) for k, medium in enumerate(varied.media)
     ]
+
+
+def is_averaged(thing: GeometricObject) -> bool:
+    """Return whether Meep averages the medium of a solid with others along the normal of the surface between them."""
+    return not isinstance(thing, _Part) and getattr(thing.material, "name", "") != METAL
 
 
 def shifted(part: GeometricObject, by: Vector) -> GeometricObject:
