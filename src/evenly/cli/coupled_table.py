@@ -108,9 +108,7 @@ def of_layout(path: Path, found: Coupled, layout: str) -> CoupledRuns:
             f"the runs of {path} have another layout by rootpe, {other}, than the plan, {plan}: say with --layout what "
             "holds; if they are runs of the plan's layout, take the columns rootpe out"
         )
-    note(
-        f"{path.name}: {(~same).sum()} of {len(same)} runs are left out, as they have another layout by rootpe, {other}"
-    )
+    note(f"{path.name}: {(~same).sum()} of {len(same)} runs have another layout by rootpe, {other}: left out")
     return CoupledRuns({name: counts[same] for name, counts in runs.cores.items()}, runs.seconds[same])
 
 

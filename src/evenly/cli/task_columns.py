@@ -113,6 +113,9 @@ def placed_tasks(columns: Mapping[str, str], values: Values, cores_per_node: int
         used += [*per_task, *filter(None, [root])]
         if (threads > 1).any():
             note(f"the cores of {solver} are {column} times {per_task[0]}")
+    if empty := [name for name in used if values.blank(name).any()]:
+        what = "a first task is 0, and a task has one thread"
+        note(f"{values.path.name}: where {', '.join(empty)} are empty, {what}, as CIME has it")
     return PlacedTasks(cores, _layouts(values, tasks, roots) if len(roots) == len(columns) > 1 else (), tuple(used))
 
 
@@ -149,11 +152,8 @@ def _root(solver: str, values: Values) -> str:
 
 
 def _filled(values: Values, column: str, empty: float) -> Floats:
-    """Return a column's numbers, with what CIME takes where a cell is empty; say it."""
-    found, blank = values.numbers(column), values.blank(column)
-    if blank.any():
-        note(f"{values.path.name}: where {column} is empty, it is taken for {empty:g}, as CIME takes it")
-    return np.where(blank, empty, found)
+    """Return a column's numbers, with what CIME takes where a cell is empty."""
+    return np.where(values.blank(column), empty, values.numbers(column))
 
 
 def _of_nodes(values: Values, column: str, counts: Floats, threads: Floats, cores_per_node: int | None) -> Floats:

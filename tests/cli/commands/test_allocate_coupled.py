@@ -352,7 +352,7 @@ def test_first_tasks_tell_the_layout_and_threads_the_cores(evenly: Evenly) -> No
     found = evenly(*E3SM, "--json")
     assert (found.code, "layout max(atm + ice, ocn), from rootpe in e3sm.csv" in found.err) == (0, True), found.err
     assert "the cores of atm are ntasks_atm times nthrds_atm" in found.err
-    assert "where rootpe_ice is empty, it is taken for 0, as CIME takes it" in found.err
+    assert "where nthrds_ice, rootpe_ice are empty, a first task is 0, and a task has one thread" in found.err
     given = evenly(*E3SM, "--json", "--layout", "max(ocn, ice + atm)")
     assert (given.json["seconds"], "another layout" in given.err) == (
         pytest.approx(found.json["seconds"], rel=0.1),
