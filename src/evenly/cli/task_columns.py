@@ -168,8 +168,9 @@ def _of_nodes(values: Values, column: str, counts: Floats, threads: Floats, core
             f"{column} is {counts[first]:g} in line {values.lines[first]} of {values.path}, and negative tasks are "
             "whole nodes: say with --cores-per-node how many cores a node has, or in a column MAX_TASKS_PER_NODE"
         )
-    told = " or ".join(f"{count:g}" for count in np.unique(each[nodes]))
-    note(f"{values.path.name}: negative {column} are whole nodes, of {told} tasks each")
+    for tasks, count in sorted(set(zip(each[nodes].tolist(), threads[nodes].tolist(), strict=True))):
+        of = f"of {count:g} threads" if count > 1 else "of one thread"
+        note(f"{values.path.name}: negative tasks are whole nodes, of {tasks:g} tasks {of} each")
     return np.where(nodes, -counts * each, counts)
 
 

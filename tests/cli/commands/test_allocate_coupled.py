@@ -374,12 +374,14 @@ def test_negative_tasks_are_whole_nodes(evenly: Evenly) -> None:
     assert "--cores-per-node" in asked.err
     layouts_of_e3sm("MAX_MPITASKS_PER_NODE", ["32.0"] * 5, nodes=True)
     found = evenly(*E3SM, "--json")
-    assert (found.json["cores"], "whole nodes, of 32 tasks each" in found.err) == (cores, True)
+    assert (found.json["cores"], "whole nodes, of 32 tasks of 2 threads each" in found.err) == (cores, True)
     layouts_of_e3sm("MAX_TASKS_PER_NODE", ["64"] * 4 + [""], nodes=True)  # 64 cores are 32 tasks of two threads
     told = evenly(*E3SM)
     assert (told.code, "ntasks_atm is -2 in line 6" in told.err) == (2, True), told.err
     told = evenly(*E3SM, "--cores-per-node", "64")
-    assert (told.code, "negative ntasks_ocn are whole nodes, of 64 tasks each" in told.err) == (0, True), told.err
+    assert (told.code, "negative tasks are whole nodes, of 64 tasks of one thread each" in told.err) == (0, True), (
+        told.err
+    )
 
 
 def test_whole_runs_of_several_grids_are_asked_about_and_chosen(evenly: Evenly) -> None:
