@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import warnings
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -351,6 +352,28 @@ def test_rows_that_agree_are_dropped_and_others_kept() -> None:
     runs, _, skipped = merge([first, second])
     assert runs["a"].values.tolist() == [1.0, 0.5, 0.9, 0.2]
     assert [str(entry) for entry in skipped] == ["y: 1 of 3 rows: same runs as x"]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_run_that_one_file_holds_whole_and_another_in_part_counts_once(first: int) -> None:
+    some = part("x", cores=[2, 2, 2], seconds=[1.0, 0.5, 0.7], run=["r", "r", "other"], repetition=[1, 2, 1])
+    whole = part("y", cores=[2, 2, 2], seconds=[1.001, 0.5, 0.9], run=["r"] * 3, repetition=[1, 2, 3])
+    runs, _, skipped = merge([some, whole] if first == 0 else [whole, some])
+    assert sorted(runs["a"].values.tolist()) == [0.5, 0.7, 0.9, 1.001]
+    assert [str(entry) for entry in skipped] == ["x: holds the begin of runs that are whole in y, which counts"]
+
+
+def test_the_merged_database_stands_for_a_rank_file_that_was_cut_off(samples: Path, tmp_path: Path) -> None:
+    case = shutil.copytree(samples / "precice-v3" / "serial-implicit" / "2_2", tmp_path / "2_2")
+    intact = scan(case)
+    ranks = case / "Outer" / "precice-profiling" / "Outer-1-2.txt"
+    ranks.chmod(0o644)
+    ranks.write_bytes(ranks.read_bytes()[: ranks.stat().st_size // 2])
+    found = scan(case)
+    assert any(said.endswith("whole in " + str(case / "profiling.db") + ", which counts") for said in found.notes)
+    assert {*found.runs["Outer"].to_frame()["source"]} == {str(case / "profiling.db")}
+    assert (len(found.runs["Outer"]), found.layout) == (len(intact.runs["Outer"]), intact.layout)
+    assert not [said for said in found.notes if "2 runs" in said or "ended early" in said]
 
 
 def test_failed_runs_are_repeated_too() -> None:

@@ -48,6 +48,21 @@ def test_of_a_store_its_table_is_proposed(tmp_path: Path) -> None:
         scan(tmp_path / "s.db")
 
 
+def test_the_header_of_a_mesh_tells_elements_and_no_times(tmp_path: Path) -> None:
+    path = tmp_path / "header.lua"
+    path.write_text(" nElems = 512\n minLevel = 3\n maxLevel = 3\n property = {\n  { nElems = 8 }\n }\n")
+    told = r"header.lua is the header of a mesh of Seeder. It tells the elements, 512, .* level 3 has, and no times"
+    with pytest.raises(ReadError, match=told) as error:
+        scan(path)
+    assert "mesh_header=" in str(error.value)
+    with pytest.raises(ReadError, match=told):
+        scan(tmp_path)
+    path.write_text("nElems = 512\nbinary_name = 'restart.lsb'\n")
+    with pytest.raises(ReadError) as other:
+        scan(path)
+    assert "mesh of Seeder" not in str(other.value)
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

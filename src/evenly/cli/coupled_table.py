@@ -2,56 +2,114 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenly.cli.console import note
 from evenly.cli.coupled_time import step_time
 from evenly.cli.same_work import WORK
-from evenly.errors import InputError, ReadError
+from evenly.cli.task_columns import all_placed, counts_of, placed_tasks
+from evenly.errors import InputError, ReadError, option_text
 from evenly.readers.tables.per_work import time_of_work
 from evenly.readers.tables.states import name_key
 from evenly.runs.count_names import kind_of
 from evenly.space.expressions import quoted
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from evenly.allocation.problem.coupled_runs import CoupledRuns
+    from evenly.allocation.problem.layout import Layout
     from evenly.allocation.problem.whole_runs import WholeRuns
     from evenly.readers.tables.cell_files import Cells
     from evenly.readers.tables.roles import Column
     from evenly.readers.tables.values import Values
 
-__all__ = ["counts_nodes", "read_coupled", "tell_unsure", "whole_runs"]
+__all__ = ["Coupled", "counts_nodes", "of_layout", "read_coupled", "tell_unsure", "whole_runs"]
+
+#: The name of the layout of each run as a parameter.
+_LAYOUT = "layout by rootpe"
+
+
+class Coupled(NamedTuple):
+    """Whole coupled runs of a table, the days of a step if it tells them, and the layout of each run if it does."""
+
+    runs: CoupledRuns
+    days: float | None
+    layouts: tuple[Layout, ...]
 
 
 def whole_runs(
-    coupled: Path, time: str | None, layout: str | None, *, unit: str | None = None, cores_are: str | None = None
-) -> tuple[WholeRuns, float | None]:
-    """Return what whole coupled runs alone tell of the solvers of a layout, and the days of a step if they tell them.
+    coupled: Path, time: str | None, layout: str | None, *, unit: str | None = None, cores_are: str | None = None,
+    where: str | None = None, cores_per_node: int | None = None,
+) -> tuple[WholeRuns, float | None, str]:  # fmt: skip
+    """Return what whole coupled runs alone tell of their solvers, the days of a step if they tell them, and the layout.
 
     Raises
     ------
     InputError
-        If the layout doesn't name the solvers, or as `read_coupled`.
+        If nothing tells the solvers and how they wait for each other, or as `read_coupled`.
     """
     from evenly.allocation.problem.layout import parse_layout
     from evenly.allocation.problem.whole_runs import learn_whole_runs
 
-    if layout is None or layout.strip() in ("parallel", "serial"):
-        raise InputError(
-            "whole coupled runs alone don't tell who waits for whom: name the solvers with --layout, as in --layout "
-            "'max(ice + atm, ocn)', or give PATH, the times of each solver"
-        )
-    tree = parse_layout(layout)
-    solvers = list(tree.names)
-    runs, days = read_coupled(coupled, time, solvers, simulated_years=None, unit=unit, cores_are=cores_are)
-    found = learn_whole_runs(tree, runs)
+    tree = None if layout is None or layout.strip() in ("parallel", "serial") else parse_layout(layout)
+    runs, days, layouts = read_coupled(
+        coupled, time, None if tree is None else tree.names, simulated_years=None, unit=unit, cores_are=cores_are,
+        where=where, cores_per_node=cores_per_node,
+    )  # fmt: skip
+    tree = _layout_of_plan(coupled, tree if layout is None or tree else parse_layout(layout, list(runs.cores)), layouts)
+    found = learn_whole_runs(layouts or tree, runs)
     note(f"curves are learned from {len(runs.seconds)} whole runs alone, as a · cores^-b, b nearly one for all solvers")
     tell_unsure([name for name, told in found.told.items() if not told])
-    return found, days
+    return found, days, str(tree)
+
+
+def _layout_of_plan(path: Path, given: Layout | None, layouts: Sequence[Layout]) -> Layout:
+    """Return the layout of the plan, and say what the first tasks in the table tell of those of the runs."""
+    from evenly.allocation.problem.layout import same_layout
+
+    if given is None:
+        others = [one for one in layouts if not same_layout(one, layouts[0])]
+        if others:
+            raise InputError(
+                f"the runs of {path} have different layouts by rootpe, {layouts[0]} and {others[0]}: say with --layout "
+                "which one the plan has, or choose runs with --where"
+            )
+        note(f"layout {layouts[0]}, from rootpe in {path.name}")
+        return layouts[0]
+    if others := [one for one in layouts if not same_layout(one, given)]:
+        note(
+            f"{len(others)} of {len(layouts)} runs of {path.name} have another layout by rootpe, as {others[0]}: "
+            f"curves are learned from each run by its own, and the plan has {given}, by --layout"
+        )
+    return given
+
+
+def of_layout(path: Path, found: Coupled, layout: str) -> CoupledRuns:
+    """Return the runs that have the layout of the plan by their first tasks, and say how many don't."""
+    import numpy as np
+
+    from evenly.allocation.problem.coupled_runs import CoupledRuns
+    from evenly.allocation.problem.layout import parse_layout, same_layout
+
+    runs, plan = found.runs, parse_layout(layout, list(found.runs.cores))
+    same = np.array([same_layout(one, plan) for one in found.layouts], dtype=np.bool_)
+    if not found.layouts or same.all():
+        return runs
+    other = next(one for one in found.layouts if not same_layout(one, plan))
+    if not same.any():
+        raise InputError(
+            f"the runs of {path} have another layout by rootpe, {other}, than the plan, {plan}: say with --layout what "
+            "holds; if they are runs of the plan's layout, take the columns rootpe out"
+        )
+    note(f"{path.name}: {(~same).sum()} of {len(same)} runs have another layout by rootpe, {other}: left out")
+    return CoupledRuns({name: counts[same] for name, counts in runs.cores.items()}, runs.seconds[same])
 
 
 def tell_unsure(solvers: Sequence[str]) -> None:
@@ -66,15 +124,17 @@ def tell_unsure(solvers: Sequence[str]) -> None:
 def read_coupled(
     path: Path,
     time: str | None,
-    solvers: Sequence[str],
+    solvers: Sequence[str] | None,
     *,
     simulated_years: bool | None,
     known: Mapping[str, Any] = MappingProxyType({}),
     unit: str | None = None,
     cores_are: str | None = None,
     step_days: float | None = None,
-) -> tuple[CoupledRuns, float | None]:
-    """Return the whole coupled runs of a table, and the days of a step if it tells them.
+    where: str | None = None,
+    cores_per_node: int | None = None,
+) -> Coupled:
+    """Return the whole coupled runs of a table.
 
     Those that failed or were stopped are left out, and a note says so.
 
@@ -83,7 +143,8 @@ def read_coupled(
     path : Path
     time : str, optional
         The column of the time; by default the only one, or SYPD where the solvers' times are of that.
-    solvers : sequence of str
+    solvers : sequence of str, optional
+        By default, the components whose first tasks the table tells.
     simulated_years : bool or None
         Whether a step of the solvers is a simulated year; None if only whole runs are known.
     known : mapping of str to value
@@ -94,6 +155,10 @@ def read_coupled(
         How many cores nodes have, where the table has the nodes of each solver: ``"nodes * 48"``.
     step_days : float, optional
         Days that a step simulates.
+    where : str, optional
+        The condition for the rows that count.
+    cores_per_node : int, optional
+        Cores of a node: negative tasks are whole nodes.
 
     Raises
     ------
@@ -101,6 +166,7 @@ def read_coupled(
         If a solver has no column of cores, the time isn't known, or the runs differ in more than their cores.
     """
     from evenly.allocation.problem.coupled_runs import CoupledRuns
+    from evenly.allocation.problem.layout import parse_layout
     from evenly.readers.tables.cell_files import plain_cells, read_cells
     from evenly.readers.tables.options import TableOptions
     from evenly.readers.tables.table import TableReader
@@ -108,33 +174,82 @@ def read_coupled(
     from evenly.runs.runs import Runs
 
     try:
-        table = read_cells(path)
-        if isinstance(table, Runs):
+        raw = read_cells(path)
+        if isinstance(raw, Runs):
             raise InputError(f"{path} holds runs that evenly wrote: --coupled needs a table of whole coupled runs")
-        table = plain_cells(table, TableOptions())
-        where = _of_the_plan(path, table, known)
-        cores, factor = _columns_of_cores(path, table, solvers, cores_are)
-        step = step_time(path, table, time, solvers, simulated_years=simulated_years, unit=unit, step_days=step_days)
+        table = plain_cells(raw, TableOptions())
+        raw, table = _chosen(path, raw, table, [where, _of_the_plan(path, table, known)])
         values = Values(TableOptions(), path, table.frame, table.lines)
-        for name in cores.values():
-            _check_whole(values, name)
-        reader = TableReader(parameters=list(cores.values()), time=step.column, unit=step.unit, where=where)
-        (runs,) = reader.read(path).values()
-        settled = {name_key(name) for name in known}
-        columns = [one for one in reader.columns if name_key(one.name) not in settled]
-        _check_one_setting(path, columns, table, list(cores.values()), rate=step.unit == "SYPD")
+        names = all_placed(values) if solvers is None else solvers
+        if not names:
+            raise InputError(
+                "whole coupled runs alone don't tell who waits for whom: name the solvers with --layout, as in "
+                "--layout 'max(ice + atm, ocn)', or give PATH, the times of each solver"
+            )
+        columns, factor = _columns_of_cores(values, names, cores_are)
+        step = step_time(path, table, time, names, simulated_years=simulated_years, unit=unit, step_days=step_days)
+        tasks = placed_tasks(columns, values, cores_per_node)
+        known_layouts = list(dict.fromkeys(tasks.layouts))
+        made = {
+            columns[name]: [str(count) for count in found]
+            for name, found in tasks.cores.items()
+            if (found != values.numbers(columns[name])).any()
+        }
+        made |= {_LAYOUT: [str(known_layouts.index(one)) for one in tasks.layouts]} if tasks.layouts else {}
+        parameters = list(dict.fromkeys([*columns.values(), *made]))
+        reader = TableReader(parameters=parameters, time=step.column, unit=step.unit)
+        (runs,) = reader.read_changed(path, _with_columns(raw, table.lines, made, tasks.used)).values()
+        settled = {name_key(name) for name in (*known, *tasks.used, _LAYOUT)}
+        others = [one for one in reader.columns if name_key(one.name) not in settled]
+        _check_one_setting(
+            path, others, table, list(columns.values()), rate=step.unit == "SYPD", alone=simulated_years is None
+        )
         for text in reader.notes:
             note(f"{path.name}: {text}")
         good = runs.ok
-        counts = factor * good.to_frame()[list(cores.values())].to_numpy(dtype="int64")
-        return CoupledRuns(dict(zip(cores, counts.T, strict=True)), good.values / step.steps), step.days
+        frame = good.to_frame()
+        cores = {name: factor * frame[column].to_numpy(dtype="int64") for name, column in columns.items()}
+        layouts = tuple(parse_layout(known_layouts[int(at)]) for at in frame[_LAYOUT]) if tasks.layouts else ()
+        return Coupled(CoupledRuns(cores, good.values / step.steps), step.days, layouts)
     except ReadError as error:
         beside = (
             "; --where reads PATH, not the table of --coupled: take the row out there"
-            if "--where" in str(error)
+            if simulated_years is not None and "--where" in str(error)
             else ""
         )
         raise InputError(f"--coupled: {error}{beside}") from None
+
+
+def _chosen(path: Path, raw: Cells, table: Cells, conditions: Iterable[str | None]) -> tuple[Cells, Cells]:
+    """Return the rows for which conditions hold, as they stand in the file and as they are read."""
+    import numpy as np
+
+    from evenly.readers.tables.options import TableOptions
+    from evenly.readers.tables.values import Values
+    from evenly.space.expressions import Expression
+
+    for condition in filter(None, conditions):
+        held = Values(TableOptions(), path, table.frame, table.lines).holding(Expression(condition))
+        rest = ~np.isin(raw.lines, table.lines[~held])
+        raw, table = (
+            dataclasses.replace(one, frame=one.frame[rows].reset_index(drop=True), lines=one.lines[rows])
+            for one, rows in ((raw, rest), (table, held))
+        )
+    return raw, table
+
+
+def _with_columns(
+    raw: Cells, lines: NDArray[np.int64], columns: Mapping[str, Sequence[str]], without: Sequence[str]
+) -> Cells:
+    """Return cells with other texts in columns, in rows with these lines, and without other columns."""
+    frame = raw.frame.drop(columns=[name for name in without if name in raw.frame])
+    for name, texts in columns.items():
+        told = dict(zip(lines.tolist(), texts, strict=True))
+        old = frame[name] if name in frame else [""] * len(frame)
+        frame = frame.assign(
+            **{name: [told.get(line, text) for line, text in zip(raw.lines.tolist(), old, strict=True)]}
+        )
+    return dataclasses.replace(raw, frame=frame)
 
 
 def _of_the_plan(path: Path, table: Cells, known: Mapping[str, Any]) -> str | None:
@@ -163,34 +278,26 @@ def _of_the_plan(path: Path, table: Cells, known: Mapping[str, Any]) -> str | No
     return " and ".join(conditions) or None
 
 
-def _columns_of_cores(
-    path: Path, table: Cells, solvers: Sequence[str], cores_are: str | None
-) -> tuple[dict[str, str], int]:
-    """Return the column with the cores of each solver, and how many cores each of what it counts has.
+def _columns_of_cores(values: Values, solvers: Sequence[str], cores_are: str | None) -> tuple[dict[str, str], int]:
+    """Return the column with the cores, or tasks, of each solver, and how many cores each of what it counts has.
 
     The column's name is the solver's, and a word for cores, ranks or nodes before or behind it.
     """
     found: dict[str, str] = {}
     nodes = {
-        solver: column for solver in solvers for column, kind in _columns_of(solver, table).items() if kind == "nodes"
+        solver: column for solver in solvers for column, kind in counts_of(solver, values).items() if kind == "nodes"
     }
     for solver in solvers:
-        columns = _columns_of(solver, table)
+        columns = counts_of(solver, values)
         counted = {kind: column for column, kind in reversed(columns.items()) if kind in ("cores", "ranks")}
         if not counted and len(nodes) == len(solvers):
-            return nodes, _cores_of_node(path, list(nodes.values()), cores_are)
+            return nodes, _cores_of_node(values.path, list(nodes.values()), cores_are)
         if not counted:
             raise InputError(
-                f"--coupled needs the cores of each solver in a column, as {solver}_cores, but {path} has "
-                f"{', '.join(map(str, table.frame))}"
+                f"--coupled needs the cores of each solver in a column, as {solver}_cores, but {values.path} has "
+                f"{', '.join(map(str, values.cells))}"
             )
         found[solver] = counted.get("cores") or counted["ranks"]
-        threads = [column for column, kind in columns.items() if kind == "per rank"]
-        if "cores" not in counted and any(set(table.frame[column]) - {"", "1"} for column in threads):
-            raise InputError(
-                f"the cores of {solver} are {found[solver]} times {threads[0]} in {path}: give them in a column "
-                f"{solver}_cores"
-            )
     return found, 1
 
 
@@ -213,19 +320,8 @@ def counts_nodes(cores_are: str) -> bool:
     return {kind_of(name) for name in Expression(cores_are).names} == {"nodes"}
 
 
-def _columns_of(solver: str, table: Cells) -> dict[str, str]:
-    """Return the columns that count something of a solver, and of what kind that is: ``"cores"``, ``"ranks"``."""
-    key, found = name_key(solver), {}
-    for name in map(str, table.frame):
-        its = name_key(name)
-        rest = its.removeprefix(f"{key}_") if its.startswith(f"{key}_") else its.removesuffix(f"_{key}")
-        if rest != its and (kind := kind_of(rest)):
-            found[name] = kind
-    return found
-
-
 def _check_one_setting(
-    path: Path, columns: Sequence[Column], table: Cells, cores: Sequence[str], *, rate: bool
+    path: Path, columns: Sequence[Column], table: Cells, cores: Sequence[str], *, rate: bool, alone: bool
 ) -> None:
     """Refuse runs of several settings: of another grid or machine, or of more steps than others."""
     for column in columns:
@@ -238,9 +334,12 @@ def _check_one_setting(
             continue
         told = ", ".join(map(str, texts.unique()[:3]))
         why = "their times are of different work" if works else "one plan can't hold for all"
+        value = str(texts.iloc[0])
+        first = option_text("--where", f"{quoted(column.name)} == {value if value.isdecimal() else json.dumps(value)}")
+        way = f"choose one, as {first}" if alone else "keep the rows of one of them in the table of --coupled"
         raise InputError(
             f"the coupled runs of {path} differ in {column.name!r} ({told}{' …' if texts.nunique() > 3 else ''}), so "
-            f"{why}: keep the rows of one of them in the table of --coupled; if it doesn't matter, take the column out"
+            f"{why}: {way}; if it doesn't matter, take the column out"
         )
 
 
@@ -249,14 +348,3 @@ def _are_tied(table: Cells, name: str, cores: Sequence[str]) -> bool:
     pairs = {other: len(table.frame[[name, other]].drop_duplicates()) for other in cores}
     counts = {column: table.frame[column].nunique() for column in (name, *cores)}
     return any(pairs[other] == counts[name] == counts[other] for other in cores)
-
-
-def _check_whole(values: Values, name: str) -> None:
-    """Refuse a run that doesn't tell the cores of a solver."""
-    import numpy as np
-
-    found = values.numbers(name)
-    wrong = np.flatnonzero(~(np.isfinite(found) & (found >= 1) & (found == np.round(found))))
-    if len(wrong):
-        row = int(wrong[0])
-        raise values.at(row, f"{name!r} must be a whole number above zero, but got {values.cells[name].iloc[row]!r}")

@@ -12,7 +12,7 @@ from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note
 from evenly.cli.coupled_input import may_be_alone
-from evenly.cli.coupled_table import read_coupled
+from evenly.cli.coupled_table import of_layout, read_coupled
 from evenly.cli.layout_input import step_days_of, threads_of
 from evenly.cli.memory_bounds import MemoryIs, memory_bounds
 from evenly.cli.option_groups import panel
@@ -202,8 +202,9 @@ class CompareOptions:
     level: opt.Level = 0.9
 
     def runs(
-        self, learned: Learned, fixed: Mapping[str, Any], cores_are: str | None, step_days: float | None
-    ) -> CoupledRuns | None:
+        self, learned: Learned, fixed: Mapping[str, Any], cores_are: str | None, step_days: float | None, layout: str,
+        cores_per_node: int | None,
+    ) -> CoupledRuns | None:  # fmt: skip
         """Return the whole coupled runs, if a table of them is given, of the settings that the plan is for."""
         if self.coupled is None:
             if self.coupled_time is not None:
@@ -212,10 +213,11 @@ class CompareOptions:
         years = step_days_of(learned) == YEAR_DAYS
         columns = () if learned.found is None else learned.found.columns
         same = {c.name: c.why.removeprefix(_ONE_VALUE) for c in columns if c.why.startswith(_ONE_VALUE)}
-        return read_coupled(
+        found = read_coupled(
             self.coupled, self.coupled_time, list(learned.models), simulated_years=years, known={**same, **fixed},
-            cores_are=cores_are, step_days=step_days,
-        )[0]  # fmt: skip
+            cores_are=cores_are, step_days=step_days, cores_per_node=cores_per_node,
+        )  # fmt: skip
+        return of_layout(self.coupled, found, layout)
 
     def compare(self) -> Compare:
         """Return the other assignments."""

@@ -17,6 +17,7 @@ from evenly.cli.console import loss, note, note_once_per_text, progress
 from evenly.cli.input_paths import holds_models, name_of, own_name, why_unread
 from evenly.cli.lone_row_input import tell_how_to_leave_out
 from evenly.cli.options import Learning, Reading, typed
+from evenly.cli.search_options import check_taken, tell_without_effect
 from evenly.cli.timing_settings import check_one_case
 from evenly.errors import InputError, option_text
 
@@ -237,11 +238,13 @@ def _learn_each(
         note("the same in all runs, so nothing is learned about " + ", ".join(f"{n} = {x}" for n, x in fixed.items()))
     known = list(model_class(learning.method or "pmnf").default_arguments())
     given = arguments(next(iter(parts.values())), known) if arguments else {}
+    check_taken(learning.method or "pmnf", given, known)
     with progress(f"learning one law for each {each}") as done:
         models = fit(
             runs, each=each, method=learning.method, statistic=learning.statistic, effort=learning.effort,
             response=learning.response, outliers=learning.outliers, done=done, **given,
         )  # fmt: skip
+    tell_without_effect(models, given)
     return Learned(models, {name: part for name, part in parts.items() if name in models})
 
 
@@ -448,15 +451,18 @@ def _fit(
     if factors and "factors" not in known:
         raise InputError(f"--factor is for --method factorized, but {method} is asked for")
     given = arguments(runs, known) if arguments else {}
+    check_taken(chosen, given, known)
     with progress(f"learning {solver or method or 'a model'}") as done:
         if chosen == "auto":
             _tell_first_answer(solver, runs, learning)
         told: dict[str, Any] = {"progress": done} if "progress" in known else {}
         told |= {"factors": factors} if factors else {}
-        return fit(
+        model = fit(
             {solver: runs}, method=method, statistic=learning.statistic, effort=learning.effort,
             response=learning.response, outliers=learning.outliers, prior=prior, **told, **given,
         )[solver]  # fmt: skip
+    tell_without_effect({solver: model}, given)
+    return model
 
 
 def _tell_first_answer(solver: str, runs: Runs, learning: Learning) -> None:

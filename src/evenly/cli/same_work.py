@@ -273,8 +273,8 @@ def _steps_of(some: Mapping[str, Text], solvers: Iterable[str]) -> str:
 def check_folders(runs: Mapping[str, Runs], typed: Sequence[Path]) -> None:
     """Ask about a solver's runs in folders of several kinds by their words: ``8_8`` beside ``8_8_fine``.
 
-    Who types the folders themselves means all of them: then it is said. So it is where most folders have words of their
-    own (``monday``, ``try2``), which tell no kind.
+    The solver's own name tells no kind. Who types the folders themselves means all of them: then it is said. So it is
+    where most folders have words of their own (``monday``, ``try2``), which tell no kind.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def check_folders(runs: Mapping[str, Runs], typed: Sequence[Path]) -> None:
         folders = sorted({Path(str(source)).resolve().parent for source in one.to_frame()["source"]})
         below = [next((path.relative_to(top) for top in tops if path.is_relative_to(top)), path) for path in folders]
         for parts, is_typed in ((below, False), (folders, True)):
-            words = [_words_of_folders(path) for path in parts]
+            words = [_words_of_folders(path) - _words_of_folders(Path(solver)) for path in parts]
             common = words[0].intersection(*words)
             kinds = {frozenset(its - common) for its in words}
             if len(kinds) < 2:

@@ -89,8 +89,10 @@ def merge(parts: Sequence[Part]) -> tuple[dict[str, Runs], list[str], list[Skipp
         alike, unlike = _alike(group)
         skipped.extend(unlike)
         detailed, summaries = _without_summaries(alike)
-        kept, repeated = _once(detailed)
-        skipped.extend([*summaries, *repeated])
+        whole, cut = _without_cut(detailed)
+        kept, repeated = _once(whole)
+        skipped.extend([*summaries, *cut, *repeated])
+        notes = [*notes, *map(str, cut)]
         if len({part.path for part in kept}) > 1 and _curves_differ(kept, _DOUBTFUL):
             names = " and ".join(sorted({part.path.name for part in kept})[:2])
             which = f" of {solver}" if solver else ""
@@ -251,10 +253,47 @@ def _without_summaries(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]
     return kept, left_out
 
 
+def _without_cut(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]]:
+    """Drop rows of a run that was cut off, if another part holds them all, and more of the same run.
+
+    So the run counts once, and all its rows come from one file.
+    """
+    rows = [{} if part.format == _TABLE else _rows_by_run(part.runs) for part in group]
+    kept: list[Part] = []
+    left_out: list[Skipped] = []
+    for part, own in zip(group, rows, strict=True):
+        whole = {
+            run: other.path
+            for run, values in own.items()
+            for other, others in zip(group, rows, strict=True)
+            if len(more := others.get(run, {})) > len(values)
+            and all(row in more and _agree(more[row], value) for row, value in values.items())
+        }
+        if not whole:
+            kept.append(part)
+            continue
+        fresh = np.array([key not in whole for key in _keys(part.runs)], dtype=np.bool_)
+        where = next(iter(whole.values()))
+        left_out.append(
+            Skipped(part.path, f"holds the begin of runs that are whole in {where}, which counts", benign=True)
+        )
+        kept += [replace(part, runs=part.runs.where(fresh))] if fresh.any() else []
+    return kept, left_out
+
+
 def _keys(runs: Runs, *columns: str) -> list[tuple[Any, ...]]:
     """Return a key for each row: the run, the given columns, and the parameters."""
     table: pd.DataFrame = runs.to_frame()[["run", *columns, *sorted(runs.parameters)]]
     return list(table.itertuples(index=False, name=None))
+
+
+def _rows_by_run(runs: Runs) -> dict[tuple[Any, ...], dict[tuple[Any, ...], float]]:
+    """Return the values of each run by the number and the status of the row."""
+    groups: dict[tuple[Any, ...], dict[tuple[Any, ...], float]] = defaultdict(dict)
+    rows = runs.to_frame()[["repetition", "status"]].itertuples(index=False, name=None)
+    for key, row, value in zip(_keys(runs), rows, runs.values, strict=True):
+        groups[key][row] = float(value)
+    return groups
 
 
 def _values_by_run(runs: Runs) -> dict[tuple[Any, ...], NDArray[np.float64]]:
@@ -316,7 +355,10 @@ def _apart(part: Part) -> Runs:
 
 
 def _known(earlier: tuple[float, Path] | None, value: float) -> bool:
-    if earlier is None:
-        return False
-    both_lost = np.isnan(earlier[0]) and np.isnan(value)
-    return bool(both_lost or abs(earlier[0] - value) <= _SAME * abs(value))
+    return earlier is not None and _agree(earlier[0], value)
+
+
+def _agree(one: float, other: float) -> bool:
+    """Tell whether two files say the same of a row."""
+    both_lost = np.isnan(one) and np.isnan(other)
+    return bool(both_lost or abs(one - other) <= _SAME * abs(other))

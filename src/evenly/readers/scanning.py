@@ -215,7 +215,9 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     steps, of_others = of_one_time(steps, collector.ended)
     runs |= steps
     logs = [*collector.walk.unknown, *_logs_inside(part.path for part in collector.first_parts())]
-    coupled = coupled_runs(steps, collector.walk.xml, logs, collector.cut)
+    used = {(name, source) for name, one in steps.items() for source in one.to_frame()["source"].unique()}
+    cut = [path for name, path in collector.cut if (name, str(path)) in used]
+    coupled = coupled_runs(steps, collector.walk.xml, logs, cut)
     skipped = (*collector.skipped, *merged, *coupled.skipped)
     weak = [
         f"{solver}: {said}" if solver else said
@@ -303,8 +305,8 @@ class _Collector:
     #: The columns of each file, where its reader tells them.
     columns: dict[Path, list[Column]] = field(default_factory=dict)
     placed: list[Placed] = field(default_factory=list)
-    #: What was read of runs that didn't come to their end.
-    cut: list[Path] = field(default_factory=list)
+    #: Solvers and what was read of their runs that didn't come to their end.
+    cut: list[tuple[str, Path]] = field(default_factory=list)
     #: When each run ended, ISO 8601, where that is known.
     ended: dict[str, str] = field(default_factory=dict)
     walk: Walk = field(default_factory=Walk)
@@ -361,8 +363,7 @@ class _Collector:
                 self.parts.extend(Part(solver, runs, path, reader.name) for solver, runs in found.items())
                 self.notes.extend(n if str(path) in n else f"{path}: {n}" for n in getattr(reader, "notes", ()))
                 self.skipped.extend(getattr(reader, "skipped", ()))
-                if getattr(reader, "is_cut", False):
-                    self.cut.append(path)
+                self.cut.extend((solver, path) for solver in getattr(reader, "cut", ()))
                 self.ended |= getattr(reader, "ended", {})
                 if told := list(getattr(reader, "columns", ())):
                     self.columns[path] = told

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from evenly.errors import EvenlyError
+from evenly.readers.apes.seeder_header import read_mesh_header
 from evenly.readers.files import head
 
 __all__ = ["instead_of"]
@@ -46,4 +47,21 @@ def instead_of(path: Path) -> str:
         start = head(path)
     except EvenlyError:
         return ""
-    return next((told for pattern, told in _INSTEAD.items() if pattern.match(start)), "")
+    return next((told for pattern, told in _INSTEAD.items() if pattern.match(start)), "") or _instead_of_mesh(path)
+
+
+def _instead_of_mesh(path: Path) -> str:
+    """Return what to give with the header of a mesh; "" for any other file."""
+    if path.suffix.lower() != ".lua":
+        return ""
+    try:
+        mesh = read_mesh_header(path)
+    except EvenlyError:
+        return ""
+    if mesh.min_level is None or mesh.max_level is None:
+        return ""  # other files of the APES suite count elements, too
+    return (
+        f"{path.name} is the header of a mesh of Seeder. It tells the elements, {mesh.elements:,}, as many as a cube "
+        f"of level {mesh.level:.3g} has, and no times. Give the times of runs on it: the timing.res or the log of the "
+        "program; or a folder with a case.ini, in which mesh_header= names this file, so that its level is a parameter"
+    )

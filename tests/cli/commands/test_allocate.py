@@ -150,6 +150,18 @@ def test_the_layout_that_is_asked_for_has_the_iterations_that_were_logged(evenly
     assert "(3 iterations of a time window were logged)" in asked.err
 
 
+def test_a_cut_rank_file_beside_a_database_changes_nothing(evenly: Evenly, samples: Path) -> None:
+    for run in ("2_1", "2_2", "4_2"):
+        shutil.copytree(samples / "precice-v3" / "parallel-explicit" / run, Path("case", run))
+    asked = ("allocate", "case", "--cores", "5", "--method", "power-law", "--json")
+    intact = evenly(*asked)
+    ranks = Path("case", "2_2", "Outer", "precice-profiling", "Outer-1-2.txt")
+    ranks.chmod(0o644)
+    ranks.write_bytes(ranks.read_bytes()[: ranks.stat().st_size // 2])
+    found = evenly(*asked)
+    assert (found.code, found.json["cores"]) == (0, intact.json["cores"]), found.err
+
+
 def test_sorted_cases_of_precice_use_their_logs_and_ask_for_the_layout(evenly: Evenly, samples: Path) -> None:
     """Runs that `evenly sort` had sorted were taken to run side by side, without the iterations that were logged."""
     source = samples / "precice-v3" / "serial-implicit" / "2_2"

@@ -313,7 +313,7 @@ def test_whole_runs_alone_use_each_option_or_refuse_it(evenly: Evenly) -> None:
         ["curve.svg", "timeline.svg"],
     )
     for words in (
-        ("--method", "pmnf"), ("--terms", "2"), ("--cores-are", "ranks"), ("--where", "SYPD > 1"),
+        ("--method", "pmnf"), ("--terms", "2"), ("--cores-are", "ranks"), ("--only", "ice"),
         ("--memory-is", "total"), ("--at", "level=8"), ("--jitter",),
     ):  # fmt: skip
         refused = evenly(*asked, *words)
@@ -328,6 +328,98 @@ def test_what_is_wrong_with_whole_runs_is_said_whatever_their_file_is_called(eve
     asked = ("allocate", "--coupled", "what is open.csv", "--cores", "80", "--layout", "max(ice, ocn)")
     refused = evenly(*asked, "--coupled-time", "wall_s")
     assert (refused.code, "'ocn_cores' must be a whole number above zero" in refused.err) == (2, True)
+
+
+def layouts_of_e3sm(more: str = "", cells: Sequence[str] = ("",) * 5, *, nodes: bool = False) -> None:
+    """Write a table as E3SM's: ocn beside atm and ice, which take turns; atm has two threads."""
+    counts = [(128, 64, 32), (128, 64, 128), (256, 256, 32), (512, 256, 128), (64, 64, 256)]
+    rows = []
+    for (a, i, o), cell in zip(counts, cells, strict=True):
+        sypd = 86_400 / max(6e5 / (2 * a) ** 0.9 + 2e5 / i**0.9, 1e5 / o**0.9)
+        tasks = [f"{-n // 32 if nodes else n}" for n in (a, i, o)]
+        rows.append(
+            ",".join([*tasks, "2.0", "", "1", "0", "", str(-max(a, i) // 32 if nodes else max(a, i)), f"{sypd}", cell])
+        )
+    header = "ntasks_atm,ntasks_ice,ntasks_ocn,nthrds_atm,nthrds_ice,nthrds_ocn,rootpe_atm,rootpe_ice,rootpe_ocn,sypd"
+    table("e3sm.csv", f"{header},{more}".rstrip(","), rows if more else [row[:-1] for row in rows])
+
+
+E3SM = ("allocate", "--coupled", "e3sm.csv", "--cores", "600")
+
+
+def test_first_tasks_tell_the_layout_and_threads_the_cores(evenly: Evenly) -> None:
+    layouts_of_e3sm()
+    found = evenly(*E3SM, "--json")
+    assert (found.code, "layout max(atm + ice, ocn), from rootpe in e3sm.csv" in found.err) == (0, True), found.err
+    assert "the cores of atm are ntasks_atm times nthrds_atm" in found.err
+    assert "where nthrds_ice, rootpe_ice are empty, a first task is 0, and a task has one thread" in found.err
+    given = evenly(*E3SM, "--json", "--layout", "max(ocn, ice + atm)")
+    assert (given.json["seconds"], "another layout" in given.err) == (
+        pytest.approx(found.json["seconds"], rel=0.1),
+        False,
+    )
+    told = evenly(*E3SM, "--layout", "max(atm, ice, ocn)")
+    assert (told.code, "5 of 5 runs of e3sm.csv have another layout by rootpe, as max(atm + ice" in told.err) == (
+        0,
+        True,
+    )
+
+
+def test_negative_tasks_are_whole_nodes(evenly: Evenly) -> None:
+    layouts_of_e3sm()
+    cores = evenly(*E3SM, "--json").json["cores"]
+    layouts_of_e3sm(nodes=True)
+    asked = evenly(*E3SM)
+    assert (asked.code, "ntasks_atm is -4 in line 2 of e3sm.csv, and negative" in asked.err) == (2, True)
+    assert "--cores-per-node" in asked.err
+    layouts_of_e3sm("MAX_MPITASKS_PER_NODE", ["32.0"] * 5, nodes=True)
+    found = evenly(*E3SM, "--json")
+    assert (found.json["cores"], "whole nodes, of 32 tasks of 2 threads each" in found.err) == (cores, True)
+    layouts_of_e3sm("MAX_TASKS_PER_NODE", ["64"] * 4 + [""], nodes=True)  # 64 cores are 32 tasks of two threads
+    told = evenly(*E3SM)
+    assert (told.code, "ntasks_atm is -2 in line 6" in told.err) == (2, True), told.err
+    told = evenly(*E3SM, "--cores-per-node", "64")
+    assert (told.code, "negative tasks are whole nodes, of 64 tasks of one thread each" in told.err) == (0, True), (
+        told.err
+    )
+
+
+def test_whole_runs_of_several_grids_are_asked_about_and_chosen(evenly: Evenly) -> None:
+    layouts_of_e3sm("grid,mach", ["ne30,a", "ne30,a", "ne30,b", "ne120,a", "ne30,a"])
+    asked = evenly(*E3SM)
+    assert (asked.code, """choose one, as --where 'grid == "ne30"'""" in asked.err) == (2, True), asked.err
+    found = evenly(*E3SM, "--where", "grid == 'ne30' and mach == 'a'")
+    assert (found.code, "learned from 3 whole runs alone" in found.err) == (0, True), found.err
+    nothing = evenly(*E3SM, "--where", "grid == 'ne4'")
+    assert (nothing.code, "no row is left" in nothing.err) == (2, True)
+
+
+def test_runs_of_several_layouts_are_learned_from_each_by_its_own(evenly: Evenly) -> None:
+    rows = [(128, 64, 0, 128), (256, 64, 0, 256), (64, 128, 0, 64), (256, 256, 0, 0)]
+    lines = []
+    for a, o, first, second in rows:
+        each = 6e5 / a**0.9, 3e5 / o**0.9
+        lines.append(f"{a},{o},{first},{second},{86_400 / (max(each) if second else sum(each))}")
+    table("e3sm.csv", "ntasks_atm,ntasks_ocn,rootpe_atm,rootpe_ocn,sypd", lines)
+    asked = evenly(*E3SM)
+    assert (asked.code, "different layouts by rootpe, max(atm, ocn) and atm + ocn: say with" in asked.err) == (2, True)
+    found = evenly(*E3SM, "--layout", "max(atm, ocn)", "--allowed", "atm=400", "--allowed", "ocn=200", "--json")
+    assert "1 of 4 runs of e3sm.csv have another layout by rootpe, as atm + ocn" in found.err
+    assert found.json["solver_seconds"]["atm"] == pytest.approx(6e5 / 400**0.9, rel=0.1)
+
+
+def test_coupled_runs_of_another_layout_tell_no_factors(evenly: Evenly) -> None:
+    rows = [
+        f"{a},{o},0,{root},{max(2000 / a, 1350 / o)}" for a, o, root in ((200, 50, 200), (150, 60, 150), (60, 120, 0))
+    ]
+    asked = coupled_of_two("atm_ranks,ocn_ranks,atm_rootpe,ocn_rootpe,time_s", rows)
+    found = evenly(*asked)
+    assert (found.code, "1 of 3 runs have another layout by rootpe, atm + ocn: left out" in found.err) == (
+        0,
+        True,
+    )
+    refused = evenly(*asked, "--layout", "sum(atm, ocn)")
+    assert (refused.code, "have another layout by rootpe, max(atm, ocn)" in refused.err) == (2, True), refused.err
 
 
 def test_tasks_of_a_node_are_asked_for(evenly: Evenly) -> None:
@@ -489,7 +581,6 @@ def test_coupled_runs_that_failed_are_left_out(evenly: Evenly) -> None:
         ("grid", ("ne30", "ne30", "ne120", "ne120"), "differ in 'grid' (ne30, ne120), so one plan can't hold for all"),
         ("machine", ("a", "b", "a", "b"), "differ in 'machine' (a, b)"),
         ("steps", ("10", "10", "10", "20"), "differ in 'steps' (10, 20), so their times are of different work"),
-        ("atm_threads", ("2", "2", "2", "2"), "the cores of atm are atm_ranks times atm_threads"),
     ],
 )
 def test_coupled_runs_differ_in_their_cores_only(
@@ -499,6 +590,14 @@ def test_coupled_runs_differ_in_their_cores_only(
     rows = [f"{a},{o},{max(2000 / a, 1350 / o)},{cell}" for (a, o), cell in zip(runs, cells, strict=True)]
     refused = evenly(*coupled_of_two(f"atm_ranks,ocn_ranks,time_s,{column}", rows))
     assert (refused.code, reason in " ".join(refused.err.split())) == (2, True), refused.err
+
+
+def test_cores_of_coupled_runs_are_tasks_times_threads(evenly: Evenly) -> None:
+    runs = [(100, 50), (75, 60), (30, 120), (50, 40)]
+    rows = [f"{a},{o},{max(2000 / (2 * a), 1350 / o)},2" for a, o in runs]
+    found = evenly(*coupled_of_two("atm_ranks,ocn_ranks,time_s,atm_threads", rows))
+    assert (found.code, "the cores of atm are atm_ranks times atm_threads" in found.err) == (0, True), found.err
+    assert "in 4 coupled runs, solvers take these multiples of their curves: atm 1" in " ".join(found.out.split())
 
 
 def test_names_of_layouts_are_no_setting(evenly: Evenly) -> None:

@@ -49,3 +49,39 @@ def test_what_is_one_model_is_left_as_it_is(evenly: Evenly, table: Path) -> None
     shown = evenly("fit", table, *READ, "--method", "power-law", "--compact")
     assert shown.code == 0
     assert "one model already (power-law)" in shown.err
+
+
+def write_runs(counts: list[int]) -> None:
+    noise = np.random.default_rng(1).normal(0, 0.02, len(counts))
+    rows = [f"{p},{50 / p**0.8 * np.exp(e):.5f}" for p, e in zip(counts, noise, strict=True)]
+    Path("runs.csv").write_text("\n".join(["cores,seconds", *rows, ""]))
+
+
+@pytest.mark.parametrize("option", [("--ridge", "1"), ("--loss", "se"), ("--validation", "5"), ("--terms", "1")])
+def test_an_option_of_the_search_that_changes_nothing_says_so(evenly: Evenly, option: tuple[str, str]) -> None:
+    write_runs([1, 2, 4, 8, 16, 32])
+    asked = ("fit", "runs.csv", "--method", "pmnf")
+    told = f"{option[0]}: without effect on predictions for runs, since no searched candidate has weight in the blend"
+    plain, said = evenly(*asked), evenly(*asked, *option)
+    assert (said.code, told in said.err) == (0, True), said.err
+    assert "runs: 50.32 · cores^-0.8007" in plain.out
+    assert "runs: 50.32 · cores^-0.8007" in said.out
+    assert "with --one, the best candidate predicts alone" in said.err
+    assert "without effect" not in evenly(*asked, *option, "--one").err
+    assert "without effect" not in plain.err
+
+
+def test_options_of_the_search_need_runs_to_search_in(evenly: Evenly) -> None:
+    write_runs([1, 2, 4, 8])
+    found = evenly("fit", "runs.csv", "--method", "pmnf", "--one", "--ridge", "1")
+    assert (found.code, "--ridge, --one: no candidate could be searched for runs (sums of no" in found.err) == (
+        0,
+        True,
+    ), found.err
+    assert "so simple laws predict" in found.err
+
+
+def test_an_option_that_a_method_lacks_is_called_as_it_is_typed(evenly: Evenly) -> None:
+    write_runs([1, 2, 4, 8])
+    refused = evenly("fit", "runs.csv", "--method", "power-law", "--one")
+    assert (refused.code, "--method power-law has no --one: leave it out" in refused.err) == (2, True)

@@ -244,6 +244,19 @@ def test_runs_that_were_cut_off_do_not_tell_their_windows(cut: tuple[str, ...], 
     assert bool(said) == bool(found.note)
 
 
+def test_a_run_that_was_cut_off_does_not_contradict_the_others() -> None:
+    runs = each(a=(60, 60), b=(60, 18), c=(60, 60))
+    beside = [Log(Path(f"/case/{run}/F/precice-F-iterations.log"), 20, 60) for run in "abc"]
+    assert "runs contradict each other" in steps_per_window(one(), runs, beside).note
+    cut = [Path("/case/b/S/precice-profiling")]
+    found = steps_per_window(one(), runs, beside, cut=cut)
+    assert (coupling_of(found, one()), found.note) == ("3 * max(F, S)", "")
+    # Runs that all were cut off are all that tells.
+    alone = steps_per_window(one(), each(b=(60, 60)), beside[1:2], cut=cut)
+    assert coupling_of(alone, one()) == "3 * max(F, S)"
+    assert substeps(each(a=(60, 240), b=(60, 30)), cut) == {"F": 1, "S": 4}
+
+
 def coupling_of(found: WindowSteps, coupling: Coupling) -> str:
     return str(coupling.expression(found.counts))
 

@@ -33,7 +33,7 @@ import numpy as np
 from evenly.arguments import explained
 from evenly.errors import InputError
 
-__all__ = ["InTurn", "Layout", "Repeated", "Shared", "SideBySide", "Solver", "parse_layout"]
+__all__ = ["InTurn", "Layout", "Repeated", "Shared", "SideBySide", "Solver", "parse_layout", "same_layout"]
 
 _BARE = re.compile(r"[^\W\d][\w.-]*")
 _TOKEN = re.compile(
@@ -205,6 +205,31 @@ def parse_layout(text: str, solvers: Iterable[str] | None = None) -> Layout:
             "add it there, or leave the solver out"
         )
     return layout
+
+
+def same_layout(one: Layout, other: Layout) -> bool:
+    """Tell whether two layouts say the same, but for the order of parts, and groups in groups of their kind.
+
+    Examples
+    --------
+    >>> same_layout(parse_layout("max(b + a, c)"), parse_layout("max(c, (a + b))"))
+    True
+    >>> same_layout(parse_layout("max(a, b)"), parse_layout("sum(a, b)"))
+    False
+    """
+    return _sorted(one) == _sorted(other)
+
+
+def _sorted(node: Layout) -> str:
+    """Return a text that is the same for layouts that say the same."""
+    if not isinstance(node, _Group):
+        return f"{node.count!r} * {_sorted(node.part)}" if isinstance(node, Repeated) else repr(str(node))
+
+    def parts(group: Layout) -> Iterable[str]:
+        for part in group.children():
+            yield from parts(part) if type(part) is type(node) else [_sorted(part)]
+
+    return f"{type(node).__name__}({', '.join(sorted(parts(node)))})"
 
 
 def _over_all(word: str, names: Sequence[str]) -> Layout:

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 #: Options of groups that plans from whole coupled runs alone use, too.
 _OF_WHOLE_RUNS = frozenset({
     "--min", "--max", "--multiple", "--allowed", "--cores-per-node", "--machine", "--coupled", "--coupled-time",
-    "--current", "--dof", "--level", "--unit",
+    "--current", "--dof", "--level", "--unit", "--where",
 })  # fmt: skip
 
 
@@ -117,7 +117,7 @@ def allocate(
         useless = [*["--at"][: len(fixed)], *["--cores-are"][: cores_are is not None and not counts_nodes(cores_are)]]
         for group in (limits, against, learning, search, net, reading):
             useless += [option for option in opt.typed(group) if option not in _OF_WHOLE_RUNS]
-        plan = _from_whole_runs(layout, totals, useless, limits, goal, against, units, reading.unit, cores_are)
+        plan = _from_whole_runs(layout, totals, useless, limits, goal, against, units, reading, cores_are)
         _show(plan, totals, start.script(plan, Learned({}), {}, programs), units.show_in, json=json)
         if pictures.plot is not None:
             _save_pictures(Learned({}), plan, pictures)
@@ -138,7 +138,7 @@ def allocate(
     kept = kept_beside_own(learned) if own is None else {}
     models = models_by_cores(learned, own, fixed, kept)
     days, how = units.days(step_days_of(learned)), layout_of(layout, learned)
-    coupled = against.runs(learned, of_all(fixed), cores_are, days)
+    coupled = against.runs(learned, of_all(fixed), cores_are, days, how, limits.spent().cores_per_node)
     if coupled is None and own is None:
         coupled = whole_runs_of(learned, how, fixed, kept)
     question: dict[str, Any] = {
@@ -160,7 +160,7 @@ def allocate(
 
 def _from_whole_runs(
     layout: str | None, totals: list[int], useless: list[str], limits: LimitOptions, goal: GoalOptions,
-    against: CompareOptions, units: UnitOptions, unit: str | None, cores_are: str | None,
+    against: CompareOptions, units: UnitOptions, reading: opt.Reading, cores_are: str | None,
 ) -> Plan:  # fmt: skip
     """Return the plan whose curves are learned from whole coupled runs alone; refuse options that don't suit them."""
     from evenly.allocation.allocate import allocate as decide
@@ -174,12 +174,15 @@ def _from_whole_runs(
             f"some options need the times of each solver: give PATH, or leave out {', '.join(useless)}, since whole "
             "coupled runs alone are learned as one law"
         )
-    found, told = whole_runs(against.coupled, against.coupled_time, layout, unit=unit, cores_are=cores_are)
+    found, told, layout = whole_runs(
+        against.coupled, against.coupled_time, layout, unit=reading.unit, cores_are=cores_are, where=reading.where,
+        cores_per_node=limits.spent().cores_per_node,
+    )  # fmt: skip
     check_names(list(found.curves), layout, limits, against.compare())
     learned = Learned(dict(found.curves))  # type: ignore[arg-type]
     days = units.days(told)
     return decide(
-        found.curves, max(totals, default=None), layout=layout or "parallel", step_days=days,
+        found.curves, max(totals, default=None), layout=layout, step_days=days,
         limits=limits.by_solver(learned, {}, {}), objective=goal.objective(days), compare=against.compare(),
         noise=Noise(level=against.level, inside=found.inside, scatter=0.0), machine=limits.spent(),
     )  # fmt: skip

@@ -83,7 +83,7 @@ def coupled_runs(
         coupling=coupling,
         window_steps=counts,
         iterations=iterations_in_window(steps, logged),
-        substeps=substeps(steps),
+        substeps=substeps(steps, cut),
         doubt=doubt,
         used=(*strays.used, *logs),
         skipped=(*strays.skipped, *damaged),

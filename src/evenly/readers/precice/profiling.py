@@ -80,8 +80,8 @@ class PreciceProfilingReader(StepReader):
         if missing_ranks not in get_args(MissingRanks):
             raise InputError(f"missing_ranks must be 'refuse' or 'ignore', but got {missing_ranks!r}")
         self.missing_ranks = missing_ranks
-        #: Whether the run that was read last didn't come to its end.
-        self.is_cut = False
+        #: The participants whose runs, in what was read last, didn't come to their end.
+        self.cut: tuple[str, ...] = ()
 
     def recognises(self, path: Path) -> bool:
         try:
@@ -92,7 +92,7 @@ class PreciceProfilingReader(StepReader):
             return False
 
     def _read(self, path: Path) -> dict[str, Runs]:
-        self.is_cut = False
+        self.cut = ()
         if path.is_dir():
             ranks = self._ranks_of_files(sorted(file for file in path.iterdir() if has_rank_file_name(file)))
         elif has_rank_file_name(path):
@@ -123,8 +123,8 @@ class PreciceProfilingReader(StepReader):
                 ended.setdefault(rank_file.solver, []).append(file)
         for solver, some in ended.items():
             more = f" and {len(some) - 1} more" if len(some) > 1 else ""
-            self.notes.append(f"{solver}: the run was cut off ({some[0].name}{more}); the steps up to there are used")
-        self.is_cut = bool(ended)
+            self.notes.append(f"{solver}: the run was cut off ({some[0].name}{more}); the steps up to there are read")
+        self.cut = tuple(ended)
         return ranks
 
     def _executions(self, path: Path, ranks: _Ranks) -> list[Execution]:

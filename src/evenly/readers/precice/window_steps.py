@@ -113,14 +113,15 @@ def steps_per_window(
             {},
             "each participant is taken to make one step in a time window: not all files tell how many steps there were",
         )
-    runs_of, ended = together(made), {path.resolve() for path in cut}
+    runs_of, ended = together(made), list(cut)
     apart = unpaired_runs({name: [path for path, _ in of_runs] for name, of_runs in made.items()}, runs_of)
     if not runs_of:
         window = _of_medians(coupling, made, logs, None if ended else coupling.windows)
         return replace(window, note="; ".join(filter(None, (apart, window.note))))
     beside = logs_of_runs(runs_of, logs)
-    whole = {f for f in runs_of if not any(f == path or f in path.parents for path in ended)}
-    telling = {f for f in runs_of if beside[f]} or whole or set(runs_of)
+    whole = _whole(runs_of, ended)
+    logged = {f for f in runs_of if beside[f]}
+    telling = (logged & whole) or whole or logged or set(runs_of)
     configured = {f: coupling.windows if written is None else _written(f, written) for f in runs_of}
     found = {
         f: _of_run(coupling, of_run, middle_log(beside[f]), configured[f] if f in whole else None)
@@ -133,7 +134,7 @@ def steps_per_window(
     return _agreed(found, said, logged=used)
 
 
-def substeps(runs: Mapping[str, Runs]) -> dict[str, float]:
+def substeps(runs: Mapping[str, Runs], cut: Iterable[Path] = ()) -> dict[str, float]:
     """Return how many steps each participant makes for one of the slowest, in all runs; {} if all make one.
 
     It needs no configuration: runs are those of files in one folder.
@@ -142,9 +143,13 @@ def substeps(runs: Mapping[str, Runs]) -> dict[str, float]:
     ----------
     runs : mapping of str to Runs
         Of participants whose files tell their steps.
+    cut : iterable of Path
+        The files of runs that didn't come to their end: they count only if no run did.
     """
     made = {name: steps for name, one in runs.items() if (steps := steps_made(one))}
-    shares = [{name: _share(of_run, name) for name in of_run} for of_run in together(made).values()]
+    runs_of = together(made)
+    telling = _whole(runs_of, cut) or set(runs_of)
+    shares = [{name: _share(of_run, name) for name in of_run} for run, of_run in runs_of.items() if run in telling]
     if len(made) < 2 or not shares or any(_differ(share[name] for share in shares) for name in made):
         return {}
     found = {name: rounded(shares[0][name]) for name in made}
@@ -175,6 +180,12 @@ def own_work(runs: Runs) -> str:
             f"don't tell: beside {work:.3g} s of the solver, they aren't part of a step's time"
         )
     return "; ".join(said)
+
+
+def _whole(runs: Iterable[Path], cut: Iterable[Path]) -> set[Path]:
+    """Return the folders of the runs that came to their end."""
+    ended = [path.resolve() for path in cut]
+    return {run for run in runs if not any(run == path or run in path.parents for path in ended)}
 
 
 def _written(run: Path, written: Mapping[Path, int | None]) -> int | None:

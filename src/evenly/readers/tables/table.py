@@ -146,8 +146,17 @@ class TableReader(Reader):
         return tables_beside(path)
 
     def read(self, path: Path) -> dict[str, Runs]:
+        return self._read(path, None)
+
+    def read_changed(self, path: Path, cells: Cells) -> dict[str, Runs]:
+        """Read the cells of a file, of which some were changed since they were read."""
+        return self._read(path, cells)
+
+    def _read(self, path: Path, cells: Cells | None) -> dict[str, Runs]:
         self.notes, self.skipped, self.columns = [], [], []
         try:
+            if cells is not None:
+                return self._of_cells(path, cells)
             if "*" in (self._options.sheet, self._options.table):
                 return self._each_table(path)
             beside = [] if self._options.sheet is None else texts_without_tables(path)
@@ -162,7 +171,10 @@ class TableReader(Reader):
         cells = read_cells(path, self._options.sheet, self._options.table)
         if isinstance(cells, Runs):
             return {"": chosen(cells, self._options, path)}
-        runs = self._interpret(path, dataclasses.replace(cells, around=[*cells.around, *beside]))
+        return self._of_cells(path, dataclasses.replace(cells, around=[*cells.around, *beside]))
+
+    def _of_cells(self, path: Path, cells: Cells) -> dict[str, Runs]:
+        runs = self._interpret(path, cells)
         self.notes += cells.notes
         self.skipped = list(cells.skipped)
         return runs
