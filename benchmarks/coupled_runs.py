@@ -8,7 +8,8 @@ runs (``ifs_nemo_coupled_runs.csv``) of EC-Earth.
 
 Three tables. How much of a run's time the layout by root_pe makes of its components' times. How far off whole coupled
 runs are predicted, from the curves alone and with some other runs known, drawn at random, without and with steps that
-vary; how far the predictions lean (above 0: too long), and how many runs lie in 90 % intervals. How far off the mean step is with steps that vary, scaled to their mean and to their median.
+vary; how far the predictions lean (above 0: too long), and how many runs lie in 90 % intervals. How far off the mean
+step is with steps that vary, scaled to their mean and to their median.
 """
 
 from __future__ import annotations

@@ -166,7 +166,9 @@ def test_a_plan_of_which_nothing_is_known_is_not_written() -> None:
     near = pd.DataFrame({"cores": [1000, 1100, 1200], "seconds": [10.0, 9.7, 9.0]})
     model = evenly.fit(near, parameters=["cores"], method="power-law")
     with pytest.warns(ExtrapolationWarning):
-        plan = evenly.allocate({"inner": model, "outer": {1: 1e-6}}, cores=10**9, limits={"inner": {"allowed": [9 * 10**8]}})
+        plan = evenly.allocate(
+            {"inner": model, "outer": {1: 1e-6}}, cores=10**9, limits={"inner": {"allowed": [9 * 10**8]}}
+        )
     assert plan.is_guess
     with pytest.raises(InputError, match="the plan is a guess"):
         start_script(plan, "mpirun", dict.fromkeys(NAMES, "./a"))

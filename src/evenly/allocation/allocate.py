@@ -164,7 +164,8 @@ def allocate(
                 ) from None
     if most is not None and plan.expected_seconds > most >= plan.seconds:
         raise InfeasibleError(
-            f"with steps that vary, the mean {step_name(step_days)} takes {plan.expected_seconds:.4g} s, above the {most:g} s allowed: "
+            f"with steps that vary, the mean {step_name(step_days)} takes {plan.expected_seconds:.4g} s, above the "
+            f"{most:g} s allowed: "
             "give more cores or a longer step",
             constraint="max_seconds",
         )

@@ -74,8 +74,8 @@ def start_script(
     Raises
     ------
     InputError
-        If the plan is a guess. If a command is missing, or is more than one program. If a solver's cores are no multiple of those of a task. If
-        programs would have to share cores.
+        If the plan is a guess. If a command is missing, or is more than one program. If a solver's cores are no
+        multiple of those of a task. If programs would have to share cores.
 
     Examples
     --------

@@ -11,7 +11,17 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-__all__ = ["Placed", "Placement", "about_times", "agreed", "cores_kept", "layout_of", "placement_of", "same_in_all", "widths"]
+__all__ = [
+    "Placed",
+    "Placement",
+    "about_times",
+    "agreed",
+    "cores_kept",
+    "layout_of",
+    "placement_of",
+    "same_in_all",
+    "widths",
+]
 
 #: The layout must make so much of the whole run's time; the rest is the coupler's exchange of data, and imbalance.
 _LEAST, _MOST = 0.88, 1.05
@@ -206,7 +216,11 @@ def about_times(files: Sequence[Placed]) -> list[str]:
     ['the timing files are of the machine derecho; times are the means per simulated day of each run']
     """
     machines = list(dict.fromkeys(one.machine for one in files if one.machine))
-    of = f"of the machine{'s' * (len(machines) > 1)} {', '.join(machines)}" if machines else "of a machine without a name"
+    of = (
+        f"of the machine{'s' * (len(machines) > 1)} {', '.join(machines)}"
+        if machines
+        else "of a machine without a name"
+    )
     return [f"the timing files are {of}; times are the means per simulated day of each run"] if files else []
 
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:  # the command line reads only the names of the units, and imp
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
-    "MONTH_DAYS", "SECONDS_PER", "SECONDS_PER_DAY", "YEAR_DAYS", "base_unit", "check_named_unit", "step_name", "to_base",
+    "MONTH_DAYS", "SECONDS_PER", "SECONDS_PER_DAY", "YEAR_DAYS", "base_unit", "check_named_unit", "step_name",
+    "to_base",
 ]  # fmt: skip
 
 SECONDS_PER_DAY = 86_400.0

@@ -58,7 +58,9 @@ def plan_table(plan: Plan, *, title: str = "", unit: TimeUnit | None = None) -> 
     """
     alike = {name: f"{low} … {high}" for name, (low, high) in plan.within_noise.items() if low < high}
     how = written(unit, plan.step_days, [*plan.times.values(), plan.seconds])
-    table = new_table(title, "\n".join([*([_ALIKE.format(step_name(plan.step_days))] if alike else []), *_notes(plan, how)]))
+    table = new_table(
+        title, "\n".join([*([_ALIKE.format(step_name(plan.step_days))] if alike else []), *_notes(plan, how)])
+    )
     add_texts(table, "solver")
     made = [name for way in plan.ways.values() for name in way]
     split = " × ".join(dict.fromkeys(made))
@@ -177,7 +179,9 @@ def comparison_table(plan: Plan, *, title: str = "", unit: TimeUnit | None = Non
     unsure = any(other.interval for other in plan.versus.values())
     table = new_table(title, _MEDIAN if unsure else "")
     add_texts(table, "assignment", "cores")
-    labels = _OTHERS | ({"fastest": f"fastest {_steady(plan)} {step_name(plan.step_days)}"} if plan.minimises_mean else {})
+    labels = _OTHERS | (
+        {"fastest": f"fastest {_steady(plan)} {step_name(plan.step_days)}"} if plan.minimises_mean else {}
+    )
     others = [(labels.get(name, name), other) for name, other in plan.versus.items()]
     runner_up = plan.runner_up
     own = plan.expected_seconds if plan.minimises_mean else plan.seconds
