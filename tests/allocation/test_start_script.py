@@ -14,7 +14,7 @@ import pytest
 
 import evenly
 from evenly.allocation.start_script import start_script
-from evenly.errors import InputError
+from evenly.errors import ExtrapolationWarning, InputError
 
 NAMES = ("inner", "outer")
 #: Says its name, its number of ranks in the world, and where the world ends for it.
@@ -155,6 +155,23 @@ def test_what_cannot_be_started_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=reason):
         start_script(plan_of(layout=layout), start, programs, threads)
+
+
+def test_a_step_is_called_what_it_simulates() -> None:
+    script = start_script(plan_of(step_days=365.0), "mpirun", dict.fromkeys(NAMES, "./a"))
+    assert "a simulated year takes 15 s" in script
+
+
+def test_a_plan_of_which_nothing_is_known_is_not_written() -> None:
+    near = pd.DataFrame({"cores": [1000, 1100, 1200], "seconds": [10.0, 9.7, 9.0]})
+    model = evenly.fit(near, parameters=["cores"], method="power-law")
+    with pytest.warns(ExtrapolationWarning):
+        plan = evenly.allocate(
+            {"inner": model, "outer": {1: 1e-6}}, cores=10**9, limits={"inner": {"allowed": [9 * 10**8]}}
+        )
+    assert plan.is_guess
+    with pytest.raises(InputError, match="the plan is a guess"):
+        start_script(plan, "mpirun", dict.fromkeys(NAMES, "./a"))
 
 
 def test_names_can_not_add_lines() -> None:

@@ -27,6 +27,7 @@ from evenly.allocation.problem.layout import Layout, parse_layout
 from evenly.allocation.problem.limits import Limits, possible_counts
 from evenly.allocation.problem.noise import Compare, Noise
 from evenly.allocation.problem.objective import Objective
+from evenly.allocation.problem.step_jitter import patterns
 from evenly.allocation.problem.whole_runs import WholeRunCurve
 from evenly.allocation.scaling import best_total
 from evenly.arguments import explained
@@ -38,6 +39,7 @@ from evenly.models.base import Model
 from evenly.plugins import installed, load
 from evenly.runs.cores import constants
 from evenly.runs.runs import Runs
+from evenly.runs.units import step_name
 from evenly.space.parameters import Categorical
 from evenly.space.ranges import ends
 
@@ -121,8 +123,10 @@ def allocate(
         raise InputError(f"step_days must be a number of days above 0, but got {step_days!r}")
     machine, noise, compare = machine or Machine(), noise or Noise(), compare or Compare()
     problem = _problem(solvers, cores, layout, limits, at or {}, compare, machine)
+    noise = noise.knowing(solvers)
     if coupled is not None:
-        inside = learn_inside(problem.layout, problem.curves, coupled)
+        steps = patterns(noise, problem.names) if noise.samples else None
+        inside = learn_inside(problem.layout, problem.curves, coupled, steps)
         slower = {
             name: dataclasses.replace(curve, factor=inside.factors[name]) for name, curve in problem.curves.items()
         }
@@ -160,7 +164,8 @@ def allocate(
                 ) from None
     if most is not None and plan.expected_seconds > most >= plan.seconds:
         raise InfeasibleError(
-            f"with steps that vary, the mean step takes {plan.expected_seconds:.4g} s, above the {most:g} s allowed: "
+            f"with steps that vary, the mean {step_name(step_days)} takes {plan.expected_seconds:.4g} s, above the "
+            f"{most:g} s allowed: "
             "give more cores or a longer step",
             constraint="max_seconds",
         )

@@ -21,7 +21,7 @@ from evenly.allocation.balancers.proportional import ProportionalBalancer
 from evenly.allocation.idle_cores import why_idle
 from evenly.allocation.problem.base import Balancer, Problem
 from evenly.allocation.problem.layout import Layout, Repeated, SideBySide, Solver
-from evenly.allocation.problem.noise import Alternative, Compare, Comparison, Draws, Noise
+from evenly.allocation.problem.noise import TOO_WIDE, Alternative, Compare, Comparison, Draws, Noise
 from evenly.allocation.problem.objective import Objective, core_hours
 from evenly.allocation.problem.step_jitter import Jitter, jitter_of, patterns
 from evenly.allocation.problem.step_patterns import StepPattern
@@ -116,6 +116,11 @@ class Plan(Shown):
         by side, the slowest sets the step's time: it likely takes longer. Then `seconds` is near the lower bound.
         """
         return self._draws.interval()
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether the interval is so wide that it tells nothing: the models extrapolate too far."""
+        return self.interval is not None and self.interval[1] > TOO_WIDE * self.interval[0]
 
     @property
     def used(self) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, get_args
 
 from evenly.errors import InputError, did_you_mean
+from evenly.runs.units import step_name
 
 if TYPE_CHECKING:
     from evenly.allocation.plan import Plan
@@ -73,8 +74,8 @@ def start_script(
     Raises
     ------
     InputError
-        If a command is missing, or is more than one program. If a solver's cores are no multiple of those of a task. If
-        programs would have to share cores.
+        If the plan is a guess. If a command is missing, or is more than one program. If a solver's cores are no
+        multiple of those of a task. If programs would have to share cores.
 
     Examples
     --------
@@ -86,6 +87,11 @@ def start_script(
     """
     if start not in get_args(Start):
         raise InputError(f"start must be one of {', '.join(get_args(Start))}, but got {start!r}")
+    if plan.is_guess:
+        raise InputError(
+            "the models extrapolate too far from the measurements, so that the time of a step may be any, and the plan "
+            "is a guess: ask for fewer cores, measure on more, or keep the solvers to measured counts (--max)"
+        )
     each = {name: (cores_per_task or {}).get(name, 1) for name in plan.cores}
     for name, cores in plan.cores.items():
         if cores % each[name]:
@@ -94,7 +100,7 @@ def start_script(
                 f"multiples (--multiple {name}={each[name]})"
             )
     tasks = {name: cores // each[name] for name, cores in plan.cores.items()}
-    said = [f"evenly allocate: {_listed(plan)}; a step takes {_time(plan)}", *plan.extrapolated]
+    said = [f"evenly allocate: {_listed(plan)}; a {step_name(plan.step_days)} takes {_time(plan)}", *plan.extrapolated]
     head = "\n".join(f"# {' '.join(line.split())}" for line in said)
     if start == "cesm":
         return "\n".join([head, *_cesm(plan, tasks, each | {n: t for n, t in (threads or {}).items() if n in each})])
@@ -109,8 +115,9 @@ def start_script(
 
 
 def _time(plan: Plan) -> str:
-    """Return what a step takes, and the simulated years per day where it is known what it simulates."""
-    time = f"{plan.seconds / 3600:.4g} h" if plan.seconds > 3600 else f"{plan.seconds:.4g} s"
+    """Return the time of a step, and the simulated years per day where it is known what it simulates."""
+    seconds = plan.expected_seconds
+    time = f"{seconds / 3600:.4g} h" if seconds > 3600 else f"{seconds:.4g} s"
     return time if plan.sypd is None else f"{time}, {plan.sypd:.4g} SYPD"
 
 

@@ -150,10 +150,14 @@ def kept_beside_own(learned: Learned) -> dict[str, Fraction]:
 
 
 def step_days_of(learned: Learned) -> float | None:
-    """Return the days that a step simulates: those of timing files, and of tables whose times are of a day or year."""
+    """Return the days that a step simulates: those of timing files, and of tables whose times are of a day or year.
+
+    Models that were saved keep them.
+    """
     found = learned.found
     if found is None:
-        return None
+        kept = {model.training_.get("days") for model in learned.models.values()}
+        return kept.pop() if len(kept) == 1 else None
     if found.placed and found.days:
         return 1.0
     from evenly.readers.simulated_days import days_of_solvers

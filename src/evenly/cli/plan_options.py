@@ -17,7 +17,7 @@ from evenly.cli.layout_input import step_days_of, threads_of
 from evenly.cli.memory_bounds import MemoryIs, memory_bounds
 from evenly.cli.option_groups import panel
 from evenly.cli.run_input import Learned
-from evenly.cli.step_input import Steps, measured_steps, statistics_of
+from evenly.cli.step_input import Steps, measured_steps, tell_means
 from evenly.errors import InfeasibleError, InputError
 from evenly.runs.units import SECONDS_PER_DAY, YEAR_DAYS
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from evenly.core_counts.fastest_way import FastestWay
     from evenly.machine.machine import Machine
     from evenly.readers.scanning import Measurements
+    from evenly.report.simulated_time import TimeUnit
 
 __all__ = ["CompareOptions", "GoalOptions", "LimitOptions", "StartOptions", "UnitOptions", "for_all"]
 
@@ -237,9 +238,9 @@ class CompareOptions:
                 "--jitter needs the times of several steps of every solver, which these measurements lack: "
                 "give files of steps with --step-times"
             )
-        of = statistics_of(learned, steps)
+        tell_means(learned, steps)
         scatter = None if may_be_alone(learned) else 0.0
-        return Noise(level=self.level, samples=samples or None, statistic=of, scatter=scatter, optimise=self.jitter)
+        return Noise(level=self.level, samples=samples or None, scatter=scatter, optimise=self.jitter)
 
 
 @dataclass(frozen=True)
@@ -247,12 +248,17 @@ class UnitOptions:
     """The units of the answer."""
 
     show_in: Annotated[
-        Literal["SYPD", "CHSY", "s/day"] | None,
+        Literal["SYPD", "CHSY", "CHPSY", "s/day"] | None,
         _units("--in", help="Simulated years per day, core-hours per simulated year, or seconds per simulated day."),
     ] = None
     step_days: Annotated[
         float | None, _units("--step-days", help="Days that a step simulates: 1 for the time of a simulated day.")
     ] = None
+
+    @property
+    def unit(self) -> TimeUnit | None:
+        """The unit of the answer; CHPSY is another name of CHSY."""
+        return "CHSY" if self.show_in == "CHPSY" else self.show_in
 
     def check(self, start: StartOptions, *, json: bool) -> None:
         """Refuse a unit where no table is printed."""

@@ -129,6 +129,7 @@ def learn(
     models that are there already. Where times tell that they are of different simulated days, or some don't tell it,
     all are made those of `step_days`.
     """
+    from evenly.cli.layout_input import step_days_of
     from evenly.models.registry import method_names
     from evenly.readers.days_of_a_step import of_so_many_days
 
@@ -145,6 +146,9 @@ def learn(
         accept(chosen, found)
     runs = {name: found.runs[name] for name in chosen}
     learned = learn_from(runs, learning, arguments, each=each, found=found, reading=reading)
+    days = step_days_of(learned) if step_days is None else step_days
+    for model in learned.models.values() if days is not None else ():
+        model.training_["days"] = days
     left_out = tuple(name for name in found.runs if name not in chosen)
     unnamed = each is None and list(found.runs) == [own_name(paths, found)]
     return dataclasses.replace(learned, found=found, unnamed=unnamed, left_out=left_out)

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from evenly.allocation.problem.noise import Statistic
-
-__all__ = ["Steps", "check_steps", "measured_steps", "statistics_of", "steps_in"]
+__all__ = ["Steps", "check_steps", "measured_steps", "steps_in", "tell_means", "tell_statistics"]
 
 Steps = Mapping[str, "NDArray[np.float64]"]
 
@@ -90,22 +88,27 @@ def check_steps(steps: Steps | None, solvers: Iterable[str]) -> None:
             )
 
 
-def statistics_of(learned: Learned, steps: Steps | None) -> dict[str, Statistic]:
-    """Return what each solver's model tells of its steps, and say so where separate files hold them.
+def tell_statistics(learned: Learned) -> None:
+    """Say which statistic of steps, or of repeated runs, the times of solvers are."""
+    said: dict[str, list[str]] = {}
+    for name, runs in learned.runs.items():
+        table, statistic = runs.ok.to_frame(), learned.models[name].training_["statistic"]
+        if table.duplicated([*runs.parameters, "run"]).any():
+            said.setdefault(f"the {statistic} of the steps of each run", []).append(name)
+        elif table.duplicated(runs.parameters).any():
+            said.setdefault(f"the {statistic} of repeated runs", []).append(name)
+    for statistic, names in said.items():
+        note(f"{', '.join(names)}: times are {statistic} (--statistic names another)")
 
-    A model that was learned from single steps tells their median, or what ``--statistic`` names; one of whole runs
-    tells the mean.
-    """
-    told = {name: model.training_.get("statistic", "median") for name, model in learned.models.items()}
-    if steps is None:
-        return told
-    means = [name for name in learned.models if name not in learned.runs or len(learned.runs[name].steps()) < 2]
-    if means:
+
+def tell_means(learned: Learned, steps: Steps | None) -> None:
+    """Say which solvers' models tell the mean step, where separate files hold the steps."""
+    means = [name for name, model in learned.models.items() if model.training_.get("of_steps") == "mean"]
+    if steps is not None and means:
         note(
             f"the times of {', '.join(means)} are taken as the means of many steps, as those of whole runs are: "
             "--step-times tells how steps vary around them"
         )
-    return told | dict.fromkeys(means, "mean")
 
 
 def measured_steps(

@@ -10,6 +10,7 @@ from evenly.cli.console import note
 
 if TYPE_CHECKING:
     from evenly.allocation.problem.coupled_runs import CoupledRuns
+    from evenly.allocation.problem.layout import Layout
     from evenly.cli.run_input import Learned
 
 __all__ = ["whole_runs_of"]
@@ -25,7 +26,7 @@ def whole_runs_of(
     learned : Learned
         The components' models, and what was read.
     layout : str
-        The plan's layout. If it isn't that of the files, their whole times don't belong to it.
+        The plan's layout. The whole times of files that have another by root_pe don't belong to it.
     fixed : mapping
         Values of parameters other than the cores; files with others are left out.
     kept : mapping of str to Fraction
@@ -34,18 +35,34 @@ def whole_runs_of(
     import numpy as np
 
     from evenly.allocation.problem.coupled_runs import CoupledRuns
+    from evenly.allocation.problem.layout import parse_layout
 
     found = learned.found
     if found is None or not found.placed:
         return None
+    form = _form(parse_layout(layout, learned.models))
     files = [
         one
         for one in found.placed
         if one.seconds is not None and set(learned.models) == set(one.cores)
+        and one.layout is not None and _form(parse_layout(one.layout)) == form
         and all(fixed.get(name, value) == value for name, value in one.fields.items())
     ]  # fmt: skip
-    if not files or layout != found.layout:
+    if not files:
         note("what is in no component, such as the exchange of data, isn't in the times: TOT Run Time is longer")
         return None
     cores = {name: np.array([int(one.cores[name] * kept.get(name, 1)) for one in files]) for name in learned.models}
     return CoupledRuns(cores, np.array([one.seconds for one in files]), common=True)
+
+
+def _form(layout: Layout) -> str:
+    """Return what a layout is, whatever the order of its parts.
+
+    Examples
+    --------
+    >>> from evenly.allocation.problem.layout import parse_layout
+    >>> _form(parse_layout("max(ocn, atm + ice)")) == _form(parse_layout("max(ice + atm, ocn)"))
+    True
+    """
+    parts = sorted(map(_form, layout.children()))
+    return f"{type(layout).__name__}{getattr(layout, 'count', '')}({', '.join(parts)})" if parts else str(layout)

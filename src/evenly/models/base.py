@@ -151,7 +151,8 @@ class Model(Shown, Estimator, ABC):
     response_ : dict
         Name and unit of the predicted quantity, ``{"name": "seconds", "unit": "s"}`` unless fitted to another one.
     training_ : dict
-        Summary of the training data in a few numbers; filled in by `evenly.fit`.
+        Summary of the training data in a few numbers; filled in by `evenly.fit`. ``"statistic"`` aggregated repeated
+        runs. ``"of_steps"`` is what the model tells of single steps: the mean, where it learned from whole runs.
     left_out_predictions_ : array (n_runs,) or None
         Leave-one-out or k-fold prediction of each training row, by a fit without the row or without its fold. NaN where
         the other rows don't determine the prediction, and for bounds. None where the method computes no such

@@ -106,6 +106,8 @@ def summarise(learned: Learned) -> None:
         "bounds": bounds,
         "failed": len(runs) - len(good) - bounds,
         "statistic": statistic,
+        # The time of a whole run is that of its mean step.
+        "of_steps": statistic if good.to_frame().duplicated([*good.parameters, "run"]).any() else "mean",
         "smallest": float(np.nanmin(good.values)),
         "largest": float(np.nanmax(good.values)),
         "machines": sorted({m for m in good.to_frame()["machine"] if m}),

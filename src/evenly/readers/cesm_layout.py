@@ -11,7 +11,17 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-__all__ = ["Placed", "Placement", "agreed", "cores_kept", "layout_of", "placement_of", "same_in_all", "widths"]
+__all__ = [
+    "Placed",
+    "Placement",
+    "about_times",
+    "agreed",
+    "cores_kept",
+    "layout_of",
+    "placement_of",
+    "same_in_all",
+    "widths",
+]
 
 #: The layout must make so much of the whole run's time; the rest is the coupler's exchange of data, and imbalance.
 _LEAST, _MOST = 0.88, 1.05
@@ -58,6 +68,8 @@ class Placed:
         The components whose tasks don't follow each other: others' tasks lie between them.
     setting : mapping of str to str
         The ``grid`` and the ``compset``: times of different ones can't be compared.
+    machine : str
+        Its name; "" if the file doesn't tell it.
     """
 
     path: Path
@@ -72,6 +84,7 @@ class Placed:
     fields: Mapping[str, str] = field(default_factory=dict)
     strided: tuple[str, ...] = ()
     setting: Mapping[str, str] = field(default_factory=dict)
+    machine: str = ""
 
     @property
     def fits(self) -> bool:
@@ -192,6 +205,23 @@ def agreed(files: Sequence[Placed]) -> tuple[str | None, list[str]]:
     if not all(one.fits for one in files):
         return None, [f"the layout by root_pe, {layout}, makes {told} of TOT Run Time, so that it isn't taken"]
     return layout, [f"the layout by root_pe, {layout}, makes {told} of TOT Run Time", *_spread(files)]
+
+
+def about_times(files: Sequence[Placed]) -> list[str]:
+    """Say of which machine the times of timing files are, and of which statistic.
+
+    Examples
+    --------
+    >>> about_times([Placed(Path("cesm_timing.a"), None, None, {}, machine="derecho")])
+    ['the timing files are of the machine derecho; times are the means per simulated day of each run']
+    """
+    machines = list(dict.fromkeys(one.machine for one in files if one.machine))
+    of = (
+        f"of the machine{'s' * (len(machines) > 1)} {', '.join(machines)}"
+        if machines
+        else "of a machine without a name"
+    )
+    return [f"the timing files are {of}; times are the means per simulated day of each run"] if files else []
 
 
 def _spread(files: Sequence[Placed]) -> list[str]:

@@ -170,7 +170,9 @@ class CesmTimingReader(Reader):
             raise ReadError(path, "no component has a run time above zero")
         if not untimed:
             fields = {name: profile.fields.get(name, "") for name in self.fields}
-            self.placed.append(replace(_placed(path, profile, whole, days, fields), setting=_setting(profile)))
+            placed = _placed(path, profile, whole, days, fields)
+            machine = profile.fields.get("Machine", "")
+            self.placed.append(replace(placed, setting=_setting(profile), machine=machine))
         return found
 
     def _compare_settings(self, path: Path, profile: _Profile) -> None:

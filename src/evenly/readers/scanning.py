@@ -19,7 +19,7 @@ from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarnin
 from evenly.log import log
 from evenly.readers.base import Reader
 from evenly.readers.beside import refuse_unit_beside, texts_beside
-from evenly.readers.cesm_layout import Placed, agreed, cores_kept, same_in_all
+from evenly.readers.cesm_layout import Placed, about_times, agreed, cores_kept, same_in_all
 from evenly.readers.confounding import alike_at_the_top, confounded, unlike
 from evenly.readers.files import plain_suffix
 from evenly.readers.folder_walk import Walk
@@ -257,6 +257,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
             *left_over,
             *of_others,
             *coupled.notes,
+            *about_times(collector.placed),
             *agreed(collector.placed)[1],
         ),
         columns=tuple(columns),

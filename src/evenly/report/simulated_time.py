@@ -13,9 +13,9 @@ from typing import Literal, get_args
 
 from evenly.errors import InputError
 from evenly.report.formatting import common_prefix, compact, in_unit, interval
-from evenly.runs.units import MONTH_DAYS, SECONDS_PER_DAY, YEAR_DAYS
+from evenly.runs.units import SECONDS_PER_DAY, YEAR_DAYS
 
-__all__ = ["TimeUnit", "Written", "step_name", "written"]
+__all__ = ["TimeUnit", "Written", "written"]
 
 TimeUnit = Literal["SYPD", "CHSY", "s/day"]
 _HEADINGS = {"SYPD": "SYPD", "CHSY": "core-h\nper year", "s/day": "s per\nsimulated day"}
@@ -114,16 +114,3 @@ def written(unit: TimeUnit | None, step_days: float | None, seconds: Iterable[fl
             "simulated day, or 0.0104167 for steps of 15 minutes"
         )
     return Written(unit, step_days)
-
-
-def step_name(step_days: float | None) -> str:
-    """Return what a step is called: a step, or the time that it simulates.
-
-    Examples
-    --------
-    >>> step_name(None), step_name(365.0), step_name(1.0), step_name(0.25)
-    ('step', 'simulated year', 'simulated day', 'step')
-    """
-    return {YEAR_DAYS: "simulated year", MONTH_DAYS: "simulated month", 1.0: "simulated day"}.get(
-        step_days or 0.0, "step"
-    )

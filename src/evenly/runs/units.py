@@ -16,7 +16,10 @@ if TYPE_CHECKING:  # the command line reads only the names of the units, and imp
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["MONTH_DAYS", "SECONDS_PER", "SECONDS_PER_DAY", "YEAR_DAYS", "base_unit", "check_named_unit", "to_base"]
+__all__ = [
+    "MONTH_DAYS", "SECONDS_PER", "SECONDS_PER_DAY", "YEAR_DAYS", "base_unit", "check_named_unit", "step_name",
+    "to_base",
+]  # fmt: skip
 
 SECONDS_PER_DAY = 86_400.0
 #: Days of a simulated year, as SYPD and the timing files of climate models count them.
@@ -155,3 +158,16 @@ def _ticks_per_second(unit: str) -> float:
     if not 0 < rate < math.inf:
         raise InputError(f"ticks need a positive rate in hertz, as in 'ticks@2.4e9', but got {unit!r}")
     return rate
+
+
+def step_name(step_days: float | None) -> str:
+    """Return what a step is called: a step, or the time that it simulates.
+
+    Examples
+    --------
+    >>> step_name(None), step_name(365.0), step_name(1.0), step_name(0.25)
+    ('step', 'simulated year', 'simulated day', 'step')
+    """
+    return {YEAR_DAYS: "simulated year", MONTH_DAYS: "simulated month", 1.0: "simulated day"}.get(
+        step_days or 0.0, "step"
+    )

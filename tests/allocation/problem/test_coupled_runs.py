@@ -221,3 +221,25 @@ def test_coupled_runs_may_be_lists() -> None:
     runs = CoupledRuns({"a": [8, 24], "b": [4, 8]}, [2.37, 0.974])  # type: ignore[dict-item, arg-type]
     assert runs.seconds.tolist() == [2.37, 0.974]
     assert evenly.allocate({"a": lambda p: 12 / p, "b": lambda p: 3 / p}, 48, coupled=runs).used <= 48
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.2])
+def test_waiting_for_uneven_steps_is_no_factor(factor: float) -> None:
+    """The times of whole runs contain this waiting: it was counted twice."""
+    random = np.random.default_rng(7)
+    own = {name: np.exp(0.4 * random.standard_normal(500)) for name in ALONE}
+    own = {name: steps / steps.mean() for name, steps in own.items()}  # curves tell the mean steps
+
+    def seconds(atm: int, ocn: int) -> float:
+        return float(np.maximum(ALONE["atm"](atm) * own["atm"], factor * ALONE["ocn"](ocn) * own["ocn"]).mean())
+
+    counts = [*COUNTS, (130, 60), (100, 50)]
+    times = np.array([seconds(*pair) for pair in counts]) * np.exp(0.01 * random.standard_normal(len(counts)))
+    runs = CoupledRuns(dict(zip(ALONE, np.array(counts).T, strict=True)), times)
+    noise = Noise(samples=own, statistic="mean")
+    plan = evenly.allocate(ALONE, 300, coupled=runs, noise=noise)
+    inside = plan.noise.inside
+    assert inside is not None
+    assert inside.factors["ocn"] == pytest.approx(factor, rel=0.06)
+    assert inside.factors["atm"] == pytest.approx(1, rel=0.06)
+    assert plan.expected_seconds == pytest.approx(seconds(plan.cores["atm"], plan.cores["ocn"]), rel=0.03)

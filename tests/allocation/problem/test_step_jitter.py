@@ -176,8 +176,26 @@ def test_others_are_compared_by_their_mean_steps_where_these_are_minimised() -> 
         for name, work in (("fluid", 12), ("solid", 3))
     }
     solvers = {name: fit(Runs.from_frame(table, ["cores"]), method="power-law") for name, table in tables.items()}
-    plan = allocate(solvers, 36, noise=Noise(samples={"fluid": runs, "solid": [0.3, 0.3]}, optimise=True))
+    noise = Noise(samples={"fluid": runs, "solid": [0.3, 0.3]}, statistic="median", optimise=True)
+    plan = allocate(solvers, 36, noise=noise)
     assert plan.runner_up is not None
     assert plan.runner_up.seconds >= plan.expected_seconds
     cells = [str(cell) for column in comparison_table(plan).columns for cell in column.cells]
     assert not any("−" in cell or "-" in cell for cell in cells[-2:])
+
+
+def test_models_know_of_which_statistic_of_their_steps_they_are() -> None:
+    """A curve of whole runs, as of simulated years per day, tells means: steps were scaled to their median."""
+    random = np.random.default_rng(2)
+    whole = pd.DataFrame({"cores": [1, 2, 4, 8], "seconds": [80.0, 40.0, 20.0, 10.0]})
+    single = pd.DataFrame([
+        {"cores": n, "run": str(n), "seconds": 40 / n * skew} for n in (1, 2, 4, 8) for skew in (0.98, 1.0, 3.0)
+    ])  # fmt: skip
+    models = {name: fit(table, parameters=["cores"]) for name, table in (("a", whole), ("b", single))}
+    assert [models[name].training_["of_steps"] for name in models] == ["mean", "median"]
+    samples = {name: np.exp(0.8 * random.standard_normal(500)) for name in models}
+    plan = allocate(models, 12, noise=Noise(samples=samples))
+    told = allocate(models, 12, noise=Noise(samples=samples, statistic={"a": "mean", "b": "median"}))
+    assert plan.expected_seconds == told.expected_seconds
+    other = allocate(models, 12, noise=Noise(samples=samples, statistic={"a": "median"}))
+    assert other.expected_seconds > 1.1 * plan.expected_seconds

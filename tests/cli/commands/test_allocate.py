@@ -226,6 +226,24 @@ def test_what_is_in_no_component_of_cesm_is_part_of_the_answer(evenly: Evenly) -
     assert "isn't in the times: TOT Run Time is longer" in other.err
 
 
+def test_the_layout_of_root_pe_may_be_told_in_another_order(evenly: Evenly) -> None:
+    """TOT Run Time belongs to the layout whoever tells it, also where the components make less than is believed."""
+    head, rest = hybrid(1, total=630 / 0.8).split("\n", 1)
+    Path("cesm_timing.1").write_text(f"{head}\n  Machine : derecho\n{rest}")
+    for scale in (2, 4, 8):
+        Path(f"cesm_timing.{scale}").write_text(hybrid(scale, total=630 / scale / 0.8))
+    asked = ("allocate", ".", "--cores", "160", *LAW)
+    assert "is open" in evenly(*asked).err
+    told = evenly(*asked, "--layout", "max(ocn, cpl + max(ice, lnd) + atm)")
+    assert "as TOT Run Time of 4 runs tells: it has what is in no component" in " ".join(told.out.split())
+    assert "of the machine derecho; times are the means per simulated day" in " ".join(told.err.split())
+    whole = evenly(*asked, "--layout", "max(ocn, cpl + max(ice, lnd) + atm)", "--json").json
+    for scale in (1, 2, 4, 8):
+        Path(f"cesm_timing.{scale}").write_text(hybrid(scale, total=630 / scale))
+    without = evenly(*asked, "--json").json
+    assert whole["seconds"] / without["seconds"] == pytest.approx(1 / 0.8, rel=0.01)
+
+
 def test_timing_files_of_two_grids_are_asked_about(evenly: Evenly) -> None:
     for scale in (1, 2, 4):
         for grid, factor in (("f09", 1.0), ("f05", 4.0)):

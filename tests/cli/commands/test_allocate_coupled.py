@@ -185,6 +185,31 @@ def test_answers_are_in_the_units_of_the_field(evenly: Evenly) -> None:
     assert (sum(enough["cores"].values()), enough["simulated_years_per_day"]) == (145, pytest.approx(240, rel=1e-6))
 
 
+def test_a_simulated_year_is_no_step_and_models_keep_it(evenly: Evenly) -> None:
+    simulated_years()
+    random = np.random.default_rng(0)
+    for name in ("atm", "ocn"):
+        table(f"steps/{name}.csv", "step,time_s", [f"{n},{t}" for n, t in enumerate(random.lognormal(0, 0.4, 50))])
+    asked = ("--cores", "290", "--in", "CHPSY")
+    said = evenly("allocate", "a", *asked, *LAW)
+    assert "'SYPD' is a rate in SYPD: seconds are those of a simulated year" in said.err
+    assert said.out == evenly("allocate", "a", "--cores", "290", "--in", "CHSY", *LAW).out
+    assert evenly("fit", "a", *LAW, "--save", "m.evenly").code == 0
+    kept = evenly("allocate", "m.evenly", *asked)
+    assert (kept.code, "core-h" in kept.out) == (0, True)
+    vary = evenly("allocate", "m.evenly", "--cores", "290", "--step-times", "steps")
+    assert "the times of atm, ocn are taken as the means of many steps" in " ".join(vary.err.split())
+    assert "mean simulated year" in vary.out
+    assert " step " not in vary.out.replace("steps that vary", "")
+
+
+def test_which_statistic_the_times_are_is_said(evenly: Evenly) -> None:
+    table("a/atm.csv", "nproc,time_s", [f"{p},{work / p}" for p in COUNTS for work in (2000, 2010)])
+    table("a/ocn.csv", "nproc,time_s", [f"{p},{900 / p}" for p in COUNTS])
+    said = evenly("allocate", "a", "--cores", "290", *LAW).err
+    assert "atm: times are the median of repeated runs (--statistic names another)" in " ".join(said.split())
+
+
 def test_units_of_simulated_time_ask_what_a_step_simulates(evenly: Evenly) -> None:
     for name, work in (("atm", 200), ("ocn", 90)):
         table(f"a/{name}.csv", "nproc,time_s", [f"{p},{work / p}" for p in COUNTS])

@@ -33,10 +33,10 @@ def read_one(path: Path, **options: Any) -> Runs:
 # ---- real files -------------------------------------------------------------------------------------------------
 
 
-def test_a_rate_becomes_the_seconds_of_one_unit_of_work(samples: Path) -> None:
+def test_a_rate_becomes_the_seconds_of_a_simulated_year(samples: Path) -> None:
     reader = TableReader()
     runs = reader.read(samples / "ec-earth" / "IFS_SR_Reduced_scalability_ece3.csv")[""]
-    assert reader.notes[0] == "'SYPD' is a rate in SYPD: seconds are those of one unit of work"
+    assert reader.notes[0] == "'SYPD' is a rate in SYPD: seconds are those of a simulated year"
     assert runs.parameters == ["nproc"]
     assert len(runs) == 12
     np.testing.assert_allclose(runs.repetitions({"nproc": 48}), [86_400 / 3.23])

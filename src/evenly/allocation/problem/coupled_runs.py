@@ -11,6 +11,8 @@ Gauss-Newton steps, from several starts, since the longest of several times has 
 is that of the linear problem there [Bates and Watts, Nonlinear Regression Analysis, 1988, section 2.2]. What the priors
 tell is weighted by their evidence.
 
+Where steps vary, P(f) is the layout's mean step: so waiting that uneven steps cause isn't taken for a factor.
+
 Of a solver that no run waited for, the others' factors tell little: its own has at least the standard deviation
 `UNSEEN`, but less where a run would have waited for it.
 
@@ -28,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.allocation.problem.layout import Layout
+from evenly.allocation.problem.step_patterns import StepPattern, mean_step
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
@@ -66,6 +69,8 @@ _SEEN = 0.2
 #: Such a change, as a logarithm: more than errors of a run make.
 _FASTER = 0.1
 _STEPS, _NUDGE, _START = 60, 1e-5, 0.4
+#: The search ends at a step below this.
+_FOUND = 1e-7
 #: A factor that no crowded memory or network explains, if all runs are off by it.
 _OTHER_WORK = 4.0
 
@@ -152,7 +157,12 @@ class Inside:
         return self.factors[solver] * float(np.exp(-width)), self.factors[solver] * float(np.exp(width))
 
 
-def learn_inside(layout: Layout, curves: Mapping[str, SolverCurve], runs: CoupledRuns) -> Inside:
+def learn_inside(
+    layout: Layout,
+    curves: Mapping[str, SolverCurve],
+    runs: CoupledRuns,
+    steps: Mapping[str, StepPattern] | None = None,
+) -> Inside:
     """Return the factors of solvers inside coupled runs.
 
     Parameters
@@ -162,6 +172,8 @@ def learn_inside(layout: Layout, curves: Mapping[str, SolverCurve], runs: Couple
     curves : mapping of str to SolverCurve
         Their curves.
     runs : CoupledRuns
+    steps : mapping of str to StepPattern, optional
+        How their steps vary, all of one length. The times of runs are those of their mean steps.
 
     Raises
     ------
@@ -176,7 +188,8 @@ def learn_inside(layout: Layout, curves: Mapping[str, SolverCurve], runs: Couple
 
     def predicted(logs: Floats) -> Floats:
         times = {name: alone[name] * np.exp(logs[at]) for at, name in enumerate(names)}
-        return np.asarray(np.log(np.broadcast_to(layout.seconds(times), (n,))), dtype=np.float64)
+        seconds = layout.seconds(times) if steps is None else mean_step(layout, times, steps)
+        return np.asarray(np.log(np.broadcast_to(seconds, (n,))), dtype=np.float64)
 
     d = len(names)
     _check_same_work(layout, measured - predicted(np.zeros(d)))
@@ -289,8 +302,10 @@ def most_likely(
         rest, slopes = measured - predicted(logs), _slopes_of(predicted, logs)
         precision = np.eye(d) / prior**2 + slopes.T @ slopes / variance
         # Half a step: the longest of several times has a kink.
-        logs = logs + np.linalg.solve(precision, slopes.T @ rest / variance - logs / prior**2) / 2
-        variance = float(variance_of(rest @ rest, n, scatter))
+        change = np.linalg.solve(precision, slopes.T @ rest / variance - logs / prior**2) / 2
+        logs, before, variance = logs + change, variance, float(variance_of(rest @ rest, n, scatter))
+        if max(np.abs(change).max(), abs(variance / before - 1)) < _FOUND:
+            break
     rest = measured - predicted(logs)
     evidence = -(rest @ rest + _WEIGHT * scatter**2) / (2 * variance) - (n + _WEIGHT) * np.log(variance) / 2
     evidence -= np.sum(logs**2 / (2 * prior**2)) + np.sum(np.log(prior * np.ones(d)))

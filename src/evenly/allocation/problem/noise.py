@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,18 +23,18 @@ from evenly.allocation.problem.base import Problem
 from evenly.allocation.problem.coupled_runs import Inside
 from evenly.allocation.problem.curves import SolverCurve, cores_of
 from evenly.allocation.problem.limits import is_count
+from evenly.allocation.problem.step_patterns import StepPattern, mean_step
 from evenly.arguments import check_seed, explained
 from evenly.errors import InputError
 from evenly.space.ranges import ends
 
-if TYPE_CHECKING:
-    from evenly.allocation.problem.step_patterns import StepPattern
-
-__all__ = ["Alternative", "Compare", "Comparison", "Draws", "Noise", "Statistic"]
+__all__ = ["TOO_WIDE", "Alternative", "Compare", "Comparison", "Draws", "Noise", "Statistic"]
 
 Floats = NDArray[np.float64]
 Statistic = Literal["median", "mean", "min"]
 
+#: An interval whose bounds differ by a larger factor than this has no information.
+TOO_WIDE = 1e4
 #: Number of steps to simulate in all (draws times steps) for the interval of the mean step, and the fewest draws.
 _STEPS_DRAWN, _FEWEST_DRAWS = 4_000_000, 200
 
@@ -53,9 +53,10 @@ class Noise:
         learned from them. From runs on several core counts, it is learned whether slow steps scale with the others, or
         take the same time more on any of them. If the longest runs of all solvers have as many steps, these are taken
         as the same steps of one run; otherwise they are independent.
-    statistic : {"median", "mean", "min"}, or mapping of str to it
-        What the solvers' models tell of their steps: the median, if they were learned from single steps; the mean, if
-        they were learned from the times of whole runs, as simulated years per day are.
+    statistic : {"median", "mean", "min"}, or mapping of str to it, optional
+        What the solvers' models tell of their steps. Fitted models know it: the mean, if they were learned from the
+        times of whole runs, as simulated years per day are; else the statistic of the steps that they were learned
+        from. Functions and tables are taken to tell the median.
     scatter : float, optional
         Standard deviation of the logarithm of a coupled run's time over what the solvers' models make of it. By default
         0.07 for several models, which is usual where the solvers were measured alone; 0 if they were measured inside
@@ -72,7 +73,7 @@ class Noise:
 
     level: float = 0.9
     samples: Mapping[str, ArrayLike | Sequence[ArrayLike]] | None = None
-    statistic: Statistic | Mapping[str, Statistic] = "median"
+    statistic: Statistic | Mapping[str, Statistic] | None = None
     scatter: float | None = None
     inside: Inside | None = None
     optimise: bool = False
@@ -89,13 +90,22 @@ class Noise:
             raise InputError(f"scatter must be 0 or above, but got {self.scatter}")
         if self.optimise and not self.samples:
             raise InputError("minimising the expected time of a step needs times per step: give samples")
-        told = self.statistic.values() if isinstance(self.statistic, Mapping) else [self.statistic]
+        told = self.statistic.values() if isinstance(self.statistic, Mapping) else [self.statistic or "median"]
         if wrong := [one for one in told if one not in get_args(Statistic)]:
             raise InputError(f"statistic must be median, mean or min, but got {wrong[0]!r}")
 
     def statistic_of(self, solver: str) -> Statistic:
         """Return what the model of a solver tells of its steps."""
-        return self.statistic.get(solver, "median") if isinstance(self.statistic, Mapping) else self.statistic
+        told = self.statistic.get(solver) if isinstance(self.statistic, Mapping) else self.statistic
+        return told or "median"
+
+    def knowing(self, solvers: Mapping[str, Any]) -> Noise:
+        """Return this noise with what the solvers' models tell of their steps, where it isn't given."""
+        if isinstance(self.statistic, str):
+            return self
+        known = {name: (getattr(one, "training_", None) or {}).get("of_steps") for name, one in solvers.items()}
+        told = {name: statistic for name, statistic in known.items() if statistic is not None}
+        return replace(self, statistic=told | dict(self.statistic or {}))
 
 
 @explained
@@ -324,11 +334,8 @@ class Draws:
         count = max(len(pattern.shares) for pattern in steps.values())
         draws = int(np.clip(_STEPS_DRAWN // count, _FEWEST_DRAWS, self.noise.draws))
         # Each draw of the models' errors is applied to all steps of the series; then the steps are averaged.
-        varying = {
-            name: steps[name].at(time * np.atleast_1d(factors.get(name, 1.0))[:draws, None])
-            for name, time in times.items()
-        }
-        return np.asarray(np.mean(self.problem.layout.seconds(varying), axis=1), dtype=np.float64)
+        unsure = {name: time * np.atleast_1d(factors.get(name, 1.0))[:draws] for name, time in times.items()}
+        return mean_step(self.problem.layout, unsure, steps)
 
     def alternative(self, cores: Mapping[str, int], times: Mapping[str, float] | None = None) -> Alternative:
         """Return another assignment with the probability that it is at least as fast as this one.

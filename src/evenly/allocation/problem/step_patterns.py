@@ -8,13 +8,15 @@ runs by weighted least squares. A share alone is the simpler law; the two laws a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["StepPattern"]
+from evenly.allocation.problem.layout import Layout
+
+__all__ = ["StepPattern", "mean_step"]
 
 Floats = NDArray[np.float64]
 
@@ -73,6 +75,20 @@ class StepPattern:
         """Return the standard deviation of the logarithm of the mean step."""
         place = np.array([usual, 1.0])
         return float(np.sqrt(place @ self.covariance @ place) / self.at(usual).mean())
+
+
+def mean_step(layout: Layout, times: Mapping[str, Floats], steps: Mapping[str, StepPattern]) -> Floats:
+    """Return the mean over steps (n,) of what a layout makes of solvers whose usual steps take these times (n,).
+
+    Examples
+    --------
+    >>> from evenly.allocation.problem.layout import parse_layout
+    >>> steps = {"a": StepPattern.of([[1, 1, 4]], "mean"), "b": StepPattern.steady(3)}
+    >>> mean_step(parse_layout("max(a, b)"), {"a": np.array([2.0, 4.0]), "b": np.array([2.0, 2.0])}, steps)
+    array([2.66666667, 4.        ])
+    """
+    varying = {name: steps[name].at(each[:, None]) for name, each in times.items()}
+    return np.asarray(np.mean(layout.seconds(varying), axis=1), dtype=np.float64)
 
 
 def _ordered(run: Floats, like: Floats) -> Floats:

@@ -25,7 +25,7 @@ from evenly.cli.net_options import NetOptions
 from evenly.cli.plan_options import CompareOptions, GoalOptions, LimitOptions, StartOptions, UnitOptions, for_all
 from evenly.cli.run_input import Learned, check_parameters, known_values, learn
 from evenly.cli.search_options import SearchOptions
-from evenly.cli.step_input import check_steps, steps_in
+from evenly.cli.step_input import check_steps, steps_in, tell_statistics
 from evenly.cli.timing_files import whole_runs_of
 from evenly.cli.values_of_solvers import by_solver, check_fixed, of_all
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
@@ -111,14 +111,15 @@ def allocate(
             _check_open({name: found.runs[name] for name in solvers}, cores_are, fixed)
         check_steps(steps, solvers)
         start.check(found)
-        goal.objective(units.days(step_days_of(Learned({}, found=found))))
+        if found is not None:  # models tell it themselves
+            goal.objective(units.days(step_days_of(Learned({}, found=found))))
 
     if not path:
         useless = [*["--at"][: len(fixed)], *["--cores-are"][: cores_are is not None and not counts_nodes(cores_are)]]
         for group in (limits, against, learning, search, net, reading):
             useless += [option for option in opt.typed(group) if option not in _OF_WHOLE_RUNS]
         plan = _from_whole_runs(layout, totals, useless, limits, goal, against, units, reading, cores_are)
-        _show(plan, totals, start.script(plan, Learned({}), {}, programs), units.show_in, json=json)
+        _show(plan, totals, start.script(plan, Learned({}), {}, programs), units.unit, json=json)
         if pictures.plot is not None:
             _save_pictures(Learned({}), plan, pictures)
         return
@@ -131,6 +132,7 @@ def allocate(
         learned, path, chosen=bool(reading.parameters), no_waiting=against.no_waiting, step_days=units.step_days,
         layout=layout,
     )  # fmt: skip
+    tell_statistics(learned)
     fixed = by_solver(fixed, {name: model.space_ for name, model in learned.models.items()})
     check_parameters(of_all(fixed), learned)
     fixed = known_values(fixed, learned)
@@ -153,7 +155,7 @@ def allocate(
     if plan.noise.inside is not None:
         tell_unsure(plan.noise.inside.unseen)
     tell_shared_nodes(plan)
-    _show(plan, totals, start.script(plan, learned, models, programs), units.show_in, json=json)
+    _show(plan, totals, start.script(plan, learned, models, programs), units.unit, json=json)
     if pictures.plot is not None:
         _save_pictures(learned, plan, pictures)
 

@@ -15,7 +15,14 @@ from evenly.readers.tables.bookkeeping import is_unnamed
 from evenly.readers.tables.chsy import TIME_NAME, is_chsy, seconds_by_chsy
 from evenly.readers.tables.clock_times import Between, are_dates, between, in_parts, start_and_end
 from evenly.readers.tables.dotted_clocks import read_as_clock, refuse_dotted_clock
-from evenly.readers.tables.per_work import exception_in_text, several_works, sum_in_text, time_of_work, work_in_text
+from evenly.readers.tables.per_work import (
+    days_of,
+    exception_in_text,
+    several_works,
+    sum_in_text,
+    time_of_work,
+    work_in_text,
+)
 from evenly.readers.tables.ratios import ratio_of_times, refuse_ratio
 from evenly.readers.tables.roles import ASSUMED, is_limit, is_result, is_summed, words_of
 from evenly.readers.tables.running_clocks import refuse_running_clock
@@ -25,7 +32,7 @@ from evenly.readers.tables.unit_row import units_in_text
 from evenly.readers.tables.values import Values
 from evenly.runs.count_names import kind_of
 from evenly.runs.durations import TWO_FIELDS
-from evenly.runs.units import SECONDS_PER, SECONDS_PER_DAY, base_unit
+from evenly.runs.units import SECONDS_PER, SECONDS_PER_DAY, base_unit, step_name
 
 __all__ = ["TimeColumn", "find_time", "statistics_beside"]
 
@@ -189,7 +196,9 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
     elif unit in SECONDS_PER or unit.startswith("ticks@") or unit in TWO_FIELDS:
         note = f"{column!r} is the time in {unit}{f' of {work.said}' if work else ''}{hint}"
     else:
-        note = f"{column!r} is a rate in {unit}: seconds are those of one unit of work"
+        simulated = step_name(days_of(column, unit))
+        of = "one unit of work" if simulated == "step" else f"a {simulated}"
+        note = f"{column!r} is a rate in {unit}: seconds are those of {of}"
     why += ASSUMED if assumed else ""
     spans = () if made is None else made.columns
     if options.time is None:

@@ -119,7 +119,8 @@ def _computed(v: NDArray[np.float64], t: NDArray[np.float64], counts: Mapping[st
     >>> _computed(cores, time, {}), _computed(np.array([1000.0, 2000, 4000, 8000]), time, {"p": cores})
     ('', '')
     """
-    if len(v) < 3 or np.ptp(v) == 0:
+    # Values of which each stands in several rows were chosen, as sizes that ran on several counts each.
+    if len(v) < 3 or 2 * len(np.unique(v)) <= len(v):
         return ""
     off = _half_a_digit(v) / v + _half_a_digit(t) / t
     by_chance = np.minimum(1, 2 * off / np.ptp(np.log(v)))

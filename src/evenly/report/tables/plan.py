@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.table import Table
 
+from evenly.allocation.problem.noise import TOO_WIDE
 from evenly.report.formatting import compact, percent, plain
-from evenly.report.simulated_time import TimeUnit, Written, step_name, written
+from evenly.report.simulated_time import TimeUnit, Written, written
 from evenly.report.tables.run import add_numbers, add_row, add_texts, new_table
+from evenly.runs.units import step_name
 
 if TYPE_CHECKING:
     from evenly.allocation.plan import Plan
@@ -26,10 +28,9 @@ _ROOM, _ROOM_BESIDE_INTERVALS = 38, 22
 _SKEWED = 0.95
 #: A step that is longer than its solvers make by less than this isn't spoken of.
 _LONGER = 0.005
-#: An interval whose bounds differ by a larger factor than this has no information.
-_TOO_WIDE, _UNKNOWN = 1e4, "any"
+_UNKNOWN = "any"
 _MEDIAN = "what is saved: the median, and an interval that allows for errors in the shapes of the curves"
-_ALIKE = "may be as good: the runs don't tell whether a step is slower with these counts"
+_ALIKE = "may be as good: the runs don't tell whether a {} is slower with these counts"
 
 
 def plan_table(plan: Plan, *, title: str = "", unit: TimeUnit | None = None) -> Table:
@@ -57,7 +58,9 @@ def plan_table(plan: Plan, *, title: str = "", unit: TimeUnit | None = None) -> 
     """
     alike = {name: f"{low} … {high}" for name, (low, high) in plan.within_noise.items() if low < high}
     how = written(unit, plan.step_days, [*plan.times.values(), plan.seconds])
-    table = new_table(title, "\n".join([*([_ALIKE] if alike else []), *_notes(plan, how)]))
+    table = new_table(
+        title, "\n".join([*([_ALIKE.format(step_name(plan.step_days))] if alike else []), *_notes(plan, how)])
+    )
     add_texts(table, "solver")
     made = [name for way in plan.ways.values() for name in way]
     split = " × ".join(dict.fromkeys(made))
@@ -70,10 +73,10 @@ def plan_table(plan: Plan, *, title: str = "", unit: TimeUnit | None = None) -> 
         time = how.text(plan.times[name], cores)
         add_row(table, name, str(cores), *between, time, percent(plan.waiting[name], 2))
     table.add_section()
-    step = step_name(plan.step_days) if unit is None else "together"
-    steps = {step: plan.seconds}
+    step = step_name(plan.step_days)
+    steps = {step if unit is None else "together": plan.seconds}
     if plan.jitter is not None:
-        steps = {f"{_steady(plan)} step": plan.seconds, "mean step": plan.expected_seconds}
+        steps = {f"{_steady(plan)} {step}": plan.seconds, f"mean {step}": plan.expected_seconds}
     for name, seconds in steps.items():
         add_row(table, name, str(plan.used), *[""] * (bool(split) + bool(alike)), how.text(seconds, _billed(plan)), "")
     return table
@@ -108,7 +111,8 @@ def _inside(plan: Plan) -> str:
         )
     return (
         f"in {inside.runs} coupled run{'s' * (inside.runs != 1)}, solvers take these multiples of their curves: "
-        f"{', '.join(each)}; runs scatter by {percent(inside.scatter)} around that"
+        f"{', '.join(each)}{', beside the waiting' * (plan.jitter is not None)}; runs scatter by "
+        f"{percent(inside.scatter)} around that"
     )
 
 
@@ -121,7 +125,7 @@ def _notes(plan: Plan, how: Written) -> list[str]:
     notes, step = [], step_name(plan.step_days)
     if plan.interval is not None:
         between = _between(plan.interval, how, _billed(plan))
-        which = f"a {step}" if plan.jitter is None else f"a {_steady(plan)} step"
+        which = f"a {step}" if plan.jitter is None else f"a {_steady(plan)} {step}"
         notes.append(f"{percent(plan.noise.level)} interval of {which}: {between}{_remark(plan, between)}")
     most = plan.objective.max_seconds
     if plan.interval is not None and most is not None and plan.interval[1] > most:
@@ -132,7 +136,7 @@ def _notes(plan: Plan, how: Written) -> list[str]:
     if plan.interval is not None and plan.noise.scatter:
         notes.append(
             f"it allows for {percent(plan.noise.scatter)} (standard deviation) between a coupled run and its solvers "
-            "alone, as in 15 runs of IFS and NEMO: --coupled learns it from yours"
+            "alone, of the same resolution and version, as in 15 runs of IFS and NEMO: --coupled learns it from yours"
         )
     if plan.seconds > (1 + _LONGER) * plan.seconds_of_times:
         notes.append(
@@ -175,7 +179,9 @@ def comparison_table(plan: Plan, *, title: str = "", unit: TimeUnit | None = Non
     unsure = any(other.interval for other in plan.versus.values())
     table = new_table(title, _MEDIAN if unsure else "")
     add_texts(table, "assignment", "cores")
-    labels = _OTHERS | ({"fastest": f"fastest {_steady(plan)} step"} if plan.minimises_mean else {})
+    labels = _OTHERS | (
+        {"fastest": f"fastest {_steady(plan)} {step_name(plan.step_days)}"} if plan.minimises_mean else {}
+    )
     others = [(labels.get(name, name), other) for name, other in plan.versus.items()]
     runner_up = plan.runner_up
     own = plan.expected_seconds if plan.minimises_mean else plan.seconds
@@ -216,7 +222,7 @@ def _too_many(plan: Plan, cores: Mapping[str, int]) -> str:
 
 
 def _between(bounds: tuple[float, float], how: Written, cores: float) -> str:
-    return how.between(bounds, cores) if bounds[1] <= _TOO_WIDE * bounds[0] else _UNKNOWN
+    return how.between(bounds, cores) if bounds[1] <= TOO_WIDE * bounds[0] else _UNKNOWN
 
 
 def _allowed(seconds: float, step_days: float | None) -> str:
