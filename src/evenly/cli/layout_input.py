@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 from evenly.cli.console import note
 from evenly.errors import InputError
 from evenly.readers.cesm_layout import Placement, cores_kept
-from evenly.readers.tables.per_work import days_of
 
 if TYPE_CHECKING:
     from evenly.cli.run_input import Learned
     from evenly.readers import Measurements
     from evenly.runs.runs import Runs
 
-__all__ = ["check_layout", "kept_beside_own", "layout_of", "step_days_of", "tells_steps", "threads_of"]
+__all__ = ["check_layout", "kept_beside_own", "layout_of", "tells_steps", "threads_of"]
 
 
 def layout_of(layout: str | None, learned: Learned) -> str:
@@ -147,25 +146,6 @@ def kept_beside_own(learned: Learned) -> dict[str, Fraction]:
             f"number of tasks on every node ({why}): all cores, also of --current and limits, are those that tasks keep"
         )
     return several
-
-
-def step_days_of(learned: Learned) -> float | None:
-    """Return the days that a step simulates: those of timing files, and of tables whose times are of a day or year.
-
-    Models that were saved keep them.
-    """
-    found = learned.found
-    if found is None:
-        kept = {model.training_.get("days") for model in learned.models.values()}
-        return kept.pop() if len(kept) == 1 else None
-    if found.placed and found.days:
-        return 1.0
-    from evenly.readers.simulated_days import days_of_solvers
-
-    if len(set[float | None]().union(*days_of_solvers(found.runs, found.days).values())) > 1:
-        return None
-    days = {days_of(column.name, column.unit) for column in found.columns if column.role == "time"}
-    return days.pop() if len(days) == 1 else None
 
 
 def _ask_precice(found: Measurements, solvers: list[str]) -> None:

@@ -13,10 +13,10 @@ from evenly.cli import parsing
 from evenly.cli.console import note
 from evenly.cli.coupled_input import may_be_alone
 from evenly.cli.coupled_table import of_layout, read_coupled
-from evenly.cli.layout_input import step_days_of, threads_of
+from evenly.cli.layout_input import threads_of
 from evenly.cli.memory_bounds import MemoryIs, memory_bounds
 from evenly.cli.option_groups import panel
-from evenly.cli.run_input import Learned
+from evenly.cli.run_input import Learned, step_days_of
 from evenly.cli.step_input import Steps, measured_steps, tell_means
 from evenly.errors import InfeasibleError, InputError
 from evenly.runs.units import SECONDS_PER_DAY, YEAR_DAYS

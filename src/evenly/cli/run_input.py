@@ -35,7 +35,7 @@ _REGION = "region"
 
 __all__ = [
     "Learned", "check_parameters", "known_rows", "known_values", "learn", "learn_from", "measurements",
-    "one_program", "split", "tell_about",
+    "one_program", "split", "step_days_of", "tell_about",
 ]  # fmt: skip
 
 
@@ -129,7 +129,6 @@ def learn(
     models that are there already. Where times tell that they are of different simulated days, or some don't tell it,
     all are made those of `step_days`.
     """
-    from evenly.cli.layout_input import step_days_of
     from evenly.models.registry import method_names
     from evenly.readers.days_of_a_step import of_so_many_days
 
@@ -488,3 +487,23 @@ def _tell_first_answer(solver: str, runs: Runs, learning: Learning) -> None:
             f"trying better methods than a simple law{f' for {solver}' if solver else ''}: log-quadratic alone misses "
             f"left-out runs by {percent(errors['MAPE'], 2)} (--method log-quadratic stops there)"
         )
+
+
+def step_days_of(learned: Learned) -> float | None:
+    """Return the days that a step simulates: those of timing files, and of tables whose times are of a day or year.
+
+    Models that were saved keep them.
+    """
+    found = learned.found
+    if found is None:
+        kept = {model.training_.get("days") for model in learned.models.values()}
+        return kept.pop() if len(kept) == 1 else None
+    if found.placed and found.days:
+        return 1.0
+    from evenly.readers.simulated_days import days_of_solvers
+    from evenly.readers.tables.per_work import days_of
+
+    if len(set[float | None]().union(*days_of_solvers(found.runs, found.days).values())) > 1:
+        return None
+    days = {days_of(column.name, column.unit) for column in found.columns if column.role == "time"}
+    return days.pop() if len(days) == 1 else None

@@ -991,3 +991,9 @@ def test_a_total_that_is_the_sum_is_told(tmp_path: Path) -> None:
     rows = "".join(f"{p},{p},{60 / p},{90 / p},{150 / p}\n" for p in (8, 16, 32))
     found = _read(tmp_path, f"gas_cores,dust_cores,gas_s,dust_s,total_s\n{rows}")
     assert any("--layout 'sum(gas, dust)'" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("rule", ["|:-:|:-:|", "|-|-|", "|:-|-:|", "| - | - |"])
+def test_rules_of_markdown_may_have_one_dash(tmp_path: Path, rule: str) -> None:
+    (tmp_path / "runs.md").write_text(f"| cores | time (s) |\n{rule}\n| 8 | 100 |\n| 16 | 52 |\n| 32 | 27 |\n")
+    assert [*scan(tmp_path / "runs.md").runs[""].values] == [100, 52, 27]

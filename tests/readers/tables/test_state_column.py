@@ -27,10 +27,16 @@ def test_of_two_codes_each_tells_of_failures(order: tuple[str, str]) -> None:
     assert {note.rpartition(": ")[2] for note in found.notes} == {"1 × 137 ('exit_status')", "1 × 100 ('failed')"}
 
 
-def test_a_schedulers_words_tell_more_than_a_code() -> None:
-    found = find_states(_values(State=["COMPLETED", "FAILED"], ExitCode=["1", "1"]), None, ())
+def test_a_code_tells_of_a_failure_that_a_schedulers_words_know_nothing_of() -> None:
+    words = ["COMPLETED", "COMPLETED", "FAILED", "TIMEOUT"]
+    found = find_states(_values(State=words, ExitCode=["0:0", "0:9", "1:0", "0:0"]), None, ())
     assert found is not None
-    assert (found.name, found.status.tolist()) == ("State", ["ok", "failed"])
+    assert (found.name, found.status.tolist()) == ("State", ["ok", "failed", "failed", "timed out"])
+    assert "failed, so not learned from: 1 × 0:9 ('ExitCode')" in found.notes
+    # A step of a job may fail where the job doesn't.
+    found = find_states(_values(State=words, DerivedExitCode=["0:0", "1:0", "1:0", "0:0"]), None, ())
+    assert found is not None
+    assert found.status.tolist() == ["ok", "ok", "failed", "timed out"]
 
 
 def test_a_column_that_is_named_is_the_only_one() -> None:

@@ -19,11 +19,11 @@ from evenly.cli.coupled_input import (
     check_one_program,
 )
 from evenly.cli.coupled_table import counts_nodes, tell_unsure
-from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of, step_days_of
+from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of
 from evenly.cli.memory_bounds import tell_shared_nodes
 from evenly.cli.net_options import NetOptions
 from evenly.cli.plan_options import CompareOptions, GoalOptions, LimitOptions, StartOptions, UnitOptions, for_all
-from evenly.cli.run_input import Learned, check_parameters, known_values, learn
+from evenly.cli.run_input import Learned, check_parameters, known_values, learn, step_days_of
 from evenly.cli.search_options import SearchOptions
 from evenly.cli.step_input import check_steps, steps_in, tell_statistics
 from evenly.cli.timing_files import whole_runs_of

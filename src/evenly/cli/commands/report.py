@@ -270,7 +270,8 @@ def _plan(
     from evenly.allocation.problem.noise import Noise
     from evenly.cli.commands.allocate import models_by_cores
     from evenly.cli.coupled_input import check_coupled, may_be_alone
-    from evenly.cli.layout_input import kept_beside_own, layout_of, step_days_of, threads_of
+    from evenly.cli.layout_input import kept_beside_own, layout_of, threads_of
+    from evenly.cli.run_input import step_days_of
     from evenly.cli.timing_files import whole_runs_of
 
     check_coupled(learned, things, chosen=False)

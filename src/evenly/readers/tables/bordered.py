@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 __all__ = ["aligned_in_text", "boxes_as_bars", "only_rows", "tables_in_text", "without_borders"]
 
-_RULE = re.compile(r"\s*\|?[\s:|+=-]*[-=]{2,}[\s:|+=-]*\|?\s*")
+_RULE = re.compile(r"\s*\|?[\s:|+=-]*[-=]{2,}[\s:|+=-]*\|?\s*|\s*\|?(?:\s*:?-:?\s*\|)+(?:\s*:?-:?)?\s*")
 #: A rule without gaps, below the names.
 _LINE = re.compile(r"-{3,}|={3,}")
 #: A rule above, below and within a table of reStructuredText without bars.

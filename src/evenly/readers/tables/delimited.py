@@ -54,7 +54,7 @@ _APOSTROPHES = re.compile(r"[+-]?[1-9]\d{0,2}(['’]\d{3})+(\.\d+)?")
 _WITH_UNIT = re.compile(r"(?P<number>[1-9]\d{0,2}(?:,\d{3})+\.\d+) ?(?P<unit>[a-zµ]+)")
 #: ``64.54 (min)``
 _BRACKETED_UNIT = re.compile(r"(?P<number>\d+(?:[.,]\d+)?) ?[(\[](?P<unit>[a-zµ]+)[)\]]", re.IGNORECASE)
-_RULE = re.compile(r"[\s|:+=-]*-{2,}[\s|:+=-]*")
+_RULE = re.compile(r"[\s|:+=-]*-{2,}[\s|:+=-]*|\s*\|?(?:\s*:?-:?\s*\|)+(?:\s*:?-:?)?\s*")
 _LINE = re.compile(r"[\s+=-]*(?:-{3,}|={3,})[\s+=-]*")
 _NUMBERED = re.compile(r"\[?(?P<number>\d+)\]?[:=](?P<name>.+)")
 #: As in cells of Markdown.

@@ -103,8 +103,8 @@ def find_states(values: Values, given: str | None, skip: Collection[str | None])
     # A scheduler's words tell more than an exit code.
     name, status = next((one for one in found if name_key(one[0]) in STATE_NAMES), found[0])
     tellers = [name] * len(status)
-    if given is None and values.is_numeric(name):  # of several codes, each one may tell of a failure, as SGE's two do
-        for other, told in found:
+    if given is None:  # each code may tell of a failure, as SGE's two do, also beside words that know of none
+        for other, told in found if values.is_numeric(name) else _codes(found):
             is_more = [its != "ok" and own == "ok" for own, its in zip(status, told, strict=True)]
             status = [its if more else own for own, its, more in zip(status, told, is_more, strict=True)]
             tellers = [other if more else teller for teller, more in zip(tellers, is_more, strict=True)]
@@ -119,6 +119,11 @@ def find_states(values: Values, given: str | None, skip: Collection[str | None])
     codes = [str(column) for column in values.cells.columns if name_key(str(column)) in EXIT_NAMES]
     others = tuple(column for column in dict.fromkeys([*(one for one, _ in found), *codes]) if column != name)
     return StateColumn(name, np.array(status, dtype=object), tuple(notes), others)
+
+
+def _codes(found: Sequence[tuple[str, Sequence[State]]]) -> list[tuple[str, Sequence[State]]]:
+    """Return the columns of exit codes, but those of jobs' steps, which may fail where the job doesn't."""
+    return [one for one in found if name_key(one[0]) in EXIT_NAMES and "derived" not in name_key(one[0])]
 
 
 def _told(values: Values, column: str, *, asked: bool) -> Sequence[State] | None:
