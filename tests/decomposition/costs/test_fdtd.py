@@ -222,7 +222,7 @@ def test_the_chunks_of_a_rank_share_its_caches() -> None:
     for name in ("memory bytes", "uncached bytes"):
         assert eighths[name] == pytest.approx(alone[name], rel=0.1)
     halves = amounts(BinaryPartition([["x", 0.0], 0, 1]), 2)
-    assert "memory bytes" not in halves
+    assert halves["memory bytes"] < 0.1 * alone["memory bytes"]
     assert halves["uncached bytes"] == pytest.approx(alone["uncached bytes"] / 2, rel=0.2)
 
 
