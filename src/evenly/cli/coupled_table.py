@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evenly.cli.console import note
 from evenly.cli.coupled_time import step_time
 from evenly.cli.same_work import WORK
-from evenly.cli.task_columns import all_placed, counts_of, placed_tasks
 from evenly.errors import InputError, ReadError, option_text
 from evenly.readers.tables.per_work import time_of_work
 from evenly.readers.tables.states import name_key
@@ -167,6 +166,7 @@ def read_coupled(
     """
     from evenly.allocation.problem.coupled_runs import CoupledRuns
     from evenly.allocation.problem.layout import parse_layout
+    from evenly.cli.task_columns import all_placed, placed_tasks
     from evenly.readers.tables.cell_files import plain_cells, read_cells
     from evenly.readers.tables.options import TableOptions
     from evenly.readers.tables.table import TableReader
@@ -283,6 +283,8 @@ def _columns_of_cores(values: Values, solvers: Sequence[str], cores_are: str | N
 
     The column's name is the solver's, and a word for cores, ranks or nodes before or behind it.
     """
+    from evenly.cli.task_columns import counts_of
+
     found: dict[str, str] = {}
     nodes = {
         solver: column for solver in solvers for column, kind in counts_of(solver, values).items() if kind == "nodes"

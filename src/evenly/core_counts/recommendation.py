@@ -31,6 +31,7 @@ from evenly.core_counts.other_parameters import unvaried
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.machine.machine import Machine
 from evenly.models.base import Model
+from evenly.models.learned import told_missed
 from evenly.models.uncertainty.single_runs import SCATTERS
 from evenly.runs.cores import Cores, constants, find_cores
 from evenly.runs.count_names import kind_of
@@ -253,8 +254,7 @@ def recommend(
         choice = _chosen(goal, curve, failed, machine, level)
         rows = [*(n for n in curve["cores"] if n not in finer), choice.count]
         curve = curve[curve["cores"].isin(rows)].reset_index(drop=True)
-    missed = model.training_.get("missed", "")
-    missed = f"the runs follow none of the laws closely, so the times are unsure: {missed}" if missed else ""
+    missed = told_missed(model)
     lost = told_failed([n for n in failed if n in set(curve["cores"])], choice.count)
     curve = curve.assign(failed=curve["cores"].isin(failed)) if lost else curve
     said = [one for one in (lost, missed, doubt, what.said) if one]

@@ -25,7 +25,7 @@ from evenly.runs.weak_scaling import bands, weak_scaling
 from evenly.space.parameters import Categorical
 from evenly.space.space import Space
 
-__all__ = ["Learned", "summarise"]
+__all__ = ["Learned", "summarise", "told_missed"]
 
 #: Of parameters with more labels, the ranges of their runs aren't kept.
 _MOST_LABELS = 100
@@ -127,6 +127,12 @@ def summarise(learned: Learned) -> None:
         "missed": _missed(learned),
     }
     model.training_ |= {name: value for name, value in found.items() if value}
+
+
+def told_missed(model: Model) -> str:
+    """Return a sentence on the run that a model misses most, if it does by much; else ""."""
+    missed = model.training_.get("missed", "")
+    return f"the runs follow none of the laws closely, so the times are unsure: {missed}" if missed else ""
 
 
 def _missed(learned: Learned) -> str:

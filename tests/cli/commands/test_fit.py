@@ -45,6 +45,14 @@ def test_a_small_model_is_saved_and_says_what_it_loses(evenly: Evenly, table: Pa
     assert asked.json["predictions"][0]["value"] == pytest.approx(2000, rel=0.1)
 
 
+def test_a_run_that_the_model_misses_by_far_is_said(evenly: Evenly, tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_text("cores,seconds\n1,3.5\n12,0.345\n24,0.346\n48,3.5\n")
+    assert "the runs follow none of the laws closely" in evenly("fit", path, "--parameters", "cores").err
+    path.write_text("cores,seconds\n1,3.5\n12,0.345\n24,0.2\n48,0.13\n")
+    assert "none of the laws" not in evenly("fit", path, "--parameters", "cores").err
+
+
 def test_what_is_one_model_is_left_as_it_is(evenly: Evenly, table: Path) -> None:
     shown = evenly("fit", table, *READ, "--method", "power-law", "--compact")
     assert shown.code == 0

@@ -107,6 +107,11 @@ def fit(
 
         write(next(iter(learned.models.values())) if learned.unnamed else learned.models, save)
         note(f"saved {save}")
+    from evenly.models.learned import told_missed
+
+    for name, model in learned.models.items():
+        if missed := told_missed(model):
+            note(f"{name}: {missed}" if name else missed)
     if _of_each(learned) and not (showing.latex or showing.details or showing.scale):
         _show_ranking(learned, regions, showing)
     else:

@@ -19,6 +19,7 @@ from evenly.decomposition.partitioning.plan import CutPlan
 from evenly.errors import EvenlyError, InfeasibleError
 from evenly.machine.machine import Machine
 from evenly.models.base import Model
+from evenly.models.learned import told_missed
 from evenly.report.formatting import compact, in_unit, percent, plain, quantity, value_text
 from evenly.report.html_page import Fold, Part, Picture, Remark, Section, Table, Text
 from evenly.report.left_out_errors import left_out_errors
@@ -221,6 +222,8 @@ def _model_chapter(
         curve = getattr(model, "learning_curve_", None)
         if curve is not None and len(curve):
             parts.append(_learning_curve(curve, whose))
+        if missed := told_missed(model):
+            parts.append(Text(f"{name}: {missed}" if name else missed))
         figure = plot_predictions(model, runs[name], test.get(name), level=asked.level, name=name)
         parts.append(Picture(figure, f"predicted against measured {model.response_['name']}{whose}"))
     return Chapter(
