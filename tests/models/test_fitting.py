@@ -37,8 +37,8 @@ def test_repetitions_are_condensed_and_kinds_kept() -> None:
     assert model.space_ == Space(layout=Categorical(1, 2, unit="plan"))
     assert model.training_.pop("single_runs")["repetitions"] == pytest.approx(2 / (1 / 3 + 1))
     assert model.training_ == {
-        "rounding": 0.1, "rows": 4, "bounds": 0, "failed": 1, "statistic": "mean", "smallest": 1.0, "largest": 8.0,
-        "machines": ["a", "b"], "left_out": {},
+        "rounding": 0.1, "rows": 4, "bounds": 0, "failed": 1, "statistic": "mean", "of_steps": "mean", "smallest": 1.0,
+        "largest": 8.0, "machines": ["a", "b"], "left_out": {},
     }  # fmt: skip
 
 
