@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import platform
 import warnings
 from typing import Any, NoReturn
@@ -71,9 +70,7 @@ def tell_changed(study: Study, store: Store) -> None:
     program = study.program
     names = [word.text for word in program.words] or [f"{program.callable.partition(':')[0]}.py"]
     files = [path for name in names if (path := study.folder / name).is_file()]
-    good = (record for record in store.each() if record.status == "ok" and record.started)
-    last = max((record.started + record.took for record in good), default=math.inf)
-    if changed := [file.name for file in files if file.stat().st_mtime > last]:
+    if changed := [file.name for file in files if file.stat().st_mtime > store.last_end()]:
         _warn(
             store,
             f"holds runs that were made before {changed[0]} was changed: if that changes how long runs take, keep the "

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import secrets
 import shutil
 import sqlite3
@@ -333,6 +334,12 @@ class Store:
     def each(self) -> Iterator[Record]:
         """Yield all runs, in the order they were run; unlike `records`, nothing is kept in memory."""
         return records_of(self._known()["records"].values())
+
+    def last_end(self) -> float:
+        """Return when the last run that went well ended, in seconds since the epoch; infinite if that isn't known."""
+        status, began, took = map(Record._fields.index, ("status", "started", "took"))
+        rows = self._known()["records"].values()
+        return max((row[began] + row[took] for row in rows if row[status] == "ok" and row[began]), default=math.inf)
 
     @property
     def measured(self) -> list[int]:

@@ -10,7 +10,6 @@ from evenly.cli.console import note
 
 if TYPE_CHECKING:
     from evenly.allocation.problem.coupled_runs import CoupledRuns
-    from evenly.allocation.problem.layout import Layout
     from evenly.cli.run_input import Learned
 
 __all__ = ["whole_runs_of"]
@@ -35,17 +34,17 @@ def whole_runs_of(
     import numpy as np
 
     from evenly.allocation.problem.coupled_runs import CoupledRuns
-    from evenly.allocation.problem.layout import parse_layout
+    from evenly.allocation.problem.layout import parse_layout, same_layout
 
     found = learned.found
     if found is None or not found.placed:
         return None
-    form = _form(parse_layout(layout, learned.models))
+    plan = parse_layout(layout, learned.models)
     files = [
         one
         for one in found.placed
         if one.seconds is not None and set(learned.models) == set(one.cores)
-        and one.layout is not None and _form(parse_layout(one.layout)) == form
+        and one.layout is not None and same_layout(parse_layout(one.layout), plan)
         and all(fixed.get(name, value) == value for name, value in one.fields.items())
     ]  # fmt: skip
     if not files:
@@ -53,16 +52,3 @@ def whole_runs_of(
         return None
     cores = {name: np.array([int(one.cores[name] * kept.get(name, 1)) for one in files]) for name in learned.models}
     return CoupledRuns(cores, np.array([one.seconds for one in files]), common=True)
-
-
-def _form(layout: Layout) -> str:
-    """Return what a layout is, whatever the order of its parts.
-
-    Examples
-    --------
-    >>> from evenly.allocation.problem.layout import parse_layout
-    >>> _form(parse_layout("max(ocn, atm + ice)")) == _form(parse_layout("max(ice + atm, ocn)"))
-    True
-    """
-    parts = sorted(map(_form, layout.children()))
-    return f"{type(layout).__name__}{getattr(layout, 'count', '')}({', '.join(parts)})" if parts else str(layout)

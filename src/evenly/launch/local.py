@@ -60,12 +60,10 @@ def watched(task: Task, command: Sequence[str], more: Mapping[str, str] | None =
     status: Status = "timed out" if job.timed_out else "ok" if job.status == 0 else "failed"
     reason = ""
     if status == "ok" and (left := job.left.get("work")):
-        status, reason = (
-            "failed",
-            (
-                f"processes of the run were still at work a second after its command had ended ({left}), and were "
-                "ended: let the command wait for them, as a shell does with `wait`"
-            ),
+        status = "failed"
+        reason = (
+            f"processes of the run were still at work a second after its command had ended ({left}), and were ended: "
+            "let the command wait for them, as a shell does with `wait`"
         )
     # Beside tasks on other cores, these tasks would count as others.
     others = None if task.cores else _others(busy, time.monotonic() - clock)

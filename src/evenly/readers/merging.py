@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ _SHARED = 2
 #: Curves of one solver in two files that differ by more are told.
 _DOUBTFUL = 0.12
 _NUMBERING = re.compile(r"[-_. ]*\d+$")
+#: The values of a run by the number and the status of the row.
+_Rows = dict[tuple[Any, ...], float]
 
 
 @dataclass(frozen=True)
@@ -258,15 +260,23 @@ def _without_cut(group: Sequence[Part]) -> tuple[list[Part], list[Skipped]]:
 
     So the run counts once, and all its rows come from one file.
     """
-    rows = [{} if part.format == _TABLE else _rows_by_run(part.runs) for part in group]
+    held = Counter(run for part in group if part.format != _TABLE for run in set(_keys(part.runs)))
+    shared = {run for run, count in held.items() if count > 1}
+    if not shared:
+        return list(group), []
+    rows = [{} if part.format == _TABLE else _rows_by_run(part.runs, shared) for part in group]
+    holders: dict[tuple[Any, ...], list[tuple[Path, _Rows]]] = defaultdict(list)
+    for part, own in zip(group, rows, strict=True):
+        for run, values in own.items():
+            holders[run].append((part.path, values))
     kept: list[Part] = []
     left_out: list[Skipped] = []
     for part, own in zip(group, rows, strict=True):
         whole = {
-            run: other.path
+            run: path
             for run, values in own.items()
-            for other, others in zip(group, rows, strict=True)
-            if len(more := others.get(run, {})) > len(values)
+            for path, more in holders[run]
+            if len(more) > len(values)
             and all(row in more and _agree(more[row], value) for row, value in values.items())
         }
         if not whole:
@@ -287,12 +297,13 @@ def _keys(runs: Runs, *columns: str) -> list[tuple[Any, ...]]:
     return list(table.itertuples(index=False, name=None))
 
 
-def _rows_by_run(runs: Runs) -> dict[tuple[Any, ...], dict[tuple[Any, ...], float]]:
-    """Return the values of each run by the number and the status of the row."""
-    groups: dict[tuple[Any, ...], dict[tuple[Any, ...], float]] = defaultdict(dict)
+def _rows_by_run(runs: Runs, wanted: Collection[tuple[Any, ...]]) -> dict[tuple[Any, ...], _Rows]:
+    """Return the values of some runs by the number and the status of the row."""
+    groups: dict[tuple[Any, ...], _Rows] = defaultdict(dict)
     rows = runs.to_frame()[["repetition", "status"]].itertuples(index=False, name=None)
     for key, row, value in zip(_keys(runs), rows, runs.values, strict=True):
-        groups[key][row] = float(value)
+        if key in wanted:
+            groups[key][row] = float(value)
     return groups
 
 

@@ -61,6 +61,11 @@ def test_without_states_jobs_failed_whose_code_is_not_0(tmp_path: Path, bar: str
     assert "ExitCode" in jobs.notes[0]
 
 
+def test_a_code_tells_of_a_failure_beside_a_state(tmp_path: Path) -> None:
+    text = "JobID|NCPUS|Elapsed|State|ExitCode\n1|16|01:00:00|COMPLETED|0:0\n2|32|00:04:00|COMPLETED|0:9\n"
+    assert read_jobs(write(tmp_path, text)).table["state"].tolist() == ["COMPLETED", "FAILED"]
+
+
 def test_runs_of_jobs(tmp_path: Path) -> None:
     found = scan(write(tmp_path, f"{HEAD}\n{ROWS}"))
     frame = found.runs[""].to_frame()

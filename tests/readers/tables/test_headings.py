@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 
@@ -120,15 +122,15 @@ def test_a_title_across_the_columns_of_restructuredtext_is_asked_about(tmp_path:
 
 
 def test_rows_of_titles_in_a_sheet_are_asked_about(tmp_path: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
+    sheet: Any = book.active
     for row in (("cores", "time_s"), ("mesh 1M",), *SMALL, ("mesh 4M",), *LARGE):
-        book.active.append(row)
+        sheet.append(row)
     book.save(tmp_path / "runs.xlsx")
     assert "--where" not in _refused(tmp_path / "runs.xlsx", "mesh 1M", "mesh 4M")
-    book.active.delete_rows(2)
-    book.active.insert_rows(1)
-    book.active["A1"] = "mesh 1M"
+    sheet.delete_rows(2)
+    sheet.insert_rows(1)
+    sheet["A1"] = "mesh 1M"
     book.save(tmp_path / "above.xlsx")
     _refused(tmp_path / "above.xlsx", "mesh 1M", "mesh 4M")
 

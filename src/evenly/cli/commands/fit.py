@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,6 +19,7 @@ from evenly.cli.search_options import SearchOptions
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
+    from evenly.models.base import Model
     from evenly.runs.runs import Runs
 
 _regions = panel("Regions")
@@ -107,11 +108,7 @@ def fit(
 
         write(next(iter(learned.models.values())) if learned.unnamed else learned.models, save)
         note(f"saved {save}")
-    from evenly.models.learned import told_missed
-
-    for name, model in learned.models.items():
-        if missed := told_missed(model):
-            note(f"{name}: {missed}" if name else missed)
+    _tell_missed({} if _of_each(learned) else learned.models)
     if _of_each(learned) and not (showing.latex or showing.details or showing.scale):
         _show_ranking(learned, regions, showing)
     else:
@@ -121,6 +118,14 @@ def fit(
         from evenly.report.pages.pictures import pictures_of
 
         save_all(pictures_of(learned.models, learned.runs, learned.test), pictures)
+
+
+def _tell_missed(models: Mapping[str, Model]) -> None:
+    from evenly.models.learned import told_missed
+
+    for name, model in models.items():
+        if missed := told_missed(model):
+            note(f"{name}: {missed}" if name else missed)
 
 
 def _of_each(learned: Learned) -> bool:

@@ -101,7 +101,11 @@ def _jobs(
     nodes = _count(whole, "nnodes" if "nnodes" in whole else "allocnodes")
     limit = 60 * _count(whole, "timelimitraw") if "timelimitraw" in whole else durations(_text(whole, "timelimit"))
     limit = np.where(limit > 0, limit, np.nan)
-    states = _mapped(whole["state"]) if "state" in whole else _by_codes(whole, end, elapsed >= limit, notes)
+    if "state" in whole:
+        states = _mapped(whole["state"]).astype(object)
+        states = states.mask((states == "COMPLETED") & _by_code(whole), "FAILED")
+    else:
+        states = _told_by_codes(whole, end, elapsed >= limit, notes)
     columns: dict[str, object] = {
         "id": ids[~is_step], "user": _text(whole, "user"), "account": _text(whole, "account"),
         "name": _text(whole, "jobname"), "partition": _text(whole, "partition"), "state": states,
@@ -130,10 +134,15 @@ def _mapped(column: pd.Series[str]) -> pd.Series[Any]:
     return column.astype(object).map(words).fillna("").astype("category")
 
 
-def _by_codes(table: pd.DataFrame, end: Floats, reached: NDArray[np.bool_], notes: list[str]) -> pd.Series[Any]:
+def _by_code(table: pd.DataFrame) -> pd.Series[bool]:
+    """Return which jobs failed by what their programs returned."""
+    return ~_text(table, "exitcode").isin(["", "0", "0:0"])
+
+
+def _told_by_codes(table: pd.DataFrame, end: Floats, reached: NDArray[np.bool_], notes: list[str]) -> pd.Series[Any]:
     """Return the states of jobs by what their programs returned, where there is no column of states."""
     ended = np.isfinite(end) | ("end" not in table)
-    failed = ~_text(table, "exitcode").isin(["", "0", "0:0"])
+    failed = _by_code(table)
     told = (
         "whose ExitCode isn't 0:0 is taken as failed, every other one" if "exitcode" in table else "that ended is taken"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-__all__ = ["aligned_in_text", "boxes_as_bars", "only_rows", "tables_in_text", "without_borders"]
+__all__ = ["aligned_in_text", "boxes_as_bars", "is_rule", "only_rows", "tables_in_text", "without_borders"]
 
 _RULE = re.compile(r"\s*\|?[\s:|+=-]*[-=]{2,}[\s:|+=-]*\|?\s*|\s*\|?(?:\s*:?-:?\s*\|)+(?:\s*:?-:?)?\s*")
 #: A rule without gaps, below the names.
@@ -19,6 +19,17 @@ _BOX = re.compile(r"[\u2500-\u257f]")
 _VERTICAL, _HORIZONTAL = frozenset("│┃║╎╏┆┇┊┋├┼┤╞╪╡╠╬╣┝┿┥┠╂┨┣╋┫╟╫╢"), frozenset("─━═╌╍┄┅┈┉")
 #: So many lines alike are a table.
 _FEWEST = 3
+
+
+def is_rule(line: str) -> bool:
+    """Tell whether a line is a rule between rows, as of Markdown: ``|---|:-:|``.
+
+    Examples
+    --------
+    >>> is_rule("|---|:-:|"), is_rule("| - | - |"), is_rule("| 8 | 2 |")
+    (True, True, False)
+    """
+    return _RULE.fullmatch(line) is not None
 
 
 def boxes_as_bars(lines: Sequence[str]) -> list[str]:
@@ -57,9 +68,9 @@ def without_borders(lines: Sequence[str]) -> list[str]:
     above, filled = filled[:first], filled[first:]  # titles, and the upper border
     if len(above) > _MOST_ABOVE:
         return list(lines)
-    if len(filled) < 2 or not (_is_row(lines[filled[0]]) and _RULE.fullmatch(lines[filled[1]])):
+    if len(filled) < 2 or not (_is_row(lines[filled[0]]) and is_rule(lines[filled[1]])):
         return list(lines)
-    left_out = {*above, *(n for n in filled if _RULE.fullmatch(lines[n]))}
+    left_out = {*above, *(n for n in filled if is_rule(lines[n]))}
     return [
         "" if number in left_out else _without_ends(line) if _is_row(line) else line
         for number, line in enumerate(lines)
@@ -97,7 +108,7 @@ def tables_in_text(lines: Sequence[str]) -> list[range]:
     for number, line in enumerate(lines):
         if found and number < found[-1].stop:  # rules between groups of rows
             continue
-        if number > 0 and _is_row(lines[number - 1]) and _is_row(line) and _RULE.fullmatch(line):
+        if number > 0 and _is_row(lines[number - 1]) and _is_row(line) and is_rule(line):
             end = next((n for n in range(number, len(lines)) if not _is_row(lines[n])), len(lines))
             first = next((n + 1 for n in range(number - 1, -1, -1) if not _is_row(lines[n])), 0)
             found.append(range(first, end))

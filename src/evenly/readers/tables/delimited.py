@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.files import is_unended
-from evenly.readers.tables.bordered import boxes_as_bars, without_borders
+from evenly.readers.tables.bordered import boxes_as_bars, is_rule, without_borders
 from evenly.readers.tables.header_rows import joined_header, refuse_side_by_side, without_row_numbers
 from evenly.readers.tables.number_texts import is_share
 from evenly.readers.tables.own_list import own_list
@@ -28,7 +28,7 @@ from evenly.readers.tables.unit_row import are_units, is_unit_of_time
 from evenly.runs.durations import is_duration
 from evenly.runs.files import FORMULA
 
-__all__ = ["COMMENTS", "Delimited", "is_prompt", "parse", "with_whole_cells"]
+__all__ = ["COMMENTS", "Delimited", "is_number", "is_prompt", "parse", "with_whole_cells"]
 
 #: A quote at the start of a cell.
 _QUOTE = re.compile(r'(?:^|[\t;|,])\s*"')
@@ -54,7 +54,6 @@ _APOSTROPHES = re.compile(r"[+-]?[1-9]\d{0,2}(['’]\d{3})+(\.\d+)?")
 _WITH_UNIT = re.compile(r"(?P<number>[1-9]\d{0,2}(?:,\d{3})+\.\d+) ?(?P<unit>[a-zµ]+)")
 #: ``64.54 (min)``
 _BRACKETED_UNIT = re.compile(r"(?P<number>\d+(?:[.,]\d+)?) ?[(\[](?P<unit>[a-zµ]+)[)\]]", re.IGNORECASE)
-_RULE = re.compile(r"[\s|:+=-]*-{2,}[\s|:+=-]*|\s*\|?(?:\s*:?-:?\s*\|)+(?:\s*:?-:?)?\s*")
 _LINE = re.compile(r"[\s+=-]*(?:-{3,}|={3,})[\s+=-]*")
 _NUMBERED = re.compile(r"\[?(?P<number>\d+)\]?[:=](?P<name>.+)")
 #: As in cells of Markdown.
@@ -214,7 +213,7 @@ def _content(text_lines: Sequence[str]) -> list[tuple[int, str]]:
         stripped = line.strip()
         if is_prompt(line):
             continue
-        if not _EMPTY.sub("", stripped) or ("|" in stripped and _RULE.fullmatch(stripped)):
+        if not _EMPTY.sub("", stripped) or ("|" in stripped and is_rule(stripped)):
             continue
         if _LINE.fullmatch(stripped):  # below the names
             continue
@@ -261,7 +260,7 @@ def _units_below(header: str, comment: str) -> str:
     delimiter = _find_delimiter([header])
     for text in (comment.strip(), comment.strip().lstrip("#%/!").strip()):
         units = _cells(text, delimiter)
-        is_row = len(units) == len(_cells(header, delimiter)) > 1 and not any(map(_is_number, units))
+        is_row = len(units) == len(_cells(header, delimiter)) > 1 and not any(map(is_number, units))
         if is_row and any(map(is_unit_of_time, units)):
             return text
     return ""
@@ -277,10 +276,10 @@ def _is_header_of(comment: str, first: str) -> bool:
     delimiter = _find_delimiter([first])
     cells = _cells(first, delimiter)
     names = _names_in(comment, first)
-    numeric = sum(cell[:1].isdigit() or _is_number(cell) or is_share(cell) for cell in cells)
+    numeric = sum(cell[:1].isdigit() or is_number(cell) or is_share(cell) for cell in cells)
     # Between blanks alone, any remark of so many words looks like names.
     fewest = 0 if delimiter in _DELIMITERS else len(cells) / 2
-    return len(names) == len(cells) > 1 and numeric > fewest and not any(map(_is_number, names))
+    return len(names) == len(cells) > 1 and numeric > fewest and not any(map(is_number, names))
 
 
 def _names_in(comment: str, first: str) -> list[str]:
@@ -318,7 +317,7 @@ def _is_remark(cells: Sequence[str], first: Sequence[str], width: int) -> bool:
         return False
     if width:
         return len(cells) != width and first[0][:1].isdigit() and not cells[0][:1].isdigit()
-    return any(map(_is_number, first)) and not any(map(_is_number, cells))
+    return any(map(is_number, first)) and not any(map(is_number, cells))
 
 
 def _without_headers(path: Path, rows: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
@@ -326,7 +325,7 @@ def _without_headers(path: Path, rows: list[tuple[int, list[str]]]) -> list[tupl
     (_, header), *body = rows
     names = [name for name in header if name]
     for (_, above), (line, cells) in zip(rows, body, strict=False):
-        is_titled = cells == header and sum(map(bool, above)) == 1 < len(header) and not _is_number(above[0])
+        is_titled = cells == header and sum(map(bool, above)) == 1 < len(header) and not is_number(above[0])
         if is_titled:
             raise ReadError(path, "a second table begins above: save it in a file of its own", line=line)
         is_header = cells != header and len(cells) == len(header) and not any(cell[:1].isdigit() for cell in cells)
@@ -418,7 +417,7 @@ def _cut(text_lines: Sequence[str], rows: Sequence[tuple[int, list[str]]], width
 def _shorter(others: Sequence[str], last: str) -> str:
     """Return what is wrong if a last number has fewer decimals than each of those above it, which have the same."""
     places = {len(cell.partition(".")[2]) for cell in others}
-    if len(others) < 3 or len(places) != 1 or not all(map(_is_number, others)) or not _is_number(last):
+    if len(others) < 3 or len(places) != 1 or not all(map(is_number, others)) or not is_number(last):
         return ""
     if len(last.partition(".")[2]) >= max(places):
         return ""
@@ -447,9 +446,9 @@ def _without_apostrophe(cell: str) -> str:
 def _check_header(path: Path, header: list[str], line: int) -> list[str]:
     named = [place for place, name in enumerate(header) if name]
     header = header[: max(1, named[-1] + 1 if named else 0)]
-    if header and all(_is_number(cell) or cell[:1].isdigit() for cell in header) and any(map(_is_number, header)):
+    if header and all(is_number(cell) or cell[:1].isdigit() for cell in header) and any(map(is_number, header)):
         raise ReadError(path, "the first line must name the columns, but it holds only numbers", line=line)
-    value = next((cell for cell in header if is_duration(cell) or (_is_number(cell) and not cell.isdigit())), "")
+    value = next((cell for cell in header if is_duration(cell) or (is_number(cell) and not cell.isdigit())), "")
     if header[:1] and header[0].isdigit() and sum(map(str.isdigit, header)) > 1:  # beside a first name, 16 may be cores
         value = header[0]
     if value:
@@ -480,7 +479,8 @@ def _fit(path: Path, cells: list[str], width: int, line: int) -> list[str]:
     return cells
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Tell whether a cell is a number, with a point or a comma."""
     try:
         float(cell.replace(",", ".", 1))
     except ValueError:

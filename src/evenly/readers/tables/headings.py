@@ -16,6 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import ReadError, option_text
+from evenly.readers.tables.delimited import is_number
 from evenly.readers.tables.remarks import plain_text, quoted_texts
 from evenly.readers.tables.unit_row import is_unit_of_time
 from evenly.readers.tables.values import Values
@@ -67,7 +68,7 @@ def without_titles(
         title = _title_in(frame.iloc[row].tolist(), delimiter) if below and _is_text(first[row]) else ""
         if title:
             found[int(lines[row])] = title
-        below = bool(title) or _is_number(first[row])
+        below = bool(title) or is_number(first[row])
     others = ~np.isin(lines, [*found])
     return frame[others].reset_index(drop=True), lines[others], dict(sorted(found.items()))
 
@@ -81,15 +82,7 @@ def _title_in(cells: Sequence[str], delimiter: str) -> str:
 
 
 def _is_text(cell: str) -> bool:
-    return _LETTER.search(cell) is not None and not _is_number(cell)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell.replace(",", "."))
-    except ValueError:
-        return False
-    return True
+    return _LETTER.search(cell) is not None and not is_number(cell)
 
 
 def headings_between(
@@ -137,7 +130,7 @@ def _parts(line: str) -> bool:
     text = plain_text(line)
     if _LETTER.search(text):
         cells = re.split(r"\s*[,;|\t]\s*", text)
-        return not (len(cells) > 1 and _is_number(cells[0]))  # a row that is commented out
+        return not (len(cells) > 1 and is_number(cells[0]))  # a row that is commented out
     return line.strip()[:1] in ("#", "%", "*") and _DIGIT.search(text) is not None and not re.search(r"[\s,;|]", text)
 
 
