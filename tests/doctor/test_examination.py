@@ -27,6 +27,7 @@ def test_a_whole_examination(tmp_path: Path) -> None:
     assert found["files"].verdict == "good"
     assert found["two ranks"].verdict in ("good", "note")
     assert "GB/s" in found["memory bandwidth"].found
+    assert "MiB" in found["caches"].found
     assert all(one.remedy for one in found.values() if one.verdict == "bad")
     assert list(tmp_path.iterdir()) == []
 
@@ -91,3 +92,18 @@ def test_little_memory_and_unsteady_cores(monkeypatch: pytest.MonkeyPatch) -> No
     for jitter, verdict in ((0.2, "note"), (0.01, "good")):
         monkeypatch.setattr(hardware, "measure_jitter", lambda *_, found=jitter: found)
         assert hardware.steadiness(0.1).verdict == verdict
+
+
+def test_a_cache_that_others_use_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[float] = []
+
+    def measured(cores: list[int], array: float, seconds: float) -> float:
+        sizes.append(array)
+        return 12e9 if array < 2**23 else 11e9
+
+    monkeypatch.setattr(hardware, "memory_bandwidth", measured)
+    monkeypatch.setattr(hardware.node, "cache_bytes", lambda: 24 * 2**20)
+    found = hardware.caches(0.1)
+    assert (found.verdict, sizes[0]) == ("note", 4 * 2**20)
+    assert "24 MiB; in half of it, one core moves 12.0 GB/s (1.1 times" in found.found
+    assert "others use it" in found.remedy

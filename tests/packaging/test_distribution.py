@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+HOME = "https://example.org/evenly"
 #: This Python, and with EVENLY_ALL_PYTHONS=1 the others that pyenv has.
 PYTHONS = [sys.executable]
 if os.environ.get("EVENLY_ALL_PYTHONS") == "1":
@@ -24,8 +26,10 @@ if os.environ.get("EVENLY_ALL_PYTHONS") == "1":
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("built")
+    # The wheel is built from the source distribution.
     command = [sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    known = {**os.environ, "EVENLY_URL": f"{HOME}/"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=known)
     assert done.returncode == 0, done.stdout + done.stderr
     (wheel,), (source,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
     return wheel, source
@@ -50,6 +54,11 @@ def test_what_is_in_them(built: tuple[Path, Path]) -> None:
     assert {"pyproject.toml", "LICENSE", "CITATION.cff", "README.md", "src/evenly/py.typed"} <= inside
     metadata = zipfile.ZipFile(wheel).read(next(name for name in names if name.endswith("METADATA"))).decode()
     assert "Description-Content-Type: text/markdown" in metadata
+    assert f"Project-URL: Issues, {HOME}/issues" in metadata
+    assert f"[tables]({HOME}/blob/main/docs/tables.md)" in metadata
+    assert f"({HOME}/raw/main/docs/timeline.svg)" in metadata
+    # On a package index, a link that leads to a file of the checkout is broken.
+    assert not re.search(r"\]\((?!https?:)", metadata)
 
 
 @pytest.mark.slow

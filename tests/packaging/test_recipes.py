@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sysconfig
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from rattler_build import RattlerBuildError, RenderConfig, Stage0Recipe, VariantConfig
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -38,6 +41,14 @@ def test_condas_recipe() -> None:
     assert entry == "evenly = " + PROJECT["scripts"]["evenly"]
 
 
+def test_condas_builder_reads_the_recipe() -> None:
+    recipe = Stage0Recipe.from_file(str(ROOT / "packaging" / "conda" / "recipe.yaml"))
+    (made,) = recipe.render(VariantConfig(), RenderConfig())
+    assert made.recipe.package.name == "evenly"
+    with pytest.raises(RattlerBuildError, match="unknown top-level field"):
+        Stage0Recipe.from_yaml("package: {name: evenly, version: 0.1.0}\nneeds: []")
+
+
 def test_spacks_recipe() -> None:
     tree = ast.parse((ROOT / "packaging" / "spack" / "package.py").read_text())
     calls = [
@@ -57,6 +68,12 @@ def test_spacks_recipe() -> None:
     for variant, asked in optional.items():
         known = wanted(extras[variant])
         assert {name: known[name] for name in asked} == asked
+
+
+def test_the_container_is_as_its_linter_wants_it() -> None:
+    (linter,) = Path(sysconfig.get_path("scripts")).glob("hadolint*")
+    done = subprocess.run([linter, ROOT / "packaging" / "Containerfile"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_the_container_installs_extras_that_there_are() -> None:

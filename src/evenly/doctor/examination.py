@@ -19,7 +19,7 @@ def examine(folder: Path, seconds: float = 0.5, progress: Callable[[float], None
     folder : Path
         Where runs will be kept.
     seconds : float
-        Time of each measurement; there are three.
+        Time of each measurement; there are five.
     progress : callable, optional
         Called with the share that is done, 0 to 1.
     """
@@ -31,6 +31,7 @@ def examine(folder: Path, seconds: float = 0.5, progress: Callable[[float], None
         software.threads,
         hardware.memory,
         lambda: hardware.bandwidth(seconds),
+        lambda: hardware.caches(seconds),
         hardware.huge_pages,
         hardware.clock,
         lambda: hardware.steadiness(seconds),

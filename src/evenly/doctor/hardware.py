@@ -14,10 +14,12 @@ from evenly.machine.measuring.computing import array_bytes, measure_jitter, memo
 from evenly.machine.measuring.messages import measure_messages
 from evenly.memory import free_bytes
 
-__all__ = ["bandwidth", "clock", "cores", "files", "huge_pages", "memory", "ranks", "steadiness"]
+__all__ = ["bandwidth", "caches", "clock", "cores", "files", "huge_pages", "memory", "ranks", "steadiness"]
 
 #: Fraction of the cores that others may use, relative jitter, and seconds of difference between clocks that matter.
 _BUSY, _JITTER, _CLOCKS_S = 0.25, 0.05, 2.0
+#: A last cache that is one's own is at least so many times as fast as memory.
+_CACHE_GAIN = 1.2
 #: With less free memory than this, in bytes, large tables and simulations fail.
 _LITTLE_MEMORY = 1 << 30
 #: A message within a node takes microseconds; one that takes longer goes through something slow, or waits for a core.
@@ -78,6 +80,22 @@ def bandwidth(seconds: float) -> Finding:
     gain = together / alone
     found = f"{alone / 1e9:.1f} GB/s by one core, {together / 1e9:.1f} GB/s by all {len(numbers)} ({gain:.1f} times)"
     return Finding("memory bandwidth", "good", found)
+
+
+def caches(seconds: float) -> Finding:
+    """Measure how much faster one core is where its data fit into the last cache."""
+    first, size = node.core_numbers()[:1], node.cache_bytes()
+    # Three arrays fill half of the cache.
+    inside = memory_bandwidth(first, size / 6, seconds)
+    outside = memory_bandwidth(first, array_bytes(1, size, node.memory_bytes()), seconds)
+    found = (
+        f"the largest of a core has {size / 2**20:.0f} MiB; in half of it, one core moves {inside / 1e9:.1f} GB/s "
+        f"({inside / outside:.1f} times as much as in memory)"
+    )
+    if inside < _CACHE_GAIN * outside:
+        remedy = "others use it, too: how long small problems take depends on them, so measure when they have ended"
+        return Finding("caches", "note", found, remedy)
+    return Finding("caches", "good", found)
 
 
 def huge_pages(place: Path = Path("/sys/kernel/mm/transparent_hugepage/enabled")) -> Finding:

@@ -15,7 +15,7 @@ from evenly.runs.durations import unit_of
 
 __all__ = [
     "common_prefix", "compact", "in_unit", "interval", "percent", "plain", "prefix_for", "quantity", "ranks_text",
-    "span", "time_limit", "value_text",
+    "span", "time_limit", "typical_error", "value_text",
 ]  # fmt: skip
 
 #: For each base unit but seconds: (factor, name) in increasing order. A value is written in the largest unit not above
@@ -159,6 +159,18 @@ def percent(share: float, digits: int = 3) -> str:
         return compact(share)
     places = min(1, digits - len(str(int(100 * abs(share)))))  # rounded once: 97.46 is 97, not 97.5 and then 98
     return f"{compact(round(100 * share, places), digits)} %"
+
+
+def typical_error(logs: float) -> str:
+    """Return how far predictions are typically off, from MLogQ, their mean distance in logarithms.
+
+    Examples
+    --------
+    >>> typical_error(0.0953), typical_error(1.1)
+    ('10 %', 'a factor of 3')
+    """
+    factor = math.exp(logs)
+    return percent(factor - 1) if factor < 2 else f"a factor of {compact(factor, 2)}"
 
 
 def ranks_text(count: int) -> str:

@@ -27,7 +27,7 @@ from evenly.models.inputs.coding import Coding, Inputs
 from evenly.runs.runs import Runs
 from evenly.showing import Shown
 
-__all__ = ["Sensitivity", "sensitivity"]
+__all__ = ["Sensitivity", "sensitivity", "sobol_indices"]
 
 #: Least number of configurations per task; models learn from half of them.
 _FEWEST = 8
@@ -141,7 +141,7 @@ def _of_task(
     refitted, left_out = (np.array([half[which] for half in halves]) for which in (0, 1))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EvenlyWarning)
-        first, total = _sobol(fit(alone, method=method, effort="quick"), alone, random)
+        first, total = sobol_indices(fit(alone, method=method, effort="quick"), alone, random)
     return [
         {"task": value, "parameter": name, "refitted": refitted[:, k].mean(), "refitted_sd": _scatter(refitted[:, k]),
          "left_out": left_out[:, k].mean(), "left_out_sd": _scatter(left_out[:, k]),
@@ -201,11 +201,12 @@ def _columns(coding: Coding) -> Iterator[list[int]]:
             number += 1
 
 
-def _sobol(model: Model, runs: Runs, random: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return first-order and total indices of predicted logarithms over the product of the parameters' values.
+def sobol_indices(model: Model, runs: Runs, random: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return first-order and total indices of predicted logarithms over the product of the measured values.
 
-    Exact where the product has at most `_GRID` configurations; else Saltelli's estimator of the first order and
-    Jansen's of the total one [Saltelli et al., Variance based sensitivity analysis of model output, 2010], over
+    Both are arrays (n_parameters,), in the order of ``runs.parameters``: shares of the variance that a parameter
+    explains alone, and together with others. Exact where the product has at most `_GRID` configurations; else
+    Saltelli's estimator of the first order and Jansen's of the total one [Saltelli et al., Variance based sensitivity analysis of model output, 2010], over
     parameters drawn independently from the values that were measured.
     """
     values = {name: runs.configurations[name].unique() for name in runs.parameters}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -54,6 +55,21 @@ def test_a_page_about_runs_and_their_model(model: evenly.Model) -> None:
     assert {"runs", "models", "cores", "next"} <= set(page.data)
     json.dumps(page.data, allow_nan=False)
     assert len(page.html()) < 4_000_000
+
+
+@pytest.mark.parametrize("method", ["power-law", "auto"])
+def test_what_matters_and_how_errors_fall_are_told(method: str) -> None:
+    random = np.random.default_rng(1)
+    table = pd.DataFrame({"cores": 2.0 ** random.integers(0, 6, 48), "n": random.integers(8, 64, 48)})
+    table["seconds"] = table["n"] ** 2 / table["cores"] * np.exp(0.05 * random.standard_normal(48))
+    runs = evenly.Runs.from_frame(table, ["cores", "n"])
+    page = evenly.page(runs, evenly.fit(runs, method=method, effort="quick") if method == "auto" else
+                       evenly.fit(runs, method=method), next_runs=0)  # fmt: skip
+    text = page.markdown()
+    assert "| cores | 57 % | 57 % |" in text  # as of the law: the variances of log cores and of twice log n
+    assert re.search(r"\| (12|24|48) \| [0-9.]+ % \| measured \|", text)
+    (error,) = (value for name, value in page.numbers.items() if name.startswith("typical error"))
+    assert f"typically off by {error} on runs left out" in page.html().lower().replace("<tspan", "<")
 
 
 def test_gaps_and_missing_combinations_are_told() -> None:

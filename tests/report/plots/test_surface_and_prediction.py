@@ -7,9 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import evenly
 from evenly.errors import InputError
 from evenly.metrics import mlogq
 from evenly.models.base import Model
+from evenly.report.left_out_errors import left_out_errors
 from evenly.report.plots.prediction import plot_predictions
 from evenly.report.plots.surface import plot_surface
 from evenly.runs.runs import Runs
@@ -116,6 +118,19 @@ def test_the_title_tells_the_error_and_the_coverage(strong: Runs, fit: Fit) -> N
     title = figure._suptitle.get_text().replace("\n", " ")  # type: ignore[attr-defined]
     assert title == "Typically off by 50 % on held-out runs"
     assert figure.axes[0].get_title(loc="left") == "0 % of them inside the 90 % interval"
+
+
+def test_runs_are_shown_as_they_are_predicted_without_them(scattered: Runs) -> None:
+    model = evenly.fit(scattered, method="power-law", statistic="median")
+    assert isinstance(model, Model)
+    assert model.left_out_predictions_ is not None
+    figure = plot_predictions(model, scattered)
+    (line,) = (line for line in figure.axes[0].lines if line.get_gid() == "left out, one by one")
+    errors = left_out_errors(model, scattered)
+    assert errors is not None
+    np.testing.assert_allclose(np.sort(line.get_ydata()), np.sort(model.left_out_predictions_))
+    assert f"left out, one by one: {len(scattered.aggregate())}, MLogQ {errors['MLogQ']:.3f}" in labels(figure)
+    assert figure._suptitle.get_text().endswith("on runs left out")  # type: ignore[attr-defined]
 
 
 def test_predictions_without_runs_are_refused(strong: Runs, fit: Fit) -> None:

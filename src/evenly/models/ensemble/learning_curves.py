@@ -14,8 +14,9 @@ import pandas as pd
 
 from evenly.models.base import Model
 from evenly.models.ensemble.race import Table, left_out_logs_of, mean_error
+from evenly.runs.runs import Runs
 
-__all__ = ["learning_curve"]
+__all__ = ["curve_of", "learning_curve"]
 
 _SHARES = (0.25, 0.5)
 _MORE = (2, 4)
@@ -23,6 +24,42 @@ _MORE = (2, 4)
 _FEWEST, _TESTED = 24, 2_000
 #: With at least this many runs to learn from, one random split is always enough.
 _LARGE = 2_000
+
+
+def curve_of(model: Model, runs: Runs, error: float) -> pd.DataFrame:
+    """Return the learning curve of a fitted model: its own, or one that is measured now, by fits to some of its runs.
+
+    Parameters
+    ----------
+    model : Model
+    runs : Runs
+        What it was fitted to.
+    error : float
+        MLogQ on left-out runs.
+
+    Returns
+    -------
+    DataFrame
+        As `learning_curve`.
+
+    Examples
+    --------
+    >>> import evenly
+    >>> cores = np.arange(1, 41)
+    >>> table = pd.DataFrame({"cores": cores, "seconds": 80 / cores + np.tile([1.0, 1.1], 20)})
+    >>> runs = evenly.Runs.from_frame(table, ["cores"])
+    >>> curve_of(evenly.fit(runs, method="power-law"), runs, 0.1)["runs"].tolist()
+    [10, 20, 40, 80, 160]
+    """
+    own: pd.DataFrame | None = getattr(model, "learning_curve_", None)
+    if own is not None:
+        return own
+    rows = runs.evidence(model.training_.get("statistic", "median"))
+    rows = rows[~rows["censored"]].reset_index(drop=True)
+    values = rows[runs.response].to_numpy(dtype=np.float64)
+    count = len(rows)
+    table = Table(rows[runs.parameters], np.log(values), np.ones(count), runs.space, np.ones(count, dtype=np.bool_))
+    return learning_curve(table, lambda: type(model)(**model.get_params()), error, count)
 
 
 def learning_curve(

@@ -19,11 +19,13 @@ from evenly.decomposition.partitioning.plan import CutPlan
 from evenly.errors import EvenlyError, InfeasibleError
 from evenly.machine.machine import Machine
 from evenly.models.base import Model
+from evenly.models.ensemble.learning_curves import curve_of
 from evenly.models.learned import told_missed
-from evenly.report.formatting import compact, in_unit, percent, plain, quantity, value_text
+from evenly.report.formatting import compact, in_unit, percent, plain, quantity, typical_error, value_text
 from evenly.report.html_page import Fold, Part, Picture, Remark, Section, Table, Text
 from evenly.report.left_out_errors import left_out_errors
 from evenly.report.pages.explorer import Explorer
+from evenly.report.slices import quietly
 from evenly.report.tables.model import models_as_dict, models_table
 from evenly.report.tables.recommendation import choice_lines, limit_lines, question_lines, recommendation_table
 from evenly.report.tables.run import count_runs, runs_as_dict, runs_table
@@ -32,6 +34,7 @@ from evenly.runs.cores import find_cores
 from evenly.runs.runs import Runs
 from evenly.tuning.advisor import advise
 from evenly.tuning.result import Result
+from evenly.tuning.sensitivity import sobol_indices
 
 __all__ = ["Asked", "Chapter", "campaign", "cut", "forecast", "measured", "models", "plan", "recommendation", "search"]
 
@@ -218,10 +221,10 @@ def _model_chapter(
             continue
         errors = left_out_errors(model, runs[name])
         if errors is not None:
-            numbers[f"typical error{whose} on runs left out"] = percent(errors["MAPE"])
-        curve = getattr(model, "learning_curve_", None)
-        if curve is not None and len(curve):
-            parts.append(_learning_curve(curve, whose))
+            numbers[f"typical error{whose} on runs left out"] = typical_error(errors["MLogQ"])
+            if len(curve := curve_of(model, runs[name], errors["MLogQ"])):
+                parts.append(_learning_curve(curve, whose))
+        parts += _importance(model, runs[name], whose)
         if missed := told_missed(model):
             parts.append(Text(f"{name}: {missed}" if name else missed))
         figure = plot_predictions(model, runs[name], test.get(name), level=asked.level, name=name)
@@ -232,9 +235,21 @@ def _model_chapter(
     )  # fmt: skip
 
 
+def _importance(model: Model, runs: Runs, whose: str) -> list[Part]:
+    """Tell which of several parameters matter to the model."""
+    varied = [name for name in runs.parameters if runs.ok.configurations[name].nunique() > 1]
+    if len(varied) < 2:
+        return []
+    first, total = sobol_indices(quietly(model), runs.ok, np.random.default_rng(0))
+    rows = sorted(zip(runs.parameters, first, total, strict=True), key=lambda row: -row[2])
+    told = [[name, percent(alone, 2), percent(all_, 2)] for name, alone, all_ in rows if name in varied]
+    caption = f"how much of the differences between predicted times{whose} comes from each parameter"
+    return [Table(["parameter", "alone", "with others"], told, caption)]
+
+
 def _learning_curve(curve: pd.DataFrame, whose: str) -> Table:
     rows = [
-        [f"{int(row['runs']):,}", percent(float(row["error"])), "measured" if row["measured"] else "expected"]
+        [f"{int(row['runs']):,}", typical_error(float(row["error"])), "measured" if row["measured"] else "expected"]
         for row in curve.to_dict("records")
     ]
     return Table(["runs", "error", ""], rows, f"the error{whose} by number of runs", words=(2,))

@@ -1,4 +1,7 @@
-"""Predicted against measured values: the size of a model's errors, and where they occur."""
+"""Predicted against measured values: the size of a model's errors, and where they occur.
+
+Runs that a model learned from are shown as it predicts them without them, where the model knows that.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,8 @@ from numpy.typing import NDArray
 from evenly.errors import InputError
 from evenly.metrics import mlogq
 from evenly.models.base import Model
-from evenly.report.formatting import compact, percent
+from evenly.report.formatting import compact, percent, typical_error
+from evenly.report.left_out_errors import left_out_predictions
 from evenly.report.plots.style import (
     GREY,
     INK,
@@ -33,6 +37,9 @@ __all__ = ["plot_predictions"]
 
 Floats = NDArray[np.float64]
 _FACTORS = ((2.0, "#F1F1F1"), (1.1, "#DADADA"))
+_LEFT_OUT, _LEARNED, _HELD_OUT = "left out, one by one", "learned from", "held out"
+#: How the title names each kind of runs.
+_WHOSE = {_LEFT_OUT: "runs left out", _LEARNED: "the runs it learned from", _HELD_OUT: "held-out runs"}
 
 
 def plot_predictions(
@@ -45,7 +52,8 @@ def plot_predictions(
     model : Model
         Fitted.
     runs : Runs, optional
-        The runs that the model was fitted to.
+        The runs that the model was fitted to. Each is predicted by a fit without it, where the model has these
+        predictions; else by the model itself.
     test : Runs, optional
         Held-out measurements. Bars show the model's intervals for them, and the title tells how well they fit.
     level : float
@@ -67,13 +75,17 @@ def plot_predictions(
     >>> import evenly, pandas as pd
     >>> table = pd.DataFrame({"cores": [1, 2, 4, 8, 16], "seconds": [80.0, 40.0, 20.0, 10.0, 5.0]})
     >>> runs = evenly.Runs.from_frame(table, ["cores"])
-    >>> plot_predictions(evenly.fit(runs, method="power-law"), runs).axes[0].get_ylabel()
-    'predicted time (s)'
+    >>> figure = plot_predictions(evenly.fit(runs, method="power-law"), runs)
+    >>> figure.axes[0].get_ylabel(), figure.legends[0].get_texts()[-1].get_text()
+    ('predicted time (s)', 'left out, one by one: 5, MLogQ 0.000')
     """
     sets = {}
-    for label, given in (("learned from", runs), ("held out", test)):
-        if given is not None and (measured := _pairs(model, given, level)) is not None:
-            sets[label] = measured
+    if runs is not None and (own := _left_out(model, runs, level)) is not None:
+        sets[_LEFT_OUT] = own
+    elif runs is not None and (own := _pairs(model, runs, level)) is not None:
+        sets[_LEARNED] = own
+    if test is not None and (new := _pairs(model, test, level)) is not None:
+        sets[_HELD_OUT] = new
     if not sets:
         raise InputError("there are no successful runs to compare with predictions: pass `runs` or `test`")
     figure = new_figure(5.4, 5.4)
@@ -95,6 +107,16 @@ def _pairs(model: Model, runs: Runs, level: float) -> tuple[Floats, Floats, Floa
     return measured, silent.predict(asked), *silent.interval(asked, level)
 
 
+def _left_out(model: Model, runs: Runs, level: float) -> tuple[Floats, Floats, Floats, Floats] | None:
+    """Return what `_pairs` does, of predictions by fits without each run; intervals are as wide as the model's."""
+    if (known := left_out_predictions(model, runs)) is None:
+        return None
+    silent = quietly(model)
+    lower, upper = silent.interval(known.configurations, level)
+    ratio = known.predicted / silent.predict(known.configurations)
+    return known.measured, known.predicted, lower * ratio, upper * ratio
+
+
 def _bands(axes: Axes, model: Model, values: Floats) -> dict[str, Any]:
     """Draw the diagonal and the bands around it on square log axes."""
     tidy(axes, grid="none")
@@ -113,7 +135,7 @@ def _bands(axes: Axes, model: Model, values: Floats) -> dict[str, Any]:
 
 def _draw(axes: Axes, label: str, pairs: tuple[Floats, Floats, Floats, Floats], rank: int) -> dict[str, Any]:
     measured, predicted, lower, upper = pairs
-    held_out, many = label == "held out", len(measured) > 100
+    held_out, many = label == _HELD_OUT, len(measured) > 100
     colour = INK if held_out else PALETTE[rank]
     bars = np.vstack([np.maximum(predicted - lower, 0), np.maximum(upper - predicted, 0)])
     drawn = axes.errorbar(
@@ -128,8 +150,6 @@ def _draw(axes: Axes, label: str, pairs: tuple[Floats, Floats, Floats, Floats], 
 
 def _finding(label: str, pairs: tuple[Floats, Floats, Floats, Floats], level: float) -> tuple[str, str]:
     measured, predicted, lower, upper = pairs
-    typical = float(np.exp(mlogq(measured, predicted)))
     held = float(np.mean((lower <= measured) & (measured <= upper)))
-    off = percent(typical - 1) if typical < 2 else f"a factor of {compact(typical, 2)}"
-    whose = "held-out runs" if label == "held out" else "the runs it learned from"
-    return f"typically off by {off} on {whose}", f"{percent(held)} of them inside the {percent(level)} interval"
+    off = typical_error(mlogq(measured, predicted))
+    return f"typically off by {off} on {_WHOSE[label]}", f"{percent(held)} of them inside the {percent(level)} interval"
