@@ -102,7 +102,7 @@ def test_a_cache_that_others_use_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
         return 12e9 if array < 2**23 else 11e9
 
     monkeypatch.setattr(hardware, "memory_bandwidth", measured)
-    monkeypatch.setattr(hardware.node, "cache_bytes", lambda: 24 * 2**20)
+    monkeypatch.setattr("evenly.machine.measuring.node.cache_bytes", lambda: 24 * 2**20)
     found = hardware.caches(0.1)
     assert (found.verdict, sizes[0]) == ("note", 4 * 2**20)
     assert "24 MiB; in half of it, one core moves 12.0 GB/s (1.1 times" in found.found
