@@ -205,9 +205,9 @@ def sobol_indices(model: Model, runs: Runs, random: np.random.Generator) -> tupl
     """Return first-order and total indices of predicted logarithms over the product of the measured values.
 
     Both are arrays (n_parameters,), in the order of ``runs.parameters``: shares of the variance that a parameter
-    explains alone, and together with others. Exact where the product has at most `_GRID` configurations. Else Saltelli's
-    estimator of the first order and Jansen's of the total one, over parameters drawn independently from the measured
-    values [Saltelli et al., Variance based sensitivity analysis of model output, 2010].
+    explains alone, and together with others. Exact where the product has at most `_GRID` configurations. Else
+    Saltelli's estimator of the first order and Jansen's of the total one, over parameters drawn independently from
+    the measured values [Saltelli et al., Variance based sensitivity analysis of model output, 2010].
     """
     values = {name: runs.configurations[name].unique() for name in runs.parameters}
     shape = tuple(map(len, values.values()))
