@@ -83,3 +83,22 @@ def test_there_are_laws_in_counts_alone(names: tuple[str, str]) -> None:
     table = pd.DataFrame([(n, p) for n in (1e4, 1e5) for p in (8, 16, 32)], columns=list(names))
     laws = fit_laws(table, np.arange(1.0, 7), np.ones(6))
     assert bool(laws) == (names[1] == "cores")
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e9])
+def test_small_coefficients_of_another_unit_count(unit: float) -> None:
+    # In small units of n, the coefficient of its term is far smaller than that of the constant.
+    table = pd.DataFrame([(n * unit, p) for n in (1e4, 1e5) for p in (8, 16, 32)], columns=["n", "cores"])
+    seconds = (1e-3 * table["n"] / unit / table["cores"] + 9.0).to_numpy()
+    laws = [law for law in fit_laws(table, seconds, np.ones(6)) if law.kind == "scaling-plus-constant"]
+    best = min(laws, key=lambda law: law.loss)
+    np.testing.assert_allclose(best.formula.evaluate(table.to_numpy()), seconds, rtol=1e-6)
+    np.testing.assert_allclose(best.left_out, seconds, rtol=1e-6)
+
+
+def test_a_constant_beside_a_steep_power_counts() -> None:
+    # Two days and two grids change together: the power of days is steep, and its coefficient is huge.
+    table = pd.DataFrame({"days": [20.0] * 4 + [10] * 3, "cores": [16.0, 64, 320, 1280, 1200, 4800, 18000]})
+    seconds = (1e13 * table["days"] ** -7.4 / table["cores"] + 15).to_numpy()
+    best = min(fit_laws(table, seconds, np.ones(7)), key=lambda law: law.loss)
+    np.testing.assert_allclose(best.formula.evaluate(table.to_numpy()), seconds, rtol=1e-6)

@@ -42,7 +42,7 @@ _KINDS: dict[str, tuple[tuple[Factor, ...], ...]] = {
 }
 #: If 1 minus a run's leverage is below this, the other runs don't determine the run's prediction.
 _FREE = 1e-9
-#: Coefficients below this share of the largest count as zero.
+#: Terms whose part is below this share of the largest part count as zero.
 _RANK = 1e-10
 #: With more parameters, or more runs of several, laws of one and powers of the others say little: a search finds more.
 _MOST_PARAMETERS, _MOST_RUNS = 3, 64
@@ -224,7 +224,7 @@ def _gauss_newton(solved: Callable[[Floats], _Solution], exponents: Floats) -> t
 
 def _is_active(coefficients: Floats, exponents: int) -> Flags:
     """Mark the terms with coefficients above zero, and all exponents."""
-    return np.append(coefficients > _RANK * coefficients.max(), np.ones(exponents, dtype=np.bool_))
+    return np.append(coefficients > 0, np.ones(exponents, dtype=np.bool_))
 
 
 def _exponents_of_others(runs: _Runs, others: Sequence[int]) -> Floats:
@@ -235,7 +235,7 @@ def _exponents_of_others(runs: _Runs, others: Sequence[int]) -> Floats:
 
 
 def _non_negative(design: Floats, target: Floats) -> Floats:
-    """Return the coefficients of least squares, zero or more, of two or three columns.
+    """Return the coefficients of least squares, zero or more, of two or three columns of length 1.
 
     Some of the columns have coefficients above zero, and these are the columns' ordinary least squares: all sets of
     columns are tried. `scipy.optimize.nnls` needs fewer steps, but importing it takes longer than a small fit.
@@ -248,4 +248,5 @@ def _non_negative(design: Floats, target: Floats) -> Floats:
             if (found > 0).all() and squares < lowest:
                 best, lowest = np.zeros(design.shape[1]), squares
                 best[used] = found
+    best[best <= _RANK * best.max()] = 0.0  # rounding errors
     return best
