@@ -15,6 +15,7 @@ from evenly.readers.scanning import Measurements, scan
 from evenly.readers.tables.roles import Column
 from evenly.runs.cores import find_cores
 from evenly.runs.runs import Runs
+from evenly.space.parameters import Integer, Ordinal
 
 
 def kept(table: Mapping[str, Sequence[object]]) -> tuple[list[str], str]:
@@ -237,3 +238,13 @@ def test_a_column_that_names_layouts_of_several_solvers_is_left_out() -> None:
     again = Runs.concat([runs["lnd"], Runs.from_frame(runs["lnd"].to_frame().assign(cores=32), ["layout", "cores"])])
     assert without_needless({**runs, "lnd": again}, columns)[0]["lnd"].parameters == ["layout", "cores"]
     assert without_needless({"atm": runs["atm"]}, columns)[0]["atm"].parameters == ["layout", "cores"]
+
+
+def test_two_sizes_with_names_are_a_choice() -> None:
+    """Between a coarse and a fine mesh, no other has a name: nothing is proposed or shown there."""
+    rows = [(mesh, days, p, days * 100 / p) for mesh, days in (("coarse", 20), ("fine", 10)) for p in (8, 16, 32)]
+    frame = pd.DataFrame(rows, columns=["mesh", "days", "cores", "seconds"])
+    told = [Column(name, "parameter", "") for name in ("mesh", "days", "cores")]
+    runs = without_needless({"": Runs.from_frame(frame, ["mesh", "days", "cores"])}, told)[0][""]
+    assert runs.space.parameters["days"] == Ordinal(10, 20, scale="log")
+    assert isinstance(runs.space.parameters["cores"], Integer)

@@ -24,7 +24,9 @@ _MOST = 1_000_000
 _ZERO_AT_END = re.compile(r"\d+\.\d*0")
 #: A value in quotes, or a name in backticks, may hold any marks.
 _QUOTED = re.compile(r"(?:`(?P<ticked>[^`]+)`|(?P<name>[^=`\"]+))\s*=\s*(?P<value>\"[^\"]*\"|[^=\"]+)", re.DOTALL)
-_NEXT_NAME = re.compile(r"(?P<value>.*?\S(?:,\s+[-+.\d]\S*)*?)\s+(?P<name>[^\s\-].*)", re.DOTALL)
+_NEXT_NAME = re.compile(
+    r"(?P<value>.*?\S(?:,\s+[-+.\d]\S*)*?)\s+(?P<name>[^\s\-].*)|(?P<before>[^\s,].*),(?P<word>[^\W\d]\w*)", re.DOTALL
+)
 
 
 def names(text: str | None) -> list[str] | None:
@@ -121,7 +123,7 @@ def _range(part: str, whole: str, option: str) -> list[Fraction]:
 
 
 def pairs(items: Sequence[str], option: str) -> dict[str, str]:
-    """Read ``name=value`` items, several per item if separated by blanks; names may hold blanks.
+    """Read ``name=value`` items, several per item if separated by blanks, or by commas; names may hold blanks.
 
     Examples
     --------
@@ -131,6 +133,8 @@ def pairs(items: Sequence[str], option: str) -> dict[str, str]:
     {'mesh size': '160000', 'cores': '64,128'}
     >>> pairs(["flags=-O3 -march=native cores=8"], "--at")
     {'flags': '-O3 -march=native', 'cores': '8'}
+    >>> pairs(["nx=512,cores=64,128,ppn=8"], "--at")
+    {'nx': '512', 'cores': '64,128', 'ppn': '8'}
     >>> pairs(['mesh="fine (nx=8), 2D"'], "--at")
     {'mesh': '"fine (nx=8), 2D"'}
     """
@@ -153,8 +157,8 @@ def _pairs(item: str, option: str) -> list[tuple[str, str]]:
         if match is None:
             before += f"{text}="
             continue
-        found.append((name.strip(), before + match["value"].rstrip(",")))
-        name, before = match["name"], ""
+        found.append((name.strip(), before + (match["value"] or match["before"]).rstrip(",")))
+        name, before = match["name"] or match["word"], ""
     found.append((name.strip(), before + rest[-1].strip() if rest else ""))
     if not all(name and value for name, value in found):
         raise InputError(f"{option} takes name=value, but got {item!r}")

@@ -21,9 +21,13 @@ from evenly.runs.count_names import kind_of, letters
 from evenly.runs.runs import Runs
 from evenly.runs.weak_scaling import WORKERS
 from evenly.space.expressions import quoted
+from evenly.space.parameters import Integer, Ordinal, Real
+from evenly.space.space import Space
 
 __all__ = ["without_needless"]
 
+#: How a name is left out whose values go with those of a number.
+_TIED, _ONE_BY_ONE = "tied to ", ", value by value,"
 #: Names of the ranks without the one that gives them work.
 _WITHOUT_MASTER = frozenset({
     "workers", "worker", "nworkers", "numworkers", "workerranks", "workerprocesses", "slaves", "slave", "nslaves",
@@ -81,6 +85,8 @@ def without_needless(
     layouts = [name for name in _layouts(runs) if name not in (*found, *declared)]
     found |= dict.fromkeys(layouts, "a layout")
     kept = {solver: only(one, [name for name in one.parameters if name not in found]) for solver, one in runs.items()}
+    tied = [why.removeprefix(_TIED).removesuffix(_ONE_BY_ONE) for why in found.values() if why.startswith(_TIED)]
+    kept = {solver: _of_two(one, tied) for solver, one in kept.items()}
     told = [
         Column(column.name, "left out", f"{found[column.name]} in all runs", column.unit)
         if column.name in found and column.role == "parameter" else column
@@ -93,6 +99,18 @@ def without_needless(
         for name, why in found.items()
     ]
     return kept, told, notes
+
+
+def _of_two(runs: Runs, tied: Collection[str]) -> Runs:
+    """Make a number of two values, to which a name was tied, a choice of these: what lies between has no name."""
+    kinds = dict(runs.space.parameters)
+    for name in tied:
+        kind = kinds.get(name)
+        if isinstance(kind, Integer | Real) and len(values := runs.configurations[name].unique()) == 2:
+            kinds[name] = Ordinal(*values.tolist(), scale=kind.scale, unit=kind.unit)
+    if kinds == runs.space.parameters:
+        return runs
+    return Runs(runs.to_frame(), space=Space.of(kinds), quantities=runs.quantities, response=runs.response)
 
 
 def _layouts(runs: Mapping[str, Runs]) -> list[str]:
@@ -304,7 +322,7 @@ def _names_of_numbers(table: pd.DataFrame) -> dict[str, str]:
         if codes[name].max() + 1 > len(table.drop_duplicates()) / 2:
             continue
         if name not in numbers or _tells_less(numbers[name], numbers[other]):
-            found[name] = f"tied to {other}, value by value,"
+            found[name] = f"{_TIED}{other}{_ONE_BY_ONE}"
     return found
 
 

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from evenly.errors import InputError
 from evenly.models.base import Model
+from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
+from evenly.runs.weak_scaling import WORKERS
 from evenly.space.parameters import Categorical, Integer, Ordinal, Parameter, Real
 
 __all__ = [
@@ -100,12 +102,13 @@ def leading_of(model: Model) -> tuple[str, float]:
 
 
 def choose_parameter(model: Model, parameter: str | None) -> str:
-    """Return the parameter of the horizontal axis; by default the first numeric one that varies."""
+    """Return the parameter of the horizontal axis; by default a number that varies: a count of cores, or the first."""
     names = model.space_.names
     if parameter is None:
         ends = {name: bounds(kind) for name, kind in model.space_.parameters.items()}
         varying = [name for name in names if (end := ends[name]) is not None and end[0] < end[1]]
-        return varying[0] if varying else names[0]
+        counts = [name for name in varying if kind_of(name) in WORKERS]
+        return [*counts, *varying, *names][0]
     if parameter not in names:
         raise InputError(f"the parameter must be one of {', '.join(names)}, but got {parameter!r}")
     return parameter
