@@ -85,7 +85,7 @@ def test_there_are_laws_in_counts_alone(names: tuple[str, str]) -> None:
     assert bool(laws) == (names[1] == "cores")
 
 
-@pytest.mark.parametrize("unit", [1.0, 1e9])
+@pytest.mark.parametrize("unit", [1.0, 1e9, 1e20])
 def test_small_coefficients_of_another_unit_count(unit: float) -> None:
     # In small units of n, the coefficient of its term is far smaller than that of the constant.
     table = pd.DataFrame([(n * unit, p) for n in (1e4, 1e5) for p in (8, 16, 32)], columns=["n", "cores"])

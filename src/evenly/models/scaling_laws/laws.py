@@ -213,7 +213,9 @@ def _gauss_newton(solved: Callable[[Floats], _Solution], exponents: Floats) -> t
         best = solved(exponents)
         for _ in range(_STEPS if n else 0):
             coefficients, design, residuals = best
-            step = np.linalg.lstsq(design[:, _is_active(coefficients, n)], residuals, rcond=None)[0][-n:]
+            free = design[:, _is_active(coefficients, n)]
+            lengths = np.maximum(np.linalg.norm(free, axis=0), np.finfo(np.float64).tiny)
+            step = np.linalg.lstsq(free / lengths, residuals, rcond=None)[0][-n:] / lengths[-n:]
             step = np.clip(step, -_LONGEST, _LONGEST)
             tried = solved(exponents + step)
             if not tried[2] @ tried[2] < residuals @ residuals * (1 - _SMALL):
