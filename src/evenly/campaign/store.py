@@ -351,8 +351,9 @@ class Store:
         known = self.configurations()
         return pd.DataFrame(
             {
-                **known[r.configuration], **r.quantities, "run": str(r.configuration), "repetition": r.repetition,
-                "status": r.status, "machine": r.machine, "when": _when(r.started), "source": source,
+                **known[r.configuration], **r.quantities, "run": f"{r.configuration}:{r.repetition}",
+                "repetition": r.repetition, "status": r.status, "machine": r.machine, "when": _when(r.started),
+                "source": source,
             }
             for r in self.records()
         )  # fmt: skip

@@ -471,7 +471,7 @@ def _fit(
 def _tell_first_answer(solver: str, runs: Runs, learning: Learning) -> None:
     """Tell what a law alone makes of the runs, which takes a moment, before better methods are tried."""
     from evenly.models.fitting import fit
-    from evenly.report.formatting import percent
+    from evenly.report.formatting import typical_error
     from evenly.report.left_out_errors import left_out_errors
 
     try:
@@ -485,7 +485,7 @@ def _tell_first_answer(solver: str, runs: Runs, learning: Learning) -> None:
     if errors is not None:
         note(
             f"trying better methods than a simple law{f' for {solver}' if solver else ''}: log-quadratic alone misses "
-            f"left-out runs by {percent(errors['MAPE'], 2)} (--method log-quadratic stops there)"
+            f"left-out runs by {typical_error(errors['MLogQ'])} (--method log-quadratic stops there)"
         )
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "leading_of",
     "line_along",
     "measured_by_configuration",
+    "never_ended",
     "of_response",
     "points_along",
     "quietly",
@@ -241,6 +242,21 @@ def measured_by_configuration(model: Model, runs: Runs, statistic: Any = None) -
     table = chosen.evidence(statistic or "median")
     table = table[~table["censored"]]
     return table[chosen.response].to_numpy(dtype=np.float64), table[model.space_.names]
+
+
+def never_ended(runs: Runs) -> pd.DataFrame:
+    """Return the configurations of which no run ended well, each once.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"cores": [1, 2, 2, 4], "seconds": [8.0, 4, np.nan, np.nan]})
+    >>> table["status"] = ["ok", "ok", "failed", "out of memory"]
+    >>> never_ended(Runs.from_frame(table, ["cores"]))["cores"].tolist()
+    [4]
+    """
+    failed, names = runs.failed.configurations.drop_duplicates(), runs.parameters
+    told = failed.merge(runs.ok.configurations.drop_duplicates(), how="left", on=names, indicator="ended")
+    return told.loc[told["ended"] == "left_only", names].reset_index(drop=True)
 
 
 def points_along(model: Model, runs: Runs, parameter: str, at: Mapping[str, Any]) -> Points:

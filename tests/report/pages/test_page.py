@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import evenly
-from evenly.errors import InputError
+from evenly.errors import EvenlyWarning, InputError
 from evenly.report.html_page import Page
 from evenly.report.pages.explorer import Explorer
 from tests.report.test_html_page import checked
@@ -70,6 +70,53 @@ def test_what_matters_and_how_errors_fall_are_told(method: str) -> None:
     assert re.search(r"\| (12|24|48) \| [0-9.]+ % \| measured \|", text)
     (error,) = (value for name, value in page.numbers.items() if name.startswith("typical error"))
     assert f"typically off by {error} on runs left out" in page.html().lower().replace("<tspan", "<")
+
+
+def test_what_failed_is_listed_and_told_at_the_sliders() -> None:
+    page = evenly.page(runs_of(failed=3), evenly.fit(runs_of(failed=3), method="power-law"), next_runs=0)
+    assert "| 64 | failed | 3 | none |" in page.markdown()
+    explorer = next(part for section in page.sections for part in section.parts if isinstance(part, Explorer))
+    assert explorer.table.loc[explorer.table["failed"], "cores"].tolist() == [64]
+    assert "Every run of this configuration failed" in page.html()
+
+
+def noisy(repetitions: int) -> evenly.Runs:
+    random, cores = np.random.default_rng(0), np.repeat(np.arange(1, 41), repetitions)
+    seconds = 100 / cores * np.exp(0.05 * random.standard_normal(len(cores)))
+    seconds[30] *= 50 if repetitions == 1 else 1
+    return evenly.Runs.from_frame(pd.DataFrame({"cores": cores, "seconds": seconds}), ["cores"])
+
+
+def test_rows_that_are_left_out_are_told() -> None:
+    with pytest.warns(EvenlyWarning, match="far off all that is near"):
+        model = evenly.fit(noisy(1), method="power-law")
+    text = evenly.page(noisy(1), model, next_runs=0).markdown()
+    assert "far off all that is near and left out, 1 of 40 rows: run" in text
+
+
+def test_of_what_intervals_are_is_told() -> None:
+    runs = noisy(3)
+    text = evenly.page(runs, evenly.fit(runs, method="power-law"), next_runs=0).markdown()
+    told = re.search(r"The 90 % interval is that of the median of .* Of the single runs, (\d+) % lie inside", text)
+    assert told is not None
+    assert int(told[1]) < 85
+
+
+def test_sliders_stop_at_what_is_recommended_and_planned() -> None:
+    table = pd.DataFrame({"cores": [16, 64, 256, 1024, 4096], "seconds": [100.0, 27, 8, 3, 2]})
+    runs = evenly.Runs.from_frame(table, ["cores"])
+    model = evenly.fit(runs, method="power-law")
+    page = evenly.page(runs, model, cores=[48, 96, 777, 5001], next_runs=0)
+    explorer = next(part for section in page.sections for part in section.parts if isinstance(part, Explorer))
+    assert {16, 48, 64, 96, 256, 777, 1024, 4096, 5001} <= set(explorer.parameters["cores"])
+    both = {"fluid": model, "solid": model}
+    plan = evenly.allocate(both, cores=777)
+    planned = evenly.page({"fluid": runs, "solid": runs}, both, plan, next_runs=0)
+    for section in planned.sections:
+        for part in section.parts:
+            if isinstance(part, Explorer):
+                assert part.start["cores"] == plan.cores[part.name]
+                assert plan.cores[part.name] in part.parameters["cores"]
 
 
 def test_gaps_and_missing_combinations_are_told() -> None:

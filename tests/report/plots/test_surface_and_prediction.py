@@ -11,6 +11,7 @@ import evenly
 from evenly.errors import InputError
 from evenly.metrics import mlogq
 from evenly.models.base import Model
+from evenly.report.formatting import typical_error
 from evenly.report.left_out_errors import left_out_errors
 from evenly.report.plots.prediction import plot_predictions
 from evenly.report.plots.surface import plot_surface
@@ -99,7 +100,7 @@ def test_predictions_lie_over_what_was_measured(scattered: Runs, fit: Fit) -> No
         np.testing.assert_allclose(measured, table["seconds"])
         np.testing.assert_allclose(np.log(np.asarray(predicted)), np.log(_quiet(model, table)))
         error = mlogq(table["seconds"], _quiet(model, table))
-        assert f"{gid}: {len(table)}, MLogQ {error:.3f}" in labels(figure)
+        assert f"{gid}: {len(table)}, off by {typical_error(error)}" in labels(figure)
     assert "within a factor of 1.1" in labels(figure)
     assert figure.axes[0].get_xlim() == figure.axes[0].get_ylim()
 
@@ -129,8 +130,16 @@ def test_runs_are_shown_as_they_are_predicted_without_them(scattered: Runs) -> N
     errors = left_out_errors(model, scattered)
     assert errors is not None
     np.testing.assert_allclose(np.sort(line.get_ydata()), np.sort(model.left_out_predictions_))
-    assert f"left out, one by one: {len(scattered.aggregate())}, MLogQ {errors['MLogQ']:.3f}" in labels(figure)
+    expected = f"{len(scattered.aggregate())}, off by {typical_error(errors['MLogQ'])}"
+    assert f"left out, one by one: {expected}" in labels(figure)
     assert figure._suptitle.get_text().endswith("on runs left out")  # type: ignore[attr-defined]
+
+
+def test_without_left_out_predictions_the_model_is_shown(strong: Runs, fit: Fit) -> None:
+    model = fit(strong)
+    assert model.left_out_predictions_ is None
+    figure = plot_predictions(model, strong)
+    assert figure._suptitle.get_text().endswith("on the runs it learned from")  # type: ignore[attr-defined]
 
 
 def test_predictions_without_runs_are_refused(strong: Runs, fit: Fit) -> None:

@@ -16,22 +16,24 @@ from evenly.core_counts.goal import Goal
 from evenly.core_counts.recommendation import Recommendation, recommend
 from evenly.decomposition.forecasting.forecast import Forecast
 from evenly.decomposition.partitioning.plan import CutPlan
-from evenly.errors import EvenlyError, InfeasibleError
+from evenly.errors import EvenlyError, InfeasibleError, InputError
 from evenly.machine.machine import Machine
 from evenly.models.base import Model
 from evenly.models.ensemble.learning_curves import curve_of
 from evenly.models.learned import told_missed
+from evenly.models.outliers import outliers_told
 from evenly.report.formatting import compact, in_unit, percent, plain, quantity, typical_error, value_text
 from evenly.report.html_page import Fold, Part, Picture, Remark, Section, Table, Text
 from evenly.report.left_out_errors import left_out_errors
 from evenly.report.pages.explorer import Explorer
-from evenly.report.slices import quietly
+from evenly.report.slices import never_ended, quietly
 from evenly.report.tables.model import models_as_dict, models_table
 from evenly.report.tables.recommendation import choice_lines, limit_lines, question_lines, recommendation_table
 from evenly.report.tables.run import count_runs, runs_as_dict, runs_table
 from evenly.report.tables.tuning import advice_table
-from evenly.runs.cores import find_cores
+from evenly.runs.cores import Cores, find_cores
 from evenly.runs.runs import Runs
+from evenly.space.space import Space
 from evenly.tuning.advisor import advise
 from evenly.tuning.result import Result
 from evenly.tuning.sensitivity import sobol_indices
@@ -107,16 +109,33 @@ def measured(runs: Mapping[str, Runs]) -> Chapter:
     for name, one in runs.items():
         whose = f"{name}: " if len(runs) > 1 else ""
         parts += [Text(f"{whose}{text}") for text in _coverage(one)]
-        failed = one.failed
-        if len(failed):
-            kinds = failed.to_frame()["status"].value_counts()
-            told = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-            parts.append(Remark(f"{whose}{len(failed)} of {len(one)} runs did not end well: {told}", "warning"))
+        parts += _failures(one, whose)
     parts += [Fold(f"all runs{f' of {name}' if len(runs) > 1 else ''}", _all_runs(one)) for name, one in runs.items()]
     count = sum(map(count_runs, runs.values()))
     return Chapter(
         [Section("What was measured", parts)], {"runs": f"{count:,}"}, {"runs": runs_as_dict(runs)["solvers"]}
     )
+
+
+def _failures(runs: Runs, whose: str) -> Iterator[Part]:
+    """Tell which runs did not end well, and on which configurations none did."""
+    failed = runs.failed.to_frame()
+    if not len(failed):
+        return
+    kinds = failed["status"].value_counts()
+    told = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    yield Remark(f"{whose}{len(failed)} of {len(runs)} runs did not end well: {told}", "warning")
+    never = {tuple(one) for one in never_ended(runs).itertuples(index=False)}
+    groups = failed.groupby([*runs.parameters, "status"], sort=True, observed=True, dropna=False).size()
+    rows = [
+        [*map(_cell, key[:-1]), str(key[-1]), str(count), "none" if tuple(key[:-1]) in never else "some"]
+        for key, count in groups.items()
+        if isinstance(key, tuple)
+    ]
+    more = f"the first {_MOST_ROWS} of {len(rows)} configurations" if len(rows) > _MOST_ROWS else ""
+    header = [*runs.parameters, "ended as", "runs", "others ended well"]
+    words = (len(header) - 3, len(header) - 1)
+    yield Fold(f"{whose}runs that did not end well", [Table(header, rows[:_MOST_ROWS], more, words=words)])
 
 
 def _coverage(runs: Runs) -> Iterator[str]:
@@ -182,30 +201,39 @@ def campaign(done: Campaign) -> Chapter:
 
 
 def models(
-    learned: Mapping[str, Model], runs: Mapping[str, Runs], test: Mapping[str, Runs], asked: Asked
+    learned: Mapping[str, Model],
+    runs: Mapping[str, Runs],
+    test: Mapping[str, Runs],
+    asked: Asked,
+    plan: Plan | None = None,
 ) -> Iterator[Chapter]:
-    """Tell how good models are, what they predict, on how many cores to run, and which runs would teach them most."""
+    """Tell how good models are, what they predict, on how many cores to run, and which runs would teach them most.
+
+    Sliders stand first where it is recommended to be: at the cores of the plan, where there is one.
+    """
     yield _model_chapter(learned, runs, test, asked)
-    answer: list[Chapter] = []
-    first, unit = dict(asked.at), ""
+    found = _Recommended()
     if len(learned) == 1:
         (name, model), *_ = learned.items()
-        best, unit, answer = _cores(model, runs.get(name), asked)
-        first = best | first  # sliders stand first where it is recommended to be
-    values = values_at(first, learned)
+        found = _cores(model, runs.get(name), asked)
+    values = values_at({**found.best, **asked.at}, learned)
     for count, (name, model) in enumerate(learned.items()):
         if count >= _MOST_EXPLORERS:
             yield Chapter([Section("More models", [Text(f"{len(learned) - count} more have no sliders here.")])])
             break
+        at, stops = values[name], found.stops
+        cores = _certain_cores(model.space_, runs.get(name), asked.cores_are)
+        if plan is not None and name in plan.cores and cores is not None and cores.is_one_parameter:
+            at, stops = {**at, cores.names[0]: plan.cores[name]}, {cores.names[0]: [plan.cores[name]]}
         explorer = Explorer.of(
-            name, model, runs.get(name), at=values[name], level=asked.level, machine=asked.machine,
-            cores_are=asked.cores_are, written=unit,
+            name, model, runs.get(name), at=at, level=asked.level, machine=asked.machine,
+            cores_are=asked.cores_are, written=found.unit, stops=stops,
         )  # fmt: skip
         title = f"Predictions{f' of {name}' if len(learned) > 1 else ''}"
         yield Chapter([Section(title, [explorer])])
-    yield from answer
+    yield from found.chapters
     if asked.next_runs:
-        yield from _next(runs, learned, asked.next_runs)
+        yield from _next(runs, learned, asked, found.best)
 
 
 def _model_chapter(
@@ -225,14 +253,31 @@ def _model_chapter(
             if len(curve := curve_of(model, runs[name], errors["MLogQ"])):
                 parts.append(_learning_curve(curve, whose))
         parts += _importance(model, runs[name], whose)
+        first = f"{name}: " if len(learned) > 1 else ""
+        if "outliers" in model.training_:
+            parts.append(Remark(f"{first}{outliers_told(model)}", "warning"))
         if missed := told_missed(model):
-            parts.append(Text(f"{name}: {missed}" if name else missed))
+            parts.append(Text(f"{first}{missed}"))
+        parts += _repetitions(model, runs[name], asked.level, first)
         figure = plot_predictions(model, runs[name], test.get(name), level=asked.level, name=name)
         parts.append(Picture(figure, f"predicted against measured {model.response_['name']}{whose}"))
     return Chapter(
         [Section("The models" if len(learned) > 1 else "The model", parts)], numbers,
         {"models": plain(models_as_dict(learned, runs, test))},
     )  # fmt: skip
+
+
+def _repetitions(model: Model, runs: Runs, level: float, first: str) -> Iterator[Text]:
+    """Tell of what the intervals are, where configurations were run several times."""
+    if model.response_["name"] != "seconds" or "single_runs" not in model.training_:
+        return
+    silent, single = quietly(model), runs.ok
+    lower, upper = silent.interval(single.configurations, level)
+    inside = float(np.mean((lower <= single.values) & (single.values <= upper)))
+    yield Text(
+        f"{first}The {percent(level)} interval is that of the {model.training_['statistic']} of as many repeated runs "
+        f"as were measured. Of the single runs, {percent(inside, 2)} lie inside."
+    )
 
 
 def _importance(model: Model, runs: Runs, whose: str) -> list[Part]:
@@ -255,11 +300,24 @@ def _learning_curve(curve: pd.DataFrame, whose: str) -> Table:
     return Table(["runs", "error", ""], rows, f"the error{whose} by number of runs", words=(2,))
 
 
-def _cores(model: Model, runs: Runs | None, asked: Asked) -> tuple[dict[str, Any], str, list[Chapter]]:
-    """Recommend a number of cores, where it is certain what they are; return the configuration and the unit, too."""
+@dataclass(frozen=True)
+class _Recommended:
+    """What is recommended of one program: the configuration, the unit of its time, and the chapter.
+
+    `stops` are the counts of its table, by the parameter that they belong to.
+    """
+
+    best: Mapping[str, Any] = field(default_factory=dict)
+    unit: str = ""
+    chapters: Sequence[Chapter] = ()
+    stops: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+
+def _cores(model: Model, runs: Runs | None, asked: Asked) -> _Recommended:
+    """Recommend a number of cores, where it is certain what they are."""
     title = "On how many cores"
     if model.response_["name"] != "seconds" and not asked.wants_cores:
-        return {}, "", []
+        return _Recommended()
     try:
         measured = None if runs is None else runs.configurations
         cores = find_cores(model.space_, asked.cores_are, measured=measured)
@@ -271,14 +329,17 @@ def _cores(model: Model, runs: Runs | None, asked: Asked) -> tuple[dict[str, Any
             limit=asked.limit,
         )  # fmt: skip
     except InfeasibleError as error:
-        return {}, "", [Chapter([Section(title, [Remark(str(error), "failure")])])]
+        return _Recommended(chapters=[Chapter([Section(title, [Remark(str(error), "failure")])])])
     except EvenlyError as error:
         if asked.wants_cores:
             raise
-        return {}, "", [Chapter([Section(title, [Text(f"Nothing is recommended: {error}.")])])]
+        return _Recommended(chapters=[Chapter([Section(title, [Text(f"Nothing is recommended: {error}.")])])])
     made = {name: plain(found.best[name]) for name in model.space_.names if name in found.best}
     one = {cores.names[0]: found.cores} if cores.is_one_parameter else {}
-    return {**found.at, **made, **one}, found.time_unit[1] if found.steps == 1 else "", [recommendation(found)]
+    return _Recommended(
+        {**found.at, **made, **one}, found.time_unit[1] if found.steps == 1 else "", [recommendation(found)],
+        {cores.names[0]: found.curve["cores"].tolist()} if cores.is_one_parameter else {},
+    )  # fmt: skip
 
 
 def _most_measured(model: Model, runs: Runs | None, cores_are: str | None) -> int:
@@ -293,9 +354,14 @@ def _most_measured(model: Model, runs: Runs | None, cores_are: str | None) -> in
     return int(cores.of({name: np.array([end[1] if end else 1.0]) for name, end in ends.items()}, 1)[0])
 
 
-def _next(runs: Mapping[str, Runs], learned: Mapping[str, Model], count: int) -> Iterator[Chapter]:
-    """Propose the runs that would teach most."""
+def _next(
+    runs: Mapping[str, Runs], learned: Mapping[str, Model], asked: Asked, best: Mapping[str, Any]
+) -> Iterator[Chapter]:
+    """Propose the runs that would teach most; first of all, the `best` configuration, if it is far from all runs."""
     parts: list[Part] = []
+    if best and any(model.extrapolates([best])[0] for model in learned.values()):
+        at = ", ".join(f"{name} = {value_text(value)}" for name, value in best.items())
+        parts.append(Remark(f"Run {at} first: it is recommended, but lies outside what was measured"))
     proposed = {}
     for name, one in runs.items():
         whose = f"{name}: " if len(runs) > 1 else ""
@@ -304,20 +370,29 @@ def _next(runs: Mapping[str, Runs], learned: Mapping[str, Model], count: int) ->
             parts.append(Text(f"{whose}With {tried:,} configurations, a few more would teach little."))
             continue
         try:
-            table = advise(one, count, times=learned.get(name))
+            table = advise(one, asked.next_runs, times=learned.get(name))
         except EvenlyError as error:
             parts.append(Text(f"{whose}{error}"))
             continue
         if len(table):
             proposed[name] = plain(table.to_dict("records"))
-            parts += [*([Text(whose)] if whose else []), Table.of(advice_table(table, one.parameters, per_core=True))]
+            cores = _certain_cores(one.space, one, asked.cores_are)
+            if cores is not None:
+                table["core_hours"] *= cores.of({key: table[key].to_numpy() for key in cores.names}, len(table))
+            shown = advice_table(table, one.parameters, per_core=cores is None, errors=False)
+            parts += [*([Text(whose)] if whose else []), Table.of(shown)]
         else:
             parts.append(Text(f"{whose}Everything between these values was run. New values would teach more."))
-    if proposed:
-        parts.append(Text("The errors here are those of a model of its own, which tells where runs teach most. They "
-                          "differ from those of the model above."))  # fmt: skip
     if parts:
         yield Chapter([Section("What to measure next", parts)], data={"next": proposed})
+
+
+def _certain_cores(space: Space, runs: Runs | None, cores_are: str | None) -> Cores | None:
+    """Return what the cores are; None where it is open."""
+    try:
+        return find_cores(space, cores_are, measured=None if runs is None else runs.configurations)
+    except InputError:
+        return None
 
 
 # ---- answers ------------------------------------------------------------------------------------------------

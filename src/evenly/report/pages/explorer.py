@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from evenly.models.base import Model
 from evenly.report.formatting import compact, percent
 from evenly.report.html_page import Part
 from evenly.report.plots.trend_words import quantity_name
-from evenly.report.slices import bounds, choose_parameter, fixed_at, quietly
+from evenly.report.slices import bounds, choose_parameter, fixed_at, never_ended, quietly
 from evenly.runs.cores import Cores, find_cores
 from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
@@ -39,6 +40,8 @@ _MOST_PREDICTIONS = 16_000
 _MOST_VALUES, _FEWEST_VALUES = 160, 5
 #: Counts of cores go up to so many times the largest measured.
 _BEYOND = 4
+#: Between measured values, sliders don't stop so near one of them, as a share of it.
+_NEAR = 0.03
 _MOST_POINTS = 400
 
 
@@ -54,7 +57,8 @@ class Explorer(Part):
         The values of each parameter.
     table : DataFrame (n, …)
         A row for each combination, the last parameter varying fastest. Columns: the parameters; ``value``, ``lower``,
-        ``upper`` in the base unit; ``beyond``, outside what was measured; ``cores``, where it is certain what they are.
+        ``upper`` in the base unit; ``beyond``, outside what was measured; ``failed``, where no run ended well;
+        ``cores``, where it is certain what they are.
     quantity : str
         What is predicted.
     start : mapping of str to value
@@ -122,6 +126,7 @@ class Explorer(Part):
         machine: Machine | None = None,
         cores_are: str | None = None,
         written: str = "",
+        stops: Mapping[str, Sequence[float]] = MappingProxyType({}),
     ) -> Explorer:
         """Predict for all combinations of values.
 
@@ -143,11 +148,13 @@ class Explorer(Part):
             What the cores are, as an expression of the parameters.
         written : str
             The unit of the text beside it.
+        stops : mapping of str to sequence of float
+            Further values at which the sliders stop, as those of a table beside it.
         """
         along = choose_parameter(model, None)
         start = {along: None, **fixed_at(model, runs, (along,), {k: v for k, v in (at or {}).items() if k != along})}
         values = {
-            name: _values(kind, runs, name, beyond=bool(kind_of(name)))
+            name: _values(kind, runs, name, stops.get(name, ()), beyond=bool(kind_of(name)))
             for name, kind in model.space_.parameters.items()
         }
         start[along] = (at or {}).get(along, _measured_middle(model, runs, along, start, values[along]))
@@ -157,7 +164,8 @@ class Explorer(Part):
             for name, some in values.items()
         }
         known = pd.DataFrame() if runs is None else runs.ok.configurations
-        values = _affordable(values, along, start, {name: set(known[name]) for name in known if name in values})
+        wanted = {name: {*known[name], *stops.get(name, ())} for name in known if name in values}
+        values = _affordable(values, along, start, wanted)
         fixed = {name: start[name] for name in values if len(values[name]) == 1}
         table = pd.DataFrame(list(itertools.product(*values.values())), columns=list(values))
         silent = quietly(model)
@@ -165,8 +173,9 @@ class Explorer(Part):
         cores = _cores(model, runs, cores_are)
         made = {} if cores is None else {"cores": cores.of({n: table[n].to_numpy() for n in cores.names}, len(table))}
         table = table.assign(
-            value=silent.predict(table), lower=lower, upper=upper, beyond=silent.extrapolates(table), **made
-        )
+            value=silent.predict(table), lower=lower, upper=upper, beyond=silent.extrapolates(table),
+            failed=_failed(table, runs), **made,
+        )  # fmt: skip
         machine = machine or Machine()
         return cls(
             name, values, table, quantity_name(model.response_), start, along, fixed, model.response_["unit"], level,
@@ -203,6 +212,7 @@ class Explorer(Part):
             "parameters": [{"name": name, "values": list(map(_plain, self.parameters[name]))} for name in self.free],
             "value": _written(table["value"]), "lower": _written(table["lower"]), "upper": _written(table["upper"]),
             "beyond": "".join("1" if one else "0" for one in table["beyond"]),
+            "failed": "".join("1" if one else "0" for one in table["failed"]) if table["failed"].any() else "",
             "cores": None if hours is None else _written(hours),
             "points": [[_plain(value) for value in point] for point in self.points],
             "price": self.price, "currency": self.currency, "written": self.written,
@@ -239,8 +249,8 @@ class Explorer(Part):
         return "\n".join(lines)
 
 
-def _values(kind: Parameter, runs: Runs | None, name: str, *, beyond: bool) -> list[Any]:
-    """Return all values at which a slider may stop."""
+def _values(kind: Parameter, runs: Runs | None, name: str, also: Sequence[float], *, beyond: bool) -> list[Any]:
+    """Return all values at which a slider may stop, `also` among them."""
     if isinstance(kind, Categorical):
         return list(kind.options)
     ends = bounds(kind) or (0.0, 0.0)
@@ -249,15 +259,17 @@ def _values(kind: Parameter, runs: Runs | None, name: str, *, beyond: bool) -> l
     low, high = float(measured[0]), float(measured[-1])
     if low == high and not beyond:
         return [_as(low, whole)]
-    end = high * _BEYOND if beyond and high > 0 else high
+    end = max([high * _BEYOND if beyond and high > 0 else high, *also])
     if whole and end - low < _MOST_VALUES:
         return list(range(int(low), int(end) + 1))
     even = np.geomspace(low, end, _MOST_VALUES) if low > 0 and end > 8 * low else np.linspace(low, end, _MOST_VALUES)
     filled = {_as(float(f"{value:.3g}"), whole) for value in even.tolist()}
-    kept = {_as(float(value), whole) for value in (*measured, end)}
+    kept = {_as(float(value), whole) for value in (*measured, end, *also)}
     if isinstance(kind, Ordinal):
         return sorted({_as(float(value), whole) for value in kind.options})
-    return sorted({value for value in filled if low <= value <= end} | kept)
+    there = np.array(sorted(kept), dtype=np.float64)
+    between = {v for v in filled if low <= v <= end and np.abs(there - v).min() > _NEAR * abs(v)}
+    return sorted(between | kept)
 
 
 def _as(value: float, whole: bool) -> Any:
@@ -342,6 +354,15 @@ def _cores(model: Model, runs: Runs | None, cores_are: str | None) -> Cores | No
         if cores_are is not None:
             raise
         return None  # open: then nothing is said about core-hours
+
+
+def _failed(table: pd.DataFrame, runs: Runs | None) -> NDArray[np.bool_]:
+    """Tell for each row whether runs of this configuration were made, and none ended well, (n,)."""
+    if runs is None or not len(never := never_ended(runs)):
+        return np.zeros(len(table), dtype=np.bool_)
+    names = [name for name in never if name in table]
+    wrong = pd.MultiIndex.from_frame(never[names])
+    return np.asarray(pd.MultiIndex.from_frame(table[names]).isin(wrong))
 
 
 def _points(model: Model, runs: Runs | None, values: Mapping[str, Sequence[Any]]) -> list[list[Any]]:

@@ -169,7 +169,8 @@ def _chapters(
     if runs:
         yield chapters.measured(runs)
     if models:
-        yield from chapters.models(models, runs, test, asked)
+        plans = [thing for thing in others if isinstance(thing, Plan)]
+        yield from chapters.models(models, runs, test, asked, plans[0] if len(plans) == 1 else None)
 
 
 def _sorted(things: Sequence[Any]) -> tuple[dict[str, Runs], dict[str, Model], list[Any]]:

@@ -77,7 +77,7 @@ def plot_predictions(
     >>> runs = evenly.Runs.from_frame(table, ["cores"])
     >>> figure = plot_predictions(evenly.fit(runs, method="power-law"), runs)
     >>> figure.axes[0].get_ylabel(), figure.legends[0].get_texts()[-1].get_text()
-    ('predicted time (s)', 'left out, one by one: 5, MLogQ 0.000')
+    ('predicted time (s)', 'left out, one by one: 5, off by 0 %')
     """
     sets = {}
     if runs is not None and (own := _left_out(model, runs, level)) is not None:
@@ -145,7 +145,7 @@ def _draw(axes: Axes, label: str, pairs: tuple[Floats, Floats, Floats, Floats], 
         alpha=0.5 if many else 1.0, zorder=3 if held_out else 2,
     )  # fmt: skip
     drawn[0].set_gid(label)
-    return {f"{label}: {len(measured)}, MLogQ {mlogq(measured, predicted):.3f}": drawn}
+    return {f"{label}: {len(measured)}, off by {typical_error(mlogq(measured, predicted))}": drawn}
 
 
 def _finding(label: str, pairs: tuple[Floats, Floats, Floats, Floats], level: float) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from rich.table import Table
 from evenly.errors import InputError
 from evenly.metrics import METRICS
 from evenly.models.base import Model
-from evenly.report.formatting import common_prefix, compact, in_unit, percent, plain, span, time_limit
+from evenly.report.formatting import common_prefix, compact, in_unit, percent, plain, span, time_limit, typical_error
 from evenly.report.left_out_errors import left_out_errors
 from evenly.report.slices import bounds, formula_of, leading_of, measured_by_configuration, quietly
 from evenly.report.tables.choice import blend_of, choice_as_dict, chose_itself
@@ -64,7 +64,7 @@ def models_table(
     *,
     title: str = "",
 ) -> Table:
-    """Return a table of models with a row per solver. Formulas are below the table.
+    """Return a table of models with a row per solver: how far each is typically off. Formulas are below the table.
 
     Parameters
     ----------
@@ -84,9 +84,9 @@ def models_table(
     """
     table = new_table(title, "\n".join([*_formulas(models), *_bounds(models)]))
     add_texts(table, "solver", "model", "learned on")
-    add_numbers(table, "MLogQ\nleft\nout", "MAPE\nleft\nout", *(["held out", "inside 90 %"] if test else []))
+    add_numbers(table, "off by,\nleft out", *(["off by,\nheld out", "inside 90 %"] if test else []))
     for solver, model in models.items():
-        cells = _errors_cells(model, (runs or {}).get(solver))
+        cells = [_error_cell(model, (runs or {}).get(solver))]
         if test:
             cells += _test_cells(model, test.get(solver))
         learned = "\n".join(_learned_on(name, kind) for name, kind in model.space_.parameters.items())
@@ -130,17 +130,15 @@ def _learned_on(name: str, kind: Parameter) -> str:
     return f"{name} {span(*ends)}" if ends is not None else f"{name}: {kind.describe()}"
 
 
-def _errors_cells(model: Model, runs: Runs | None) -> list[str]:
+def _error_cell(model: Model, runs: Runs | None) -> str:
     errors = left_out_errors(model, runs) if runs is not None and len(runs.ok) else model.training_.get("left_out")
-    if not errors:
-        return ["–", "–"]
-    return [f"{errors['MLogQ']:.4f}", percent(errors["MAPE"])]
+    return typical_error(errors["MLogQ"]) if errors else "–"
 
 
 def _test_cells(model: Model, test: Runs | None) -> list[str]:
     if test is None or not len(test.ok):
         return ["–", "–"]
-    return [f"{errors_of(model, test)['MLogQ']:.4f}", percent(_coverage(model, test, 0.9))]
+    return [typical_error(errors_of(model, test)["MLogQ"]), percent(_coverage(model, test, 0.9))]
 
 
 def _coverage(model: Model, runs: Runs, level: float) -> float:

@@ -242,7 +242,7 @@ def _growth(percent_more: float, deviation: float) -> str:
     return f"{percent_more:+.0f}" + (f" ± {deviation:.0f} %" if np.isfinite(deviation) else " %")
 
 
-def advice_table(advice: pd.DataFrame, parameters: Sequence[str], *, per_core: bool) -> Table:
+def advice_table(advice: pd.DataFrame, parameters: Sequence[str], *, per_core: bool, errors: bool = True) -> Table:
     """Return a table of proposed runs: the expected time of each, and the model's expected error after it.
 
     Parameters
@@ -252,15 +252,18 @@ def advice_table(advice: pd.DataFrame, parameters: Sequence[str], *, per_core: b
     parameters : sequence of str
     per_core : bool
         Whether hours are those of one core.
+    errors : bool
+        Whether errors are told. They are those of a model of its own, which tells where runs teach most.
     """
     before = float(advice["error_before"].iloc[0])
-    table = new_table("worth running next", f"the model estimates its error before these runs as {percent(before)}")
+    caption = f"the model estimates its error before these runs as {percent(before)}" if errors else ""
+    table = new_table("worth running next", caption)
     factor, unit = common_prefix(advice["seconds"])
-    for name in (*parameters, f"expected {unit}", "hours" if per_core else "core-hours", "model off by"):
+    for name in (*parameters, f"expected {unit}", "hours" if per_core else "core-hours", *["model off by"] * errors):
         table.add_column(name, justify="right")
     for row in advice.to_dict("records"):
         add_row(
             table, *(value_text(row[name]) for name in parameters), in_unit(row["seconds"], factor),
-            compact(row["core_hours"], 3), percent(row["error_after"]),
+            compact(row["core_hours"], 3), *[percent(row["error_after"])] * errors,
         )  # fmt: skip
     return table

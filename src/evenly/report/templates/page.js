@@ -69,6 +69,7 @@ for (const box of document.querySelectorAll("[data-explorer]")) {
     answer.dataset.value = value;
     answer.dataset.lower = lower;
     answer.dataset.upper = upper;
+    box.querySelector("[data-failed]").hidden = data.failed[here] !== "1";
     box.querySelector("[data-beyond]").hidden = data.beyond[here] !== "1";
     draw(at);
   }
