@@ -30,7 +30,7 @@ from evenly.readers.precice.iteration_logs import ITERATIONS
 from evenly.readers.precice.paired_runs import of_one_time, without_left_overs
 from evenly.readers.precice.window_steps import holds_steps
 from evenly.readers.registry import Skipped, build_all, check_taken, listing
-from evenly.readers.simulated_days import days_of_files, of_one_day
+from evenly.readers.simulated_days import days_of_files, knowing_days, of_one_day
 from evenly.readers.tables.constants import constants_said
 from evenly.readers.tables.roles import Column, columns_of, settle
 from evenly.readers.unread_texts import instead_of
@@ -233,8 +233,9 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     unknown = tuple(p for p in collector.walk.unknown if p not in coupled.used)
     beside = texts_beside(roots, [path for path, name in sources if name == "table"], unknown)
     refuse_unit_beside(beside, columns)
+    days = days_of_files(parts, of_files)
     return Measurements(
-        runs=runs,
+        runs=knowing_days(runs, days),
         sources=sources,
         skipped=skipped,
         coupling=coupled.coupling,
@@ -243,7 +244,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         other_scheme=coupled.doubt,
         substeps=coupled.substeps,
         placed=tuple(collector.placed),
-        days=days_of_files(parts, of_files),
+        days=days,
         unknown=unknown,
         beside=tuple(beside),
         unread=_unread(roots, needed),
