@@ -212,8 +212,8 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     runs, columns, needless = without_needless(runs, columns)
     counted = {part.solver for part in collector.parts if holds_steps(part.format, part.runs)}
     steps, left_over = without_left_overs({name: one for name, one in runs.items() if name in counted})
-    steps, of_others = of_one_time(steps, collector.ended)
-    runs |= steps
+    runs, of_others = of_one_time(runs | steps, collector.ended)
+    steps = {name: runs[name] for name in steps}
     logs = [*collector.walk.unknown, *_logs_inside(part.path for part in collector.first_parts())]
     used = {(name, source) for name, one in steps.items() for source in one.to_frame()["source"].unique()}
     cut = [path for name, path in collector.cut if (name, str(path)) in used]
@@ -309,8 +309,8 @@ class _Collector:
     placed: list[Placed] = field(default_factory=list)
     #: Solvers and what was read of their runs that didn't come to their end.
     cut: list[tuple[str, Path]] = field(default_factory=list)
-    #: When each run ended, ISO 8601, where that is known.
-    ended: dict[str, str] = field(default_factory=dict)
+    #: When each solver's runs ended, by solver and run, ISO 8601, where that is known.
+    ended: dict[tuple[str, str], str] = field(default_factory=dict)
     walk: Walk = field(default_factory=Walk)
     #: The formats that files are in, each with its first file.
     offered: dict[str, Path] = field(default_factory=dict)
