@@ -5,7 +5,8 @@
 LAYOUTS.csv has a row for each layout of E3SM: ``ntasks_…`` (negative: nodes), ``rootpe_…`` and ``sypd``. Layouts of one
 grid, machine and component set are a group. Each layout of a group of three or more is left out in turn. Compared are
 the curves of `learn_whole_runs` and a power law of the total number of tasks, which is the best of the simple rules
-(the other is constant core-hours). Then planted layouts, whose shares vary, with 5 % noise.
+(the other is constant core-hours). Then planted layouts with 5 % noise: such whose shares vary by random, and such as
+people make, which are balanced and all grow alike.
 """
 
 from __future__ import annotations
@@ -98,6 +99,29 @@ def planted(count: int) -> list[Row]:
     return rows
 
 
+def balanced(count: int) -> list[Row]:
+    """Return the rows of layouts in which both sides take one time, but for 10 %, on more and more cores.
+
+    The work of solvers differs, and so do their exponents.
+    """
+    layout, rows = parse_layout("max(a + b, c)"), []
+    for seed in range(2 * DRAWS):
+        random = np.random.default_rng(seed)
+        work = {name: 1000 * np.exp(random.normal(0, 0.8)) for name in "abc"}
+        exponents = {name: random.normal(0.85, 0.07) for name in "abc"}
+        total = np.rint(np.geomspace(128, 1024, count)).astype(int)
+        most, shares = np.array([[t - c, c] for t in total for c in range(1, t)]).T, np.repeat(total, total - 1)
+        beside = work["a"] / most[0] ** exponents["a"] + work["b"] / most[0] ** exponents["b"]
+        waits = np.abs(np.log(beside * most[1] ** exponents["c"] / work["c"]))
+        best = np.array([most[1][shares == t][np.argmin(waits[shares == t])] for t in total])
+        c = np.clip(np.rint(best * np.exp(random.normal(0, 0.1, count))).astype(int), 1, total - 1)
+        cores = {"a": total - c, "b": np.ceil((total - c) * random.uniform(0.5, 1)).astype(int), "c": c}
+        seconds = layout.seconds({name: work[name] / cores[name] ** exponents[name] for name in "abc"})
+        runs = CoupledRuns(cores, seconds * np.exp(NOISE * random.normal(size=count)))
+        rows += left_out([layout] * count, runs, total)
+    return rows
+
+
 def main() -> None:
     errors = f"{'curves':>8} {'lean':>7} {'in 90 %':>8}"
     print(f"{'':34} {'layouts':>7} {errors} {'power law':>10} {'core-hours':>11}   told apart")
@@ -106,6 +130,8 @@ def main() -> None:
         show("layouts of E3SM, left out in turn", [row for group in groups for row in left_out(*group)], len(SOLVERS))
     for count in (4, 6, 10):
         show(f"planted, {count} runs, shares vary", planted(count), 3)
+    for count in (3, 4, 6):
+        show(f"planted, {count} runs, balanced", balanced(count), 3)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from evenly.allocation.plan import Plan
 from evenly.allocation.problem.base import Balancer, Problem, check_names
 from evenly.allocation.problem.coupled_runs import SCATTER, CoupledRuns, learn_inside
 from evenly.allocation.problem.curves import SolverCurve, Table, call, cores_of, cores_parameter
+from evenly.allocation.problem.days_of_solvers import factors_of_one_step
 from evenly.allocation.problem.layout import Layout, parse_layout
 from evenly.allocation.problem.limits import Limits, possible_counts
 from evenly.allocation.problem.noise import Compare, Noise
@@ -95,7 +96,8 @@ def allocate(
     balancer : str or Balancer
         ``"optimal"``, ``"proportional"`` or the name of a plug-in's balancer.
     step_days : float, optional
-        Days that a step simulates: 1 or 365 in climate models. The plan tells simulated years per day then.
+        Days that a step simulates: 1 or 365 in climate models. The plan tells simulated years per day then. Models
+        keep what their times are of, as 365 where runs tell SYPD; they are made those of so many days if they differ.
     coupled : CoupledRuns, optional
         Whole coupled runs (`evenly.allocation.CoupledRuns`), from which it is learned how much longer the solvers take
         in them than alone.
@@ -108,7 +110,7 @@ def allocate(
     Raises
     ------
     InputError
-        If an argument is invalid.
+        If an argument is invalid. If models are of different simulated days, and `step_days` isn't given.
     InfeasibleError
         If no assignment keeps to the limits; `constraint` names the limit.
 
@@ -118,17 +120,20 @@ def allocate(
     >>> plan.cores, plan.seconds
     ({'inner': 60, 'outer': 30}, 1.0)
     """
+    _check_solvers(solvers)
     _check_regions(solvers, layout)
     if step_days is not None and not 0 < step_days < np.inf:
         raise InputError(f"step_days must be a number of days above 0, but got {step_days!r}")
     machine, noise, compare = machine or Machine(), noise or Noise(), compare or Compare()
-    problem = _problem(solvers, cores, layout, limits, at or {}, compare, machine)
+    factors, step_days = factors_of_one_step(solvers, step_days)
+    problem = _problem(solvers, cores, layout, limits, at or {}, compare, machine, factors)
     noise = noise.knowing(solvers)
     if coupled is not None:
         steps = patterns(noise, problem.names) if noise.samples else None
         inside = learn_inside(problem.layout, problem.curves, coupled, steps)
         slower = {
-            name: dataclasses.replace(curve, factor=inside.factors[name]) for name, curve in problem.curves.items()
+            name: dataclasses.replace(curve, factor=factors[name] * inside.factors[name])
+            for name, curve in problem.curves.items()
         }
         problem = dataclasses.replace(problem, curves=slower)
         noise = dataclasses.replace(noise, inside=inside)
@@ -185,9 +190,7 @@ def _assigned(problem: Problem, balancer: Balancer, goal: Objective, machine: Ma
 
 def _check_regions(solvers: Mapping[str, Any], layout: str | Layout) -> None:
     """Refuse to take the regions of one program for coupled solvers that wait for each other."""
-    given: Any = solvers
-    models = given.values() if isinstance(given, Mapping) else ()  # what is no mapping is refused later
-    each = next((each for one in models if (each := getattr(one, "training_", {}).get("each"))), None)
+    each = next((each for one in solvers.values() if (each := getattr(one, "training_", {}).get("each"))), None)
     if each is not None and layout == "parallel":
         raise InputError(
             f"these are laws of each {each!r}, not of coupled solvers that run side by side: fit the whole program's "
@@ -214,14 +217,17 @@ def _problem(
     at: Mapping[str, Any],
     compare: Compare,
     machine: Machine,
+    factors: Mapping[str, float],
 ) -> Problem:
-    _check_solvers(solvers)
     tree = parse_layout(str(layout), solvers)
     total = _total(cores, machine)
     by_solver = _by_solver(limits, solvers)
     fixed = values_at(at, solvers)
     curves = {
-        name: _curve(name, source, by_solver[name], fixed[name], total, machine) for name, source in solvers.items()
+        name: dataclasses.replace(
+            _curve(name, source, by_solver[name], fixed[name], total, machine), factor=factors[name]
+        )
+        for name, source in solvers.items()
     }
     _check_learned(curves)
     problem = Problem(tree, curves, total, compare.degrees_of_freedom or {})

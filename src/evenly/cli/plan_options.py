@@ -19,6 +19,7 @@ from evenly.cli.option_groups import panel
 from evenly.cli.run_input import Learned, step_days_of
 from evenly.cli.step_input import Steps, measured_steps, tell_means
 from evenly.errors import InfeasibleError, InputError
+from evenly.runs.step_days import days_of_step
 from evenly.runs.units import SECONDS_PER_DAY, YEAR_DAYS
 
 if TYPE_CHECKING:
@@ -274,12 +275,7 @@ class UnitOptions:
 
     def days(self, found: float | None) -> float | None:
         """Return the days that a step simulates: what was typed, or `found`, what files and units of times tell."""
-        if self.step_days is not None and found is not None and self.step_days != found:
-            raise InputError(
-                f"--step-days {self.step_days:g} contradicts the measurements, whose times are of {found:g} simulated "
-                "days: leave it out"
-            )
-        days = found if self.step_days is None else self.step_days
+        days = days_of_step({"": [found]}, self.step_days)
         if self.show_in is not None and days is None:
             raise InputError(
                 f"--in {self.show_in} needs to know how many days a step simulates: give --step-days, as 1 for times "

@@ -145,9 +145,8 @@ def learn(
         accept(chosen, found)
     runs = {name: found.runs[name] for name in chosen}
     learned = learn_from(runs, learning, arguments, each=each, found=found, reading=reading)
-    days = step_days_of(learned) if step_days is None else step_days
-    for model in learned.models.values() if days is not None else ():
-        model.training_["days"] = days
+    for model in learned.models.values() if step_days is not None else ():
+        model.training_["days"] = step_days
     left_out = tuple(name for name in found.runs if name not in chosen)
     unnamed = each is None and list(found.runs) == [own_name(paths, found)]
     return dataclasses.replace(learned, found=found, unnamed=unnamed, left_out=left_out)
@@ -490,20 +489,8 @@ def _tell_first_answer(solver: str, runs: Runs, learning: Learning) -> None:
 
 
 def step_days_of(learned: Learned) -> float | None:
-    """Return the days that a step simulates: those of timing files, and of tables whose times are of a day or year.
-
-    Models that were saved keep them.
-    """
+    """Return the days that a step simulates, where the times of all solvers tell the same; saved models keep them."""
     found = learned.found
-    if found is None:
-        kept = {model.training_.get("days") for model in learned.models.values()}
-        return kept.pop() if len(kept) == 1 else None
-    if found.placed and found.days:
-        return 1.0
-    from evenly.readers.simulated_days import days_of_solvers
-    from evenly.readers.tables.per_work import days_of
-
-    if len(set[float | None]().union(*days_of_solvers(found.runs, found.days).values())) > 1:
-        return None
-    days = {days_of(column.name, column.unit) for column in found.columns if column.role == "time"}
+    runs = [] if found is None else found.runs.values()
+    days = {one.days for one in runs} or {model.training_.get("days") for model in learned.models.values()}
     return days.pop() if len(days) == 1 else None

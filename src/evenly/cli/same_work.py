@@ -22,6 +22,7 @@ from evenly.readers.tables.columns import unit_of_time
 from evenly.readers.tables.per_work import days_of, is_label_of_work, is_of_a_step, is_step_length, time_of_work
 from evenly.readers.tables.works import Work, differ, works_in
 from evenly.runs.count_names import kind_of
+from evenly.runs.step_days import days_of_step
 from evenly.space.expressions import quoted
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ def check_same_work(
     InputError
         If the work differs, or contradicts what the user says.
     """
+    from evenly.readers.simulated_days import days_of_solvers
+
     times = [column for column in found.columns if column.role == "time"]
     days = {column.name: days_of(column.name, column.unit) for column in times}
     if len(set(days.values())) > 1:
@@ -89,7 +92,7 @@ def check_same_work(
             "per year, a simulated day with SDPD, and another one where a time says neither: give all in one unit"
             f"{', or say with --step-days how many days such a time simulates' if None in days.values() else ''}"
         )
-    _check_days(runs, found)
+    days_of_step(days_of_solvers(runs, found.days))
     other: list[str] = []
     of_steps = any(is_of_a_step(column.name) for column in times)
     of_work = any(time_of_work(name) is not None or one is not None for name, one in days.items())
@@ -119,24 +122,6 @@ def check_same_work(
     although = f", on one machine, although {'; '.join(other)}" if other else ""
     of_what = "a step of each solver, which the layout counts" if steps_told else "the same step of the coupled run"
     note(f"all times are taken as those of {of_what}{shared}{although}")
-
-
-def _check_days(runs: Mapping[str, Runs], found: Measurements) -> None:
-    """Ask about times of which some are of a simulated day or year, and others tell no work, as those of logs."""
-    from evenly.readers.simulated_days import days_of_solvers
-
-    of_solvers = days_of_solvers(runs, found.days)
-    each = set[float | None]().union(*of_solvers.values())
-    if len(each) < 2:
-        return
-    known = [f"{next(iter(its)):g} simulated days for {name}" for name, its in of_solvers.items() if None not in its]
-    silent = [name for name, its in of_solvers.items() if None in its]
-    lacking = f", and nothing tells it for {', '.join(silent)}" if silent else ""
-    raise InputError(
-        f"the times of the solvers are of different work ({', '.join(known)}{lacking}): say how many days "
-        f"{'each time of ' + ', '.join(silent) if silent else 'a step'} simulates, as --step-days 31 for a month; all "
-        "times are then made those of so many"
-    )
 
 
 def are_tables(found: Measurements) -> bool:

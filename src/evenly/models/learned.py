@@ -117,7 +117,8 @@ def summarise(learned: Learned) -> None:
         conformal = getattr(model, "_conformal", None)
         if (noise := single.noise()) is not None and isinstance(conformal, LogConformal):
             vars(model)["_conformal"] = conformal.knowing(noise)
-    found = {
+    found: dict[str, Any] = {
+        "days": runs.days,
         "label_ranges": _label_ranges(good),
         "between": _between(learned),
         "floors": floors_of(table, runs.parameters, runs.response),

@@ -84,6 +84,8 @@ class CaseFolderReader(Reader):
         self.options = options
         self.notes: list[str] = []
         self.skipped: list[Skipped] = []
+        #: When each solver's runs ended, ISO 8601, where that is known.
+        self.ended: dict[tuple[str, str], str] = {}
 
     def recognises(self, path: Path) -> bool:
         try:
@@ -92,7 +94,7 @@ class CaseFolderReader(Reader):
             return False
 
     def read(self, path: Path) -> dict[str, Runs]:
-        self.notes, self.skipped = [], []
+        self.notes, self.skipped, self.ended = [], [], {}
         check_options([reader for reader in readers() if reader is not type(self)], self.options)
         case = path if path.is_dir() else path.parent
         solvers = _read_case(case / _CASE)
@@ -113,7 +115,7 @@ class CaseFolderReader(Reader):
         """Read one solver of one measurement; nothing if it must be left out."""
         file = folder / solver.file
         try:
-            runs = self._log(file, solver)
+            runs, ended = self._log(file, solver)
             if solver.dimensions == 1:
                 _check_name(folder, runs, solver, position, n_solvers, file)
             whole = self._add_parameters(runs, _parameters(folder, solver), folder, solver)
@@ -122,6 +124,8 @@ class CaseFolderReader(Reader):
         except EvenlyError as error:
             self.skipped.append(Skipped.of(error, file))
         else:
+            names = zip(runs.to_frame()["run"], whole.to_frame()["run"], strict=True)
+            self.ended |= {(solver.name, new): ended[run] for run, new in names if run in ended}
             return [Part(solver.name, whole, file, solver.key)]
         return []
 
@@ -130,7 +134,8 @@ class CaseFolderReader(Reader):
         if is_unended(lines(file)) and note not in self.notes:
             self.notes.append(note)
 
-    def _log(self, file: Path, solver: _Solver) -> Runs:
+    def _log(self, file: Path, solver: _Solver) -> tuple[Runs, dict[str, str]]:
+        """Return the runs in a log, and when each ended, where that is known."""
         if not file.exists():
             raise ReadError(file, f"the file that {_CASE} names for {solver.name} is missing")
         classes = [reader_class("ateles-timeinfo")] if solver.key == "timeinfo" else list(readers())
@@ -138,7 +143,7 @@ class CaseFolderReader(Reader):
         # A log that was renamed may no longer be recognised by its name, so all are tried then.
         recognised = [reader for reader in candidates if reader.recognises(file)]
         if not recognised and file.is_dir():
-            return self._below(file, solver)
+            return self._below(file, solver), {}
         failures: list[EvenlyError] = []
         for reader in recognised or [c for c in candidates if not getattr(c, "generic", False)]:
             try:
@@ -148,7 +153,8 @@ class CaseFolderReader(Reader):
                 continue
             self.notes += [n if str(file) in n else f"{file}: {n}" for n in getattr(reader, "notes", ())]
             self.skipped += getattr(reader, "skipped", ())
-            return _choose(found, solver, file)
+            ended = {run: when for (_, run), when in getattr(reader, "ended", {}).items()}
+            return _choose(found, solver, file), ended
         if recognised or len(failures) == 1:
             raise failures[0]
         raise ReadError(file, "the file is empty or in no known format of event logs")

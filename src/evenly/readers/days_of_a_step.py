@@ -11,6 +11,7 @@ from pathlib import Path
 from evenly.readers.scanning import Measurements
 from evenly.readers.simulated_days import days_of_solvers, divided
 from evenly.readers.tables.per_work import days_of
+from evenly.runs.step_days import said_of_days
 
 __all__ = ["of_so_many_days"]
 
@@ -23,18 +24,13 @@ def of_so_many_days(found: Measurements, days: float) -> Measurements:
     of_solvers = days_of_solvers(found.runs, found.days)
     if len(set[float | None]().union(*of_solvers.values())) < 2:
         return found
-    runs, notes = dict(found.runs), list[str]()
-    for solver, its in of_solvers.items():
-        if its == {None}:
-            notes.append(f"{solver}: each time is taken to be of {days:g} simulated days")
-            continue
-        table = runs[solver].to_frame()
-        own = [found.days.get(Path(str(source)), days) / days for source in table["source"]]
-        runs[solver] = divided(runs[solver], own)
-        told = " and ".join(f"{one:g}" for one in sorted(one for one in its if one is not None))
-        notes.append(f"{solver}: times of {told} simulated days are made those of {days:g}")
+    runs = {}
+    for solver, one in found.runs.items():
+        own = [found.days.get(Path(str(source)), days) / days for source in one.to_frame()["source"]]
+        runs[solver] = divided(one, own).of_days(days)
     columns = tuple(
         replace(one, name="time", unit="s") if one.role == "time" and days_of(one.name, one.unit) is not None else one
         for one in found.columns
     )
-    return replace(found, runs=runs, columns=columns, days={}, notes=(*found.notes, *notes))
+    notes = (*found.notes, *said_of_days(of_solvers, days))
+    return replace(found, runs=runs, columns=columns, days={}, notes=notes)

@@ -362,7 +362,7 @@ def _apart(part: Part) -> Runs:
     table = part.runs.to_frame()
     table["run"] = [f"{part.path}:{run}" for run in table["run"]]
     runs = part.runs
-    return Runs(table, space=runs.space, quantities=runs.quantities, response=runs.response)
+    return Runs(table, space=runs.space, quantities=runs.quantities, response=runs.response, days=runs.days)
 
 
 def _known(earlier: tuple[float, Path] | None, value: float) -> bool:

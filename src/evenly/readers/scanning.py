@@ -30,7 +30,7 @@ from evenly.readers.precice.iteration_logs import ITERATIONS
 from evenly.readers.precice.paired_runs import of_one_time, without_left_overs
 from evenly.readers.precice.window_steps import holds_steps
 from evenly.readers.registry import Skipped, build_all, check_taken, listing
-from evenly.readers.simulated_days import days_of_files, of_one_day
+from evenly.readers.simulated_days import days_of_files, knowing_days, of_one_day
 from evenly.readers.tables.constants import constants_said
 from evenly.readers.tables.roles import Column, columns_of, settle
 from evenly.readers.unread_texts import instead_of
@@ -212,8 +212,8 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     runs, columns, needless = without_needless(runs, columns)
     counted = {part.solver for part in collector.parts if holds_steps(part.format, part.runs)}
     steps, left_over = without_left_overs({name: one for name, one in runs.items() if name in counted})
-    steps, of_others = of_one_time(steps, collector.ended)
-    runs |= steps
+    runs, of_others = of_one_time(runs | steps, collector.ended)
+    steps = {name: runs[name] for name in steps}
     logs = [*collector.walk.unknown, *_logs_inside(part.path for part in collector.first_parts())]
     used = {(name, source) for name, one in steps.items() for source in one.to_frame()["source"].unique()}
     cut = [path for name, path in collector.cut if (name, str(path)) in used]
@@ -233,8 +233,9 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     unknown = tuple(p for p in collector.walk.unknown if p not in coupled.used)
     beside = texts_beside(roots, [path for path, name in sources if name == "table"], unknown)
     refuse_unit_beside(beside, columns)
+    days = days_of_files(parts, of_files)
     return Measurements(
-        runs=runs,
+        runs=knowing_days(runs, days),
         sources=sources,
         skipped=skipped,
         coupling=coupled.coupling,
@@ -243,7 +244,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         other_scheme=coupled.doubt,
         substeps=coupled.substeps,
         placed=tuple(collector.placed),
-        days=days_of_files(parts, of_files),
+        days=days,
         unknown=unknown,
         beside=tuple(beside),
         unread=_unread(roots, needed),
@@ -308,8 +309,8 @@ class _Collector:
     placed: list[Placed] = field(default_factory=list)
     #: Solvers and what was read of their runs that didn't come to their end.
     cut: list[tuple[str, Path]] = field(default_factory=list)
-    #: When each run ended, ISO 8601, where that is known.
-    ended: dict[str, str] = field(default_factory=dict)
+    #: When each solver's runs ended, by solver and run, ISO 8601, where that is known.
+    ended: dict[tuple[str, str], str] = field(default_factory=dict)
     walk: Walk = field(default_factory=Walk)
     #: The formats that files are in, each with its first file.
     offered: dict[str, Path] = field(default_factory=dict)

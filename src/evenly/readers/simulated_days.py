@@ -17,7 +17,7 @@ from evenly.readers.tables.per_work import days_of
 from evenly.readers.tables.roles import Column
 from evenly.runs.runs import Runs
 
-__all__ = ["days_of_files", "days_of_solvers", "divided", "of_one_day"]
+__all__ = ["days_of_files", "days_of_solvers", "divided", "knowing_days", "of_one_day"]
 
 #: The format whose times are all of a day.
 _OF_A_DAY = "cesm-timing"
@@ -65,7 +65,9 @@ def of_one_day(
 
 def days_of_files(parts: Sequence[Part], columns: Mapping[Path, Sequence[Column]]) -> dict[Path, float]:
     """Return the days that the times of each file are of, of those that tell it."""
-    found = {part.path: 1.0 for part in parts if part.format == _OF_A_DAY}
+    stored = [(part.runs.days, part.runs.to_frame()["source"].unique()) for part in parts if part.runs.days is not None]
+    found = {Path(str(source)): days for days, sources in stored for source in sources}
+    found |= {part.path: 1.0 for part in parts if part.format == _OF_A_DAY}
     for path, its in columns.items():
         days = {days_of(one.name, one.unit) for one in its if one.role == "time"}
         if len(days) == 1 and (known := days.pop()) is not None:
@@ -89,8 +91,23 @@ def days_of_solvers(runs: Mapping[str, Runs], days: Mapping[Path, float]) -> dic
     }
 
 
+def knowing_days(runs: Mapping[str, Runs], days: Mapping[Path, float]) -> dict[str, Runs]:
+    """Return runs that know the days that their times are of, where all files of a solver tell the same.
+
+    Parameters
+    ----------
+    runs, days
+        As for `days_of_solvers`.
+    """
+    of_solvers = days_of_solvers(runs, days)
+    return {
+        solver: one.of_days(next(iter(its)) if len(its := of_solvers[solver]) == 1 else None)
+        for solver, one in runs.items()
+    }
+
+
 def divided(runs: Runs, count: float | Sequence[float]) -> Runs:
-    """Return runs with their times divided by a number, or by one for each."""
+    """Return runs with their times divided by a number, or by one for each; what days they are of is left open."""
     if count == 1.0 or runs.response != "seconds":
         return runs
     table = runs.to_frame().assign(seconds=lambda frame: frame["seconds"] / np.asarray(count))

@@ -71,6 +71,8 @@ def by_value(runs: Runs | Mapping[str, Runs], column: str) -> dict[str, Runs]:
         rows.setdefault(value, []).append(row)
     order = list(rows) if table[column].dtype == object else sorted(rows, key=label_order)
     return {
-        str(value): Runs(table.iloc[rows[value]], space=space, quantities=runs.quantities, response=runs.response)
+        str(value): Runs(
+            table.iloc[rows[value]], space=space, quantities=runs.quantities, response=runs.response, days=runs.days
+        )
         for value in order
     }

@@ -63,6 +63,8 @@ class Runs(Shown):
         The name of each measured column, and its base unit: ``"s"``, ``"B"``, ``"J"`` or ``"1"``.
     response : str
         The quantity that models predict.
+    days : float, optional
+        The simulated days that each time is of, where that is known: 365 for simulated years per day.
 
     Examples
     --------
@@ -82,8 +84,10 @@ class Runs(Shown):
         space: Space,
         quantities: Mapping[str, str],
         response: str = "seconds",
+        days: float | None = None,
     ) -> None:
         self.space = space
+        self.days = days
         self.quantities = dict(quantities)
         self.response = response
         if response not in self.quantities:
@@ -198,7 +202,10 @@ class Runs(Shown):
         alike = all(part.space == runs[0].space for part in runs)
         space = runs[0].space if alike else Space.of(kinds)
         table[names] = space.frame(table)
-        return cls(table, space=space, quantities=units, response=runs[0].response)
+        days = {part.days for part in runs}
+        return cls(
+            table, space=space, quantities=units, response=runs[0].response, days=days.pop() if len(days) == 1 else None
+        )
 
     @property
     def parameters(self) -> list[str]:
@@ -221,7 +228,7 @@ class Runs(Shown):
         if not isinstance(other, Runs):
             return NotImplemented
         same = self.space == other.space and self.quantities == other.quantities and self.response == other.response
-        return same and self._table.equals(other._table)
+        return same and self.days == other.days and self._table.equals(other._table)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -273,7 +280,7 @@ class Runs(Shown):
             raise InputError(
                 f"a mask must hold {len(self)} truth values, one per row, but got shape {mask.shape} of {mask.dtype}"
             )
-        return Runs(self._table[mask], space=self.space, quantities=self.quantities, response=self.response)
+        return self._with(self._table[mask])
 
     def _holds(self, condition: str) -> NDArray[np.bool_]:
         return Expression(condition).holds({str(name): x for name, x in self._table.items()}, len(self))
@@ -310,7 +317,14 @@ class Runs(Shown):
         >>> Runs.from_frame(table, ["cores"], quantities={"memory": "GiB"}).learning("memory")
         Runs(2 rows, 2 configurations of cores; memory 2.147e+09 to 3.221e+09 B)
         """
-        return Runs(self._table, space=self.space, quantities=self.quantities, response=response)
+        return Runs(self._table, space=self.space, quantities=self.quantities, response=response, days=self.days)
+
+    def of_days(self, days: float | None) -> Runs:
+        """Return the same runs, whose times are each of so many simulated days; None if that isn't known."""
+        return Runs(self._table, space=self.space, quantities=self.quantities, response=self.response, days=days)
+
+    def _with(self, table: pd.DataFrame) -> Runs:
+        return Runs(table, space=self.space, quantities=self.quantities, response=self.response, days=self.days)
 
     @explained
     def aggregate(self, statistic: Statistic = "median") -> pd.DataFrame:
@@ -441,6 +455,7 @@ class Runs(Shown):
         """
         about = {"quantities": self.quantities, "response": self.response}
         header = {"rows": len(self), "space": self.space.to_dict(), **about}
+        header |= {} if self.days is None else {"days": self.days}
         table = files.encoded(self._table, label_names(self.space))
         files.write(table, json.dumps(header, separators=(",", ":"), allow_nan=False), Path(path))
 
@@ -479,4 +494,5 @@ class Runs(Shown):
         status_of(table)
         bounds_as_seconds(table)
         table[space.names] = space.frame(table)
-        return cls(table, space=space, quantities=fields["quantities"], response=fields["response"])
+        days = fields.get("days")
+        return cls(table, space=space, quantities=fields["quantities"], response=fields["response"], days=days)

@@ -84,6 +84,29 @@ def test_intervals_allow_for_exponents_that_differ_and_ranges_for_runs_that_wait
     assert ends(found.curves["ocn"].space_.parameters["cores"]) == (64, 128)
 
 
+def test_layouts_that_all_grow_alike_are_predicted_as_well_as_by_a_law_of_the_total() -> None:
+    """Beside one ocean, four components in turn were taken to be as long each: the ocean's share told nothing."""
+    layout = parse_layout("max(max(ice, lnd + rof) + atm + cpl, ocn)")
+    total = np.array([440, 840, 1840, 3600])
+    shares = {"atm": 0.73, "cpl": 0.73, "ice": 0.55, "lnd": 0.16, "rof": 0.16, "ocn": 0.27}
+    cores = {name: np.rint(share * total).astype(int) for name, share in shares.items()}
+    # With its shares, the ocean takes as long as all others, which share their time.
+    parts = {"atm": 0.5, "cpl": 0.2, "ice": 0.3, "lnd": 0.15, "rof": 0.1, "ocn": 1.0}
+    seconds = layout.seconds({name: parts[name] * 6e6 / (cores[name] / shares[name]) ** 0.9 for name in parts})
+    for k in range(4):
+        rest = np.delete(np.arange(4), k)
+        known = CoupledRuns({name: counts[rest] for name, counts in cores.items()}, seconds[rest])
+        found = learn_whole_runs(layout, known)
+        curves = {name: SolverCurve(name, found.curves[name], cores[name][[k]]) for name in parts}
+        asked = {name: int(counts[k]) for name, counts in cores.items()}
+        draws = Draws(Problem(layout, curves, int(total[k])), asked, Noise(inside=found.inside, scatter=0.0))
+        law = np.exp(np.polyval(np.polyfit(np.log(total[rest]), np.log(seconds[rest]), 1), np.log(total[k])))
+        # Noise of 7 % is allowed for, so the exponent is drawn to the 0.9 of before by a little.
+        assert draws.likely(draws.problem.times(asked)) == pytest.approx(law, rel=0.03)
+        ocean = found.curves["ocn"].predict(pd.DataFrame({"cores": [asked["ocn"]]}))
+        assert ocean[0] == pytest.approx(seconds[k], rel=0.5)
+
+
 def test_what_cannot_be_learned_from_is_refused() -> None:
     one = planted({name: np.array([8]) for name in WORK})
     with pytest.raises(InputError, match="at least 2 of them, but there is 1"):

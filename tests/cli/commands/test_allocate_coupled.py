@@ -221,7 +221,7 @@ def test_units_of_simulated_time_ask_what_a_step_simulates(evenly: Evenly) -> No
     assert told["simulated_years_per_day"] == pytest.approx(86_400 / 365)
     simulated_years()
     refused = evenly(*asked, "--step-days", "1")
-    assert (refused.code, "--step-days 1 contradicts the measurements" in refused.err) == (2, True)
+    assert (refused.code, "step_days=1 (--step-days) contradicts the measurements" in refused.err) == (2, True)
     refused = evenly(*asked, "--min-sypd", "3", "--max-seconds", "5")
     assert (refused.code, "stands instead of --max-seconds" in refused.err) == (2, True)
 
@@ -345,7 +345,7 @@ def test_whole_runs_alone_use_each_option_or_refuse_it(evenly: Evenly) -> None:
         told = f"need the times of each solver: give PATH, or leave out {words[0]}" in " ".join(refused.err.split())
         assert (refused.code, told) == (2, True), (words, refused.err)
     refused = evenly(*asked, "--step-days", "1")
-    assert (refused.code, "--step-days 1 contradicts the measurements" in refused.err) == (2, True)
+    assert (refused.code, "step_days=1 (--step-days) contradicts the measurements" in refused.err) == (2, True)
 
 
 def test_what_is_wrong_with_whole_runs_is_said_whatever_their_file_is_called(evenly: Evenly) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
+import evenly as store
 from tests.cli.commands.test_allocate_coupled import LAW
 from tests.cli.conftest import Evenly
 
@@ -103,6 +104,22 @@ def test_a_time_that_tells_no_work_beside_years_is_of_the_days_of_a_step(evenly:
     shown = evenly(*asked)
     assert (shown.code, "say with --step-days how many days such a time simulates" in shown.err) == (2, True)
     assert evenly(*asked, "--step-days", "182.5", "--json").json["cores"] == {"ifs": 288, "nemo": 432}
+
+
+def test_saved_models_of_different_days_are_asked_about_or_made_alike(evenly: Evenly) -> None:
+    for name, time, values in (("ifs", "SYPD", [1, 2, 4]), ("nemo", "s/day", [118, 59, 29.5])):
+        Path(f"{name}.csv").write_text(f"nproc,{time}\n" + "".join(f"{72 * 2**k},{v}\n" for k, v in enumerate(values)))
+        assert evenly("fit", f"{name}.csv", "--save", f"{name}.evenly", *LAW).code == 0
+    store.save({name: store.load(f"{name}.evenly") for name in ("ifs", "nemo")}, "both.evenly")  # type: ignore[misc]
+    asked = ("allocate", "both.evenly", "--cores", "720")
+    shown = evenly(*asked)
+    assert (shown.code, "365 simulated days for ifs, 1 simulated days for nemo" in " ".join(shown.err.split())) == (
+        2,
+        True,
+    )
+    told = evenly(*asked, "--step-days", "1", "--json")
+    assert "ifs: times of 365 simulated days are made those of 1" in " ".join(told.err.split())
+    assert told.json["cores"]["ifs"] == pytest.approx(480, abs=2)
 
 
 SOLVERS = {"atm": (8, 5), "ocn": (5, 30), "ice": (1, 5)}

@@ -116,10 +116,10 @@ def test_participants_that_ran_at_other_times_are_left_out() -> None:
         }),
     }  # fmt: skip
     ended = {
-        "/c/4_2/A/precice-profiling-4": "2025-07-22T13:04:00Z",  # its node's clock lags behind
-        "/c/4_2/B/precice-profiling-2": "2025-07-22T13:09:00Z",
-        "/c/8_1/A/precice-profiling-8": "2025-07-22T15:00:00Z",
-        "/c/8_1/B/precice-profiling-1": "2025-07-21T15:00:00Z",
+        ("A", "/c/4_2/A/precice-profiling-4"): "2025-07-22T13:04:00Z",  # its node's clock lags behind
+        ("B", "/c/4_2/B/precice-profiling-2"): "2025-07-22T13:09:00Z",
+        ("A", "/c/8_1/A/precice-profiling-8"): "2025-07-22T15:00:00Z",
+        ("B", "/c/8_1/B/precice-profiling-1"): "2025-07-21T15:00:00Z",
     }
     kept, notes = of_one_time(runs, ended)
     assert {name: sorted(set(one.to_frame()["cores"])) for name, one in kept.items()} == {"A": [4], "B": [2]}
@@ -133,7 +133,7 @@ def test_participants_that_ran_at_other_times_are_left_out() -> None:
 
 def test_where_all_would_be_left_out_the_clocks_may_differ() -> None:
     runs = {name: _begun({2: (f"/c/1/{name}", f"2025-07-22T{hour}:00:00Z")}) for name, hour in (("A", 13), ("B", 19))}
-    kept, (note,) = of_one_time(runs, {f"/c/1/{name}-2": "2025-07-22T14:00:00Z" for name in "AB"})
+    kept, (note,) = of_one_time(runs, {(name, f"/c/1/{name}-2"): "2025-07-22T14:00:00Z" for name in "AB"})
     assert kept == runs
     assert "they may be of different runs; all are used" in note
 
@@ -150,3 +150,35 @@ def test_files_tell_when_their_runs_ended(tmp_path: Path) -> None:
     assert any(
         note.startswith("in 2, B began (2026-02-03 02:40) after A had ended (2026-02-02 02:40)") for note in found.notes
     )
+
+
+def test_case_folders_of_different_days_are_told(tmp_path: Path) -> None:
+    """Sorted logs of a day before were learned from without a word."""
+    (tmp_path / "case.ini").write_text("[DEFAULT]\nd=1\n[A]\nevents=A\n[B]\nevents=B\n")
+    for size, late_s in ((1, 4), (2, 86_400), (3, 0)):
+        for name, began_s in (("A", 1_770_000_000), ("B", 1_770_000_000 + late_s)):
+            write_rank_files(tmp_path / f"{size}_{size}" / name, name, size, began_s)
+    found = scan(tmp_path)
+    assert {name: sorted(set(one.to_frame()["cores"])) for name, one in found.runs.items()} == {
+        "A": [1, 3],
+        "B": [1, 3],
+    }
+    assert any(
+        note.startswith("in 2_2, B began (2026-02-03 02:40) after A had ended (2026-02-02 02:40)")
+        for note in found.notes
+    )
+
+
+def test_other_formats_that_tell_a_day_are_judged_alike(tmp_path: Path) -> None:
+    for folder, day in (("1_1", 2), ("2_2", 5)):
+        (tmp_path / folder).mkdir()
+        for name, its in (("A", 2), ("B", day)):
+            row = f"{folder[0]},{8 / int(folder[0])},2026-02-0{its}"
+            (tmp_path / folder / f"{name}.csv").write_text(f"cores,seconds,date\n{row}\n")
+    (tmp_path / "case.ini").write_text("[DEFAULT]\nd=1\n[A]\nevents=A.csv\n[B]\nevents=B.csv\n")
+    found = scan(tmp_path)
+    assert [len(one) for one in found.runs.values()] == [2, 2]
+    told = [note for note in found.notes if "in 2_2, A is of 2026-02-02, B of 2026-02-05" in note]
+    assert len(told) == 1
+    assert "they may be of different runs; all are used" in told[0]
+    assert not any("in 1_1" in note for note in found.notes)

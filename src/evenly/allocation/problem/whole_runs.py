@@ -1,10 +1,12 @@
 """Curves of solvers from whole coupled runs alone: each run tells one time, and how many cores each solver had.
 
 Each solver's time is ``a_k p^-(b + b_k)`` on p cores, and the layout makes the time of a run of them. Before any run is
-seen, the logarithms of the a_k are normal around one value that fits the runs on average, with the standard deviation
-`SPREAD`; b is normal around 0.9. The runs are few, so the b_k are small: how little they tell of each solver's exponent
-is in the interval of its curve. Draws of the unknowns from their posterior (`evenly.allocation.problem.posterior`)
-tell the rest: each draw explains the runs, so that no solver takes longer than a run did with as few cores of each.
+seen, the logarithms of the a_k are normal with the standard deviation `SPREAD`, around values by which nobody waits on
+the usual cores: people balance layouts, so solvers side by side take one time, and those in turn share it equally. All
+these fit the runs on average. b is normal around 0.9. The runs are few, so the b_k are small: how little they tell of
+each solver's exponent is in the interval of its curve. Draws of the unknowns from their posterior
+(`evenly.allocation.problem.posterior`) tell the rest: each draw explains the runs, so that no solver takes longer than
+a run did with as few cores of each.
 
 So a solver is known only as far as the runs tell it apart from the others: where all shares grow alike, its curve stays
 as unsure as before, though the time of the whole is known well. `WholeRuns.told` says of which solvers that is so.
@@ -21,7 +23,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.allocation.problem.coupled_runs import CoupledRuns, Inside, evidence_of, variance_of, waited_for
-from evenly.allocation.problem.layout import Layout
+from evenly.allocation.problem.layout import Layout, Repeated, SideBySide, Solver
 from evenly.allocation.problem.posterior import posterior
 from evenly.errors import InputError
 from evenly.space.parameters import Integer
@@ -126,21 +128,22 @@ def learn_whole_runs(layouts: Layout | Sequence[Layout], runs: CoupledRuns) -> W
     middle = {name: float(np.exp(np.mean(np.log(runs.cores[name])))) for name in names}
     away = {name: np.log(runs.cores[name] / middle[name]) for name in names}
     measured = np.log(runs.seconds)
-    d = len(names)
+    d, balanced = len(names), [_balanced(one) for one in each]
+    usual = np.array([np.mean([np.log(times[name]) for times in balanced]) for name in names])
     same = {one: np.array([k for k, other in enumerate(each) if other == one]) for one in each}
 
     def predicted(unknowns: Floats) -> Floats:
-        # All solvers take a time of 1 in the middle, times exp(unknowns); the last unknowns are the exponents'.
+        # Nobody waits in the middle, where a run takes 1, but for exp(unknowns); the last unknowns are the exponents'.
         exponents = _EXPONENT + unknowns[..., d, None] + unknowns[..., d + 1 :]
         times = {
-            name: np.exp(unknowns[..., k, None] - exponents[..., k, None] * away[name]) for k, name in enumerate(names)
+            name: np.exp(usual[k] + unknowns[..., k, None] - exponents[..., k, None] * away[name])
+            for k, name in enumerate(names)
         }
         found = np.empty((*unknowns.shape[:-1], n))
         for one, rows in same.items():
             found[..., rows] = one.seconds({name: times[name][..., rows] for name in names})
         return np.log(found)
 
-    # Solvers share cores in proportion to their work in a sensible layout: all take one time in the middle.
     shift = float(np.mean(measured - predicted(np.zeros(2 * d + 1))))
     prior = np.array([SPREAD] * d + [_UNSURE] + [_APART] * d)
 
@@ -153,7 +156,7 @@ def learn_whole_runs(layouts: Layout | Sequence[Layout], runs: CoupledRuns) -> W
 
     drawn = posterior(density, prior)
     seen = waited_for(predicted, drawn, np.eye(2 * d + 1)[:d]).mean(axis=0) > _OFTEN
-    levels, exponents = drawn[:, :d], _EXPONENT + drawn[:, d, None] + drawn[:, d + 1 :]
+    levels, exponents = usual + drawn[:, :d], _EXPONENT + drawn[:, d, None] + drawn[:, d + 1 :]
     # Each curve is known best where the error of its time and that of its exponent are uncorrelated.
     unsure = exponents.std(axis=0)
     known_best = np.mean((levels - levels.mean(axis=0)) * (exponents - exponents.mean(axis=0)), axis=0) / unsure**2
@@ -170,3 +173,24 @@ def learn_whole_runs(layouts: Layout | Sequence[Layout], runs: CoupledRuns) -> W
     inside = Inside(dict.fromkeys(names, 1.0), np.cov(levels.T), scatter, n, draws=levels - middles)
     told = {name: bool(seen[:, k].sum() >= _FEWEST and errors[k] < _TOLD * SPREAD) for k, name in enumerate(names)}
     return WholeRuns(curves, inside, told)
+
+
+def _balanced(layout: Layout, seconds: float = 1.0) -> dict[str, float]:
+    """Return the times of solvers by which nobody waits, and those in turn take equally long.
+
+    A solver that occurs several times takes the shortest of these.
+
+    Examples
+    --------
+    >>> from evenly.allocation.problem.layout import parse_layout
+    >>> _balanced(parse_layout("max(max(ice, lnd) + atm, 2 * ocn)"))
+    {'ice': 0.5, 'lnd': 0.5, 'atm': 0.5, 'ocn': 0.5}
+    """
+    if isinstance(layout, Solver):
+        return {layout.name: seconds}
+    parts = layout.children()
+    share = layout.count if isinstance(layout, Repeated) else 1 if isinstance(layout, SideBySide) else len(parts)
+    found: dict[str, float] = {}
+    for times in (_balanced(part, seconds / share) for part in parts):
+        found |= {name: min(time, found.get(name, time)) for name, time in times.items()}
+    return found

@@ -88,7 +88,7 @@ class PreciceEventsCsvReader(StepReader):
     def _summaries(self, rows: Sequence[_Row], path: Path) -> list[Runs]:
         parts = []
         for summary in _timings(rows, path):
-            self.ended[summary.run] = summary.ended
+            self.ended[summary.solver, summary.run] = summary.ended
             try:
                 parts.append(runs_of_summary(summary))
             except ReadError as error:

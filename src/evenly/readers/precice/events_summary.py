@@ -56,8 +56,8 @@ class PreciceEventsSummaryReader(Reader):
     summary: ClassVar[str] = "preCICE up to 2.x: precice-*-events-summary.log (mean step of rank 0)"
 
     def __init__(self) -> None:
-        #: When each run of the file that was read last ended, ISO 8601.
-        self.ended: dict[str, str] = {}
+        #: When each solver's run of the file that was read last ended, ISO 8601.
+        self.ended: dict[tuple[str, str], str] = {}
 
     def recognises(self, path: Path) -> bool:
         head = head_of(path)
@@ -67,7 +67,7 @@ class PreciceEventsSummaryReader(Reader):
         with reading(path):
             lines = list(enumerate(text_of(path).split("\n"), start=1))
             summaries = [_summary(path, block) for block in _blocks(path, lines)]
-            self.ended = {one.run: one.ended for one in summaries}
+            self.ended = {(one.solver, one.run): one.ended for one in summaries}
             return {solver_of(path): Runs.concat([runs_of_summary(one) for one in summaries])}
 
 

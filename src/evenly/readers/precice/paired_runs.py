@@ -26,6 +26,9 @@ SAME = 0.02
 #: Participants begin together, but the clocks of their nodes may differ by minutes.
 _CLOCKS_DIFFER = pd.Timedelta(minutes=15)
 
+#: A run whose end isn't known took no longer.
+_LONGEST = pd.Timedelta(days=1)
+
 #: The file of each run of a participant, where it is known, and the steps that it made.
 Steps = list[tuple[Path | None, float]]
 
@@ -168,54 +171,59 @@ def without_left_overs(runs: Mapping[str, Runs]) -> tuple[dict[str, Runs], list[
             f"{told}, and there {'is' if len(partners) == 1 else 'are'} {len(partners)} of {partners[0].name}: by the "
             f"time at which they began, {cores} ran with another one, and is left out"
         )
-    return _without(runs, {one.run for one in left_over}), notes
+    return _without(runs, left_over), notes
 
 
-def of_one_time(runs: Mapping[str, Runs], ended: Mapping[str, str]) -> tuple[dict[str, Runs], list[str]]:
-    """Return the runs without participants of which one ended before its partner in the folder began; and a note.
+def of_one_time(runs: Mapping[str, Runs], ended: Mapping[tuple[str, str], str]) -> tuple[dict[str, Runs], list[str]]:
+    """Return the runs without solvers of which one ended before another in the folder began; and a note.
 
-    Where nothing would be left of a participant, all are kept, and the note says so: its clock may be another one.
+    A run whose end isn't known is taken to have ended a day after its own time. Then nothing is left out, but said. So
+    it is where nothing would be left of a solver: its clock may be another one.
 
     Parameters
     ----------
     runs : mapping of str to Runs
-        Of participants whose files tell their steps.
-    ended : mapping of str to str
-        When each run ended, ISO 8601, where that is known.
+        Of solvers; only those of which the files tell times are judged, where a folder holds one run of each.
+    ended : mapping of (str, str) to str
+        When the runs of solvers ended, by solver and run, ISO 8601, where that is known.
     """
-    entries = [entry for name, one in runs.items() for entry in _begun(name, one) if entry.run in ended]
-    strangers: set[str] = set()
-    said = []
-    for folder in together({name: steps_made(one) for name, one in runs.items()}):
-        of_run = [one for one in entries if folder in (one.place, *one.place.parents)]
-        first = min(of_run, key=lambda one: _time(ended[one.run]), default=None)
-        last = max(of_run, key=lambda one: one.when, default=None)
-        if first is None or last is None or last.when - _time(ended[first.run]) < _CLOCKS_DIFFER:
+    entries = {name: found for name, one in runs.items() if (found := _begun(name, one))}
+    strangers: set[_Begun] = set()
+    said, unsure = [], []
+    for folder in together({name: [(one.place, 1.0) for one in its] for name, its in entries.items()}):
+        of_run = [one for its in entries.values() for one in its if folder in (one.place, *one.place.parents)]
+        known = {one: _time(ended[one.name, one.run]) for one in of_run if (one.name, one.run) in ended}
+        ends = {one: known.get(one, one.when + _LONGEST) for one in of_run}
+        first, last = min(ends, key=ends.__getitem__), max(of_run, key=lambda one: one.when)
+        if last.when - ends[first] < _CLOCKS_DIFFER:
             continue
-        strangers |= {one.run for one in of_run}
-        said.append(
-            f"in {folder.name}, {last.name} began ({last.when:%Y-%m-%d %H:%M}) after {first.name} had ended "
-            f"({_time(ended[first.run]):%Y-%m-%d %H:%M})"
-        )
-    if not said:
-        return dict(runs), []
+        began = f"in {folder.name}, {last.name} began ({last.when:%Y-%m-%d %H:%M})"
+        if first in known:
+            strangers |= {*of_run}
+            said.append(f"{began} after {first.name} had ended ({known[first]:%Y-%m-%d %H:%M})")
+        else:
+            days = f"{first.name} is of {first.when:%Y-%m-%d}, {last.name} of {last.when:%Y-%m-%d}"
+            unsure.append(f"in {folder.name}, {days}")
     kept = _without(runs, strangers)
     whole = all(len(one) for one in kept.values())
-    what = "these files are of different runs and left out" if whole else "they may be of different runs; all are used"
-    return kept if whole else dict(runs), [f"{'; '.join(said)}: {what}. Keep each run in a folder of its own"]
+    notes = {"these files are of different runs and left out": said if whole else []}
+    notes["they may be of different runs; all are used"] = unsure if whole else [*said, *unsure]
+    told = [f"{'; '.join(some)}: {what}. Keep each run in a folder of its own" for what, some in notes.items() if some]
+    return kept if whole else dict(runs), told
 
 
 def _time(text: str) -> pd.Timestamp:
     return pd.to_datetime(text, utc=True, format="ISO8601")
 
 
-def _without(runs: Mapping[str, Runs], names: Collection[str]) -> dict[str, Runs]:
-    """Return the runs without those of some names."""
-    return {name: one.where((~one.to_frame()["run"].isin(names)).to_numpy()) for name, one in runs.items()}
+def _without(runs: Mapping[str, Runs], some: Collection[_Begun]) -> dict[str, Runs]:
+    """Return the runs without some of them."""
+    names = {name: {one.run for one in some if one.name == name} for name in runs}
+    return {name: one.where((~one.to_frame()["run"].isin(names[name])).to_numpy()) for name, one in runs.items()}
 
 
 class _Begun(NamedTuple):
-    """A run of a participant, where its files lie, and when it began."""
+    """A run of a solver, where its files lie, and when it began."""
 
     name: str
     run: str
@@ -225,14 +233,14 @@ class _Begun(NamedTuple):
 
 
 def _begun(name: str, runs: Runs) -> list[_Begun]:
-    """Return the runs of a participant that tell when they began."""
-    if "cores" not in runs.parameters:
-        return []
+    """Return the runs of a solver that tell when they began."""
     table = runs.to_frame().drop_duplicates(["run", "source"])
     table = table.assign(when=pd.to_datetime(table["when"], errors="coerce", utc=True, format="ISO8601"))
     known = table[table["when"].notna() & table["source"].notna() & (table["source"] != "")]
-    rows = known[["run", "source", "cores", "when"]].itertuples(index=False)
-    return [_Begun(name, run, Path(source).resolve(), int(cores), when) for run, source, cores, when in rows]
+    places = {source: Path(source).resolve() for source in known["source"].unique()}
+    cores = known["cores"] if "cores" in known else [0] * len(known)
+    rows = zip(known["run"], known["source"], cores, known["when"], strict=True)
+    return [_Begun(name, run, places[source], int(count), when) for run, source, count, when in rows]
 
 
 def _partners(own: _Begun, entries: Sequence[_Begun]) -> list[_Begun]:

@@ -223,8 +223,8 @@ class StepReader(Reader):
         self.warm_up = warm_up
         self.notes: list[str] = []
         self.skipped: list[Skipped] = []
-        #: When each run of the file that was read last ended, ISO 8601.
-        self.ended: dict[str, str] = {}
+        #: When each solver's run of the file that was read last ended, ISO 8601.
+        self.ended: dict[tuple[str, str], str] = {}
 
     def read(self, path: Path) -> dict[str, Runs]:
         self.notes, self.skipped, self.ended = [], [], {}
@@ -237,7 +237,7 @@ class StepReader(Reader):
 
     def _runs(self, executions: Iterable[Execution]) -> dict[str, Runs]:
         found = list(executions)
-        self.ended |= {execution.run: execution.ended for execution in found}
+        self.ended |= {(execution.solver, execution.run): execution.ended for execution in found}
         return _runs_of(found, warm_up=self.warm_up, notes=self.notes, skipped=self.skipped)
 
 

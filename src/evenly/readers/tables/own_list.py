@@ -86,7 +86,8 @@ def chosen(runs: Runs, options: TableOptions, path: Path) -> Runs:
         if not len(runs):
             raise ReadError(path, f"no row satisfies where= (--where) {options.where!r}")
         others = {name: unit for name, unit in runs.quantities.items() if name != "seconds"}
-        runs = Runs.from_frame(runs.to_frame(), runs.parameters, quantities=others, response=runs.response)
+        kept = Runs.from_frame(runs.to_frame(), runs.parameters, quantities=others, response=runs.response)
+        runs = kept.of_days(runs.days)
     if missing := [name for name in options.parameters if name not in runs.parameters]:
         raise ReadError(path, f"{missing[0]!r} is no parameter of these runs: they have {', '.join(runs.parameters)}")
     return only(runs.learning(options.time or runs.response), options.parameters or runs.parameters)

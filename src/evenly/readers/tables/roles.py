@@ -511,4 +511,4 @@ def only(runs: Runs, parameters: Sequence[str]) -> Runs:
     if list(parameters) == runs.parameters:
         return runs
     space = Space.of({name: runs.space.parameters[name] for name in parameters})
-    return Runs(runs.to_frame(), space=space, quantities=runs.quantities, response=runs.response)
+    return Runs(runs.to_frame(), space=space, quantities=runs.quantities, response=runs.response, days=runs.days)
