@@ -997,3 +997,14 @@ def test_a_total_that_is_the_sum_is_told(tmp_path: Path) -> None:
 def test_rules_of_markdown_may_have_one_dash(tmp_path: Path, rule: str) -> None:
     (tmp_path / "runs.md").write_text(f"| cores | time (s) |\n{rule}\n| 8 | 100 |\n| 16 | 52 |\n| 32 | 27 |\n")
     assert [*scan(tmp_path / "runs.md").runs[""].values] == [100, 52, 27]
+
+
+@pytest.mark.parametrize("where", ['mesh == "80M"', 'mesh in ["80M"]', 'mesh != "10M" and cores > 1', "mesh == 80e6"])
+def test_a_condition_takes_a_label_with_a_suffix_as_it_is_written(tmp_path: Path, where: str) -> None:
+    text = "mesh,cores,time_s\n10M,16,10\n10M,32,6\n80M,16,80\n80M,32,42\n"
+    assert _read(tmp_path, text, where=where).runs[""].values.tolist() == [80, 42]
+
+
+def test_a_text_that_is_not_in_the_column_is_not_compared_with_its_numbers(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="compares or combines text with numbers"):
+        _read(tmp_path, "cores,time_s\n16,10\n32,6\n", where='cores != "16.0"')
