@@ -1008,3 +1008,20 @@ def test_a_condition_takes_a_label_with_a_suffix_as_it_is_written(tmp_path: Path
 def test_a_text_that_is_not_in_the_column_is_not_compared_with_its_numbers(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="compares or combines text with numbers"):
         _read(tmp_path, "cores,time_s\n16,10\n32,6\n", where='cores != "16.0"')
+
+
+@pytest.mark.parametrize("mark", [" ", "    ", ","])
+def test_a_greeting_below_a_table_is_left_out_and_quoted(tmp_path: Path, mark: str) -> None:
+    rows = "".join(f"{cores}{mark}{seconds}\n" for cores, seconds in ((16, 443.3), (32, 230.5), (64, 122.6)))
+    found = _read(tmp_path, f"cores{mark}time_s\n{rows}\nBest regards,\nAnna\n")
+    assert found.runs[""].values.tolist() == [443.3, 230.5, 122.6]
+    said = " ".join(found.notes)
+    assert "Best regards" in said
+    assert "words below the table, left out: 'Anna'" in said
+
+
+def test_a_signal_that_ended_a_run_marks_it_as_failed(tmp_path: Path) -> None:
+    found = _read(tmp_path, "cores,time_s,state,signal\n16,40,COMPLETED,0\n32,22,COMPLETED,0\n64,4,COMPLETED,11\n")
+    assert "failed, so not learned from: 1 × 11 ('signal')" in " ".join(found.notes)
+    found = _read(tmp_path, "cores,time_s,signal\n16,40,5\n32,22,10\n64,12,20\n16,44,10\n")
+    assert _roles(found)["signal"] == "parameter"

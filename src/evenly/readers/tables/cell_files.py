@@ -30,6 +30,7 @@ from evenly.readers.tables.latex import comment_behind, latex_as_bars, latex_as_
 from evenly.readers.tables.number_texts import exact, numbers
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.org import org_as_bars
+from evenly.readers.tables.remarks import quoted_texts
 from evenly.readers.tables.products import with_factors
 from evenly.readers.tables.rst import rst_as_bars
 from evenly.readers.tables.several_tables import headings_of, which_table
@@ -195,6 +196,7 @@ def _read_cells(path: Path, sheet: str | None, table: str | None) -> Cells | Run
         parsed = parse(path, content)
     again = f"{parsed.repeated} row{'s' * (parsed.repeated > 1)} with the names of the columns again"
     notes = [again] if parsed.repeated else []
+    notes += [f"words below the table, left out: {quoted_texts(parsed.words)}"] if parsed.words else []
     lost: tuple[Skipped, ...] = ()
     if parsed.cut:
         lost = (Skipped(path, f"{parsed.cut}: that row is left out", line=len(content)),)
