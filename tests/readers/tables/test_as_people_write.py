@@ -1025,3 +1025,31 @@ def test_a_signal_that_ended_a_run_marks_it_as_failed(tmp_path: Path) -> None:
     assert "failed, so not learned from: 1 × 11 ('signal')" in " ".join(found.notes)
     found = _read(tmp_path, "cores,time_s,signal\n16,40,5\n32,22,10\n64,12,20\n16,44,10\n")
     assert _roles(found)["signal"] == "parameter"
+
+
+def test_values_with_their_units_in_json(tmp_path: Path) -> None:
+    path = tmp_path / "runs.json"
+    path.write_text(
+        '{"machine": "J", "runs": [{"cores": 8, "time": {"value": 1500, "unit": "ms"}},'
+        ' {"cores": 16, "time": {"value": 0.8, "unit": "s"}}]}'
+    )
+    assert scan(path).runs[""].values.tolist() == [1.5, 0.8]
+    path.write_text(path.read_text().replace('"s"', '"furlongs"'))
+    with pytest.raises(ReadError, match="'time' must be a number above 0, but got '0.8 furlongs'"):
+        scan(path)
+
+
+def test_a_unit_that_start_and_end_leave_open_is_asked_about(tmp_path: Path) -> None:
+    """The runs began later than 'start' tells, so that minutes fit as well as seconds."""
+    rows = "16,09:00:00,11:05:48,109.2\n32,09:00:00,11:13:00,55.3\n64,09:00:00,10:31:11,29.0\n"
+    with pytest.raises(ReadError, match="'runtime' may be in s or min, .* from 'start' to 'end': .*--unit min"):
+        _read(tmp_path, f"cores,start,end,runtime\n{rows}")
+    found = _read(tmp_path, f"cores,start,end,runtime\n{rows}", unit="min")
+    assert found.runs[""].values[0] == pytest.approx(109.2 * 60)
+    assert list(found.runs[""].quantities) == ["seconds"]
+    assert len(_read(tmp_path, f"cores,start,end,runtime_s\n{rows}").runs[""]) == 3
+
+
+def test_a_time_without_a_unit_that_only_seconds_fit_is_in_seconds(tmp_path: Path) -> None:
+    rows = "16,09:00:00,09:10:48,600\n32,09:00:00,09:05:30,310\n64,09:00:00,09:03:11,170\n"
+    assert _read(tmp_path, f"cores,start,end,runtime\n{rows}").runs[""].values.tolist() == [600, 310, 170]
