@@ -38,7 +38,8 @@ _FUNCTIONS = ("abs", "ceil", "exp", "floor", "log", "log2", "max", "min", "sqrt"
 _ONE_EQUAL = re.compile(r"(?<![=!<>])=(?!=)")
 #: A label that begins with a number, as ``80M``, without quotes; the first group is what keeps its own.
 _BARE_LABEL = re.compile(
-    r"""("[^"]*"|'[^']*'|`[^`]*`)|(?<![\w.])\d[\d.]*(?!e\d|[xob][\da-f]|j\b|(?:and|or|in|not)\b)[^\W\d_]\w*""", re.IGNORECASE
+    r"""("[^"]*"|'[^']*'|`[^`]*`)|(?<![\w.])\d[\d.]*(?!e\d|[xob][\da-f]|j\b|(?:and|or|in|not)\b)[^\W\d_]\w*""",
+    re.IGNORECASE,
 )
 #: Matches quoted text, which stays unchanged, and names in backticks, which are doubled inside a name.
 _NAMES = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|`((?:[^`]|``)*)`')

@@ -1035,14 +1035,14 @@ def test_values_with_their_units_in_json(tmp_path: Path) -> None:
     )
     assert scan(path).runs[""].values.tolist() == [1.5, 0.8]
     path.write_text(path.read_text().replace('"s"', '"furlongs"'))
-    with pytest.raises(ReadError, match="'time' must be a number above 0, but got '0.8 furlongs'"):
+    with pytest.raises(ReadError, match=r"'time' must be a number above 0, but got '0\.8 furlongs'"):
         scan(path)
 
 
 def test_a_unit_that_start_and_end_leave_open_is_asked_about(tmp_path: Path) -> None:
     """The runs began later than 'start' tells, so that minutes fit as well as seconds."""
     rows = "16,09:00:00,11:05:48,109.2\n32,09:00:00,11:13:00,55.3\n64,09:00:00,10:31:11,29.0\n"
-    with pytest.raises(ReadError, match="'runtime' may be in s or min, .* from 'start' to 'end': .*--unit min"):
+    with pytest.raises(ReadError, match=r"'runtime' may be in s or min, .* from 'start' to 'end': .*--unit min"):
         _read(tmp_path, f"cores,start,end,runtime\n{rows}")
     found = _read(tmp_path, f"cores,start,end,runtime\n{rows}", unit="min")
     assert found.runs[""].values[0] == pytest.approx(109.2 * 60)

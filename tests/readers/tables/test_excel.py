@@ -183,7 +183,13 @@ def test_texts_of_other_sheets_and_names_of_sheets_are_beside_the_table(tmp_path
 
 def test_a_merged_cell_holds_for_all_its_rows(tmp_path: Path) -> None:
     """Only the first row of each mesh had its name; real merges tell which rows they are of."""
-    rows = [["Mesh", "Cores", "Time (s)"], ["fine", 8, 80], [None, 16, 44], ["coarse", 8, 10], [None, 16, 6]]
+    rows: list[list[Any]] = [
+        ["Mesh", "Cores", "Time (s)"],
+        ["fine", 8, 80],
+        [None, 16, 44],
+        ["coarse", 8, 10],
+        [None, 16, 6],
+    ]
     path = book(tmp_path / "runs.xlsx", Runs=rows)
     made = openpyxl.load_workbook(path)
     for area in ("A2:A3", "A4:A5"):

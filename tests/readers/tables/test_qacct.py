@@ -52,5 +52,5 @@ def test_jobs_as_qacct_prints_them(tmp_path: Path) -> None:
     found = scan(path)
     runs = found.runs[""]
     assert runs.parameters == ["slots"]
-    assert runs.successful.values.tolist() == [2400, 1260, 660, 360]
+    assert runs.ok.values.tolist() == [2400, 1260, 660, 360]
     assert "failed, so not learned from: 1 × 100 ('failed')" in " ".join(found.notes)

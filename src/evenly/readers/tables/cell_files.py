@@ -30,9 +30,9 @@ from evenly.readers.tables.latex import comment_behind, latex_as_bars, latex_as_
 from evenly.readers.tables.number_texts import exact, numbers
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.org import org_as_bars
+from evenly.readers.tables.products import with_factors
 from evenly.readers.tables.qacct import is_qacct, jobs_of_qacct
 from evenly.readers.tables.remarks import quoted_texts
-from evenly.readers.tables.products import with_factors
 from evenly.readers.tables.rst import rst_as_bars
 from evenly.readers.tables.several_tables import headings_of, which_table
 from evenly.readers.tables.unit_row import with_cell_units, with_counts, with_unit_column, with_units

@@ -20,7 +20,18 @@ from evenly.errors import InputError
 from evenly.readers.tables.states import name_key
 from evenly.runs.units import SECONDS_PER_DAY
 
-__all__ = ["ENDS", "STARTS", "Between", "are_dates", "between", "in_parts", "is_date", "moments", "start_and_end", "tell_when"]
+__all__ = [
+    "ENDS",
+    "STARTS",
+    "Between",
+    "are_dates",
+    "between",
+    "in_parts",
+    "is_date",
+    "moments",
+    "start_and_end",
+    "tell_when",
+]
 
 #: Names of columns of starts and of ends, as `name_key` writes them.
 STARTS = ("start", "started", "start_time", "starttime", "started_at", "start_date", "begin", "begin_time", "began",

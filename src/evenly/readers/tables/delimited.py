@@ -149,7 +149,9 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     if not body:
         raise ReadError(path, "the table has a header but no rows", line=header_line)
     frame = pd.DataFrame([cells for _, cells in body], columns=names, dtype=object)
-    return Delimited(frame, np.array([line for line, _ in body], dtype=np.int64), delimiter, cut, repeated, header_line, words)
+    return Delimited(
+        frame, np.array([line for line, _ in body], dtype=np.int64), delimiter, cut, repeated, header_line, words
+    )
 
 
 def is_prompt(line: str) -> bool:

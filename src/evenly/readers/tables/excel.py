@@ -182,7 +182,9 @@ def _opened(path: Path) -> _Book:
 
 def _fill_merged(sheet: Any) -> None:
     """Give each row below the header the value of a cell that is merged with those above it."""
-    several = (number for number, row in enumerate(sheet.iter_rows(values_only=True), 1) if len(row) - row.count(None) > 1)
+    several = (
+        number for number, row in enumerate(sheet.iter_rows(values_only=True), 1) if len(row) - row.count(None) > 1
+    )
     header = next(several, sheet.max_row)
     for area in [one for one in sheet.merged_cells.ranges if one.min_row > header and one.max_row > one.min_row]:
         first = sheet.cell(area.min_row, area.min_col)

@@ -81,7 +81,8 @@ _RUNS = re.compile(
 )
 #: ``each was executed 10x; the times are the sum``, ``je 10 Läufe zusammen``.
 _TIMES_RUN = re.compile(
-    rf"(?<![\w.]){_SOME}(?:\s?[x×](?!\w)|\s+(?:times|mal|fois|veces|volte|(?:[^\W\d_]+\s+)?{_RUN_WORDS})\b)", re.IGNORECASE
+    rf"(?<![\w.]){_SOME}(?:\s?[x×](?!\w)|\s+(?:times|mal|fois|veces|volte|(?:[^\W\d_]+\s+)?{_RUN_WORDS})\b)",
+    re.IGNORECASE,
 )
 _ADDED = re.compile(
     r"\b(?:sums?|summed|added(?: up)?|summen?|summiert|zusammen|together|somme|suma|somma|ensemble|insieme)\b",
@@ -89,8 +90,8 @@ _ADDED = re.compile(
 )
 _OVER_RANKS = re.compile(
     r"\b(?:sums?|summed|added(?: up)?|summen?|summiert|somme|suma|somma)\s+(?:over|of|across|über|aller|de|des|su)\s+"
-    r"(?:all|the|all the|alle[rn]?|die|tous les|todos los|tutti i)?\s*(?:mpi[ -])?(?:ranks?|process(?:es)?|cores?|threads?|"
-    r"tasks?|prozesse?n?|kerne?n?|rangs|processus|procesos|processi)\b",
+    r"(?:all|the|all the|alle[rn]?|die|tous les|todos los|tutti i)?\s*(?:mpi[ -])?(?:ranks?|process(?:es)?|cores?|"
+    r"threads?|tasks?|prozesse?n?|kerne?n?|rangs|processus|procesos|processi)\b",
     re.IGNORECASE,
 )
 #: What a sum may be of that is no time.

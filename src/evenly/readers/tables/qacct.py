@@ -20,11 +20,11 @@ _WITH_WORDS = re.compile(r"(-?\d+(?:\.\d+)?)(?:s|\s+[:(].*)")
 
 
 def is_qacct(text: str) -> bool:
-    """Tell whether a text begins as what ``qacct -j`` prints.
+    r"""Tell whether a text begins as what ``qacct -j`` prints.
 
     Examples
     --------
-    >>> is_qacct("=" * 62 + "\\nqname        all.q\\nhostname     node1\\n"), is_qacct("=" * 62 + "\\nScaling\\n")
+    >>> is_qacct("=" * 62 + "\nqname        all.q\nhostname     node1\n"), is_qacct("=" * 62 + "\nScaling\n")
     (True, False)
     """
     rule, _, rest = text.lstrip().partition("\n")

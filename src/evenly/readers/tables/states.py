@@ -94,8 +94,8 @@ _STATES_IN_OTHER_WORDS = frozenset({
 })  # fmt: skip
 EXIT_NAMES = frozenset({
     "exit", "exit_code", "exitcode", "exit_status", "exitstatus", "rc", "ret", "retcode", "ret_code", "returncode",
-    "return_code", "signal", "term_signal", "error_code", "errorcode", "derived_exit_code", "derivedexitcode", "failed", "crashed",
-    "fehler", "erreur", "échec",
+    "return_code", "error_code", "errorcode", "derived_exit_code", "derivedexitcode", "failed", "crashed", "signal",
+    "term_signal", "fehler", "erreur", "échec",
 })  # fmt: skip
 #: Those of them that may be settings: most runs end without a signal.
 _SIGNALS = frozenset({"signal", "term_signal"})

@@ -251,15 +251,15 @@ def _refuse_work_beside(values: Values, column: str) -> None:
     if values.options.time is None and (said := sum_in_text(values.around)):
         raise ReadError(
             values.path,
-            f"whether {said!r}, beside the table, tells that {column!r} is the time of several runs or ranks together is "
-            f"open: if so, divide it by their number, and leave the text out; {settled}",
+            f"whether {said!r}, beside the table, tells that {column!r} is the time of several runs or ranks together "
+            f"is open: if so, divide it by their number, and leave the text out; {settled}",
         )
     has_unit = words.unit_of_time(column) or values.options.unit
     if values.options.time is None and not has_unit and (said := other_time_in_text(values.around)):
         raise ReadError(
             values.path,
-            f"whether {said!r}, beside the table, tells that {column!r} isn't the time of a run on the wall is open: if "
-            f"so, give that time in seconds, and leave the text out; {settled}",
+            f"whether {said!r}, beside the table, tells that {column!r} isn't the time of a run on the wall is open: "
+            f"if so, give that time in seconds, and leave the text out; {settled}",
         )
     both_open = values.options.time is None and values.options.where is None
     if both_open and (said := exception_in_text(values.around)):
