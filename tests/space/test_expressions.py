@@ -47,6 +47,12 @@ def test_meaning(text: str, expected: Any) -> None:
     assert got == expected
 
 
+@pytest.mark.parametrize("text", ["mesh == 80M", "mesh = 80M"])
+def test_a_label_that_begins_with_a_number_stands_in_quotes(text: str) -> None:
+    with pytest.raises(InputError, match=r'text stands in quotes, as in mesh == "80M"$'):
+        Expression(text)
+
+
 def test_whole_numbers_do_not_wrap() -> None:
     n = np.array([2_000_000], dtype=np.int32)
     assert value("n * n * n < 1", n=n) == [False]

@@ -32,9 +32,10 @@ def tell_how_to_leave_out(
     for solver, model in models.items():
         outliers = model.training_.get("outliers", {})
         for row in outliers["rows"] if outliers.get("few") else []:
-            if not are_tables:
-                note(f"run {row['run']} is that in {_source(runs[solver], row['run'])}")
-            elif column is not None or len(found.runs) == 1:
+            source = "" if are_tables else _source(runs[solver], row["run"])
+            if source:  # none tells of jobs in one file
+                note(f"run {row['run']} is that in {source}")
+            elif are_tables and (column is not None or len(found.runs) == 1):
                 solvers = {} if column is None else {column: solver}
                 typed = _condition(solvers | row["configuration"], where)
                 note(f"{typed} leaves out run {row['run']}{_also(runs[solver], row)}")

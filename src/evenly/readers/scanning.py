@@ -33,6 +33,7 @@ from evenly.readers.registry import Skipped, build_all, check_taken, listing
 from evenly.readers.simulated_days import days_of_files, knowing_days, of_one_day
 from evenly.readers.tables.constants import constants_said
 from evenly.readers.tables.roles import Column, columns_of, settle
+from evenly.readers.tables.several_units import refuse_unit_of_others
 from evenly.readers.unread_texts import instead_of
 from evenly.runs.runs import Runs
 
@@ -203,6 +204,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     roots = _roots([path] if isinstance(path, str | Path) else path)
     for root in roots:
         collector.add(root)
+    refuse_unit_of_others(collector.columns, options.get("unit"))
     parts, of_files, in_days = of_one_day(collector.parts, collector.columns)
     runs, notes, merged = merge(parts)
     listed = [one for its in of_files.values() for one in its]

@@ -13,7 +13,8 @@ import json
 import keyword
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evenly.errors import InputError
@@ -33,9 +34,14 @@ _OPERATORS = (
     ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn,
 )  # fmt: skip
 _FUNCTIONS = ("abs", "ceil", "exp", "floor", "log", "log2", "max", "min", "sqrt")
-#: Matches quoted text, which stays unchanged, and names in backticks, which are doubled inside a name.
 #: A single =, which compares nothing.
 _ONE_EQUAL = re.compile(r"(?<![=!<>])=(?!=)")
+#: A label that begins with a number, as ``80M``, without quotes; the first group is what keeps its own.
+_BARE_LABEL = re.compile(
+    r"""("[^"]*"|'[^']*'|`[^`]*`)|(?<![\w.])\d[\d.]*(?!e\d|[xob][\da-f]|j\b|(?:and|or|in|not)\b)[^\W\d_]\w*""",
+    re.IGNORECASE,
+)
+#: Matches quoted text, which stays unchanged, and names in backticks, which are doubled inside a name.
 _NAMES = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|`((?:[^`]|``)*)`')
 
 
@@ -74,6 +80,8 @@ class Expression:
     ----------
     names : frozenset of str
         The names of the columns that the expression uses.
+    texts : dict of str to set of str
+        The texts that columns are compared with, of those that are compared with nothing else.
 
     Raises
     ------
@@ -118,6 +126,7 @@ class Expression:
         functions = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
         found = [node.id for node in nodes if isinstance(node, ast.Name) and id(node) not in functions]
         self.names = frozenset(self._aliases.get(name, name) for name in found)
+        self.texts = {self._aliases.get(name, name): texts for name, texts in _texts_of(nodes).items()}
 
     def _parse(self, plain: str) -> ast.expr:
         try:
@@ -128,7 +137,11 @@ class Expression:
             reason = error.msg
         except (ValueError, RecursionError, MemoryError) as error:
             reason = str(error) or "it is nested too deeply"
-        if (twice := _ONE_EQUAL.sub("==", self.text)) != self.text:
+        twice = _ONE_EQUAL.sub("==", self.text)
+        whole = _BARE_LABEL.sub(lambda found: found[0] if found[1] else f'"{found[0]}"', twice)
+        if whole != twice:
+            reason = f"text stands in quotes, as in {whole}"
+        elif twice != self.text:
             reason = f"one = sets a value, and two compare: {twice!r}"
         raise InputError(f"{self.text!r} is not an expression: {reason}")
 
@@ -303,6 +316,20 @@ def _depth(node: ast.AST) -> int:
         depth += 1
         level = [child for node in level for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
     return depth
+
+
+def _texts_of(nodes: Sequence[ast.expr]) -> dict[str, set[str]]:
+    """Return the texts that each name is compared with by ``==``, ``!=`` or ``in``, if it stands nowhere else."""
+    found: dict[str, set[str]] = {}
+    uses = Counter(node.id for node in nodes if isinstance(node, ast.Name))
+    for node in nodes:
+        match node:
+            case ast.Compare(ast.Name(name), [ast.Eq() | ast.NotEq() | ast.In() | ast.NotIn()], [right]):
+                others = right.elts if isinstance(right, ast.List | ast.Tuple) else [right]
+                if all(isinstance(one, ast.Constant) and isinstance(one.value, str) for one in others):
+                    uses[name] -= 1
+                    found.setdefault(name, set()).update(ast.literal_eval(one) for one in others)
+    return {name: texts for name, texts in found.items() if not uses[name]}
 
 
 def _lists_after_in(node: ast.expr) -> list[ast.expr]:

@@ -64,3 +64,13 @@ def test_a_run_of_precice_is_named_with_its_folder(evenly: Evenly) -> None:
     said = " ".join(shown.err.split())
     assert (shown.code, "B: a row is far off the curve of the others, out of 5" in said) == (2, True)
     assert re.search(r"note: run B-4-\w+ is that in case/4/B/precice-profiling", said)
+
+
+def test_a_job_without_a_source_of_its_own_is_not_said_to_be_in_one(evenly: Evenly) -> None:
+    jobs = [f"{50 + at}|cav|{p}|00:{m:02}:00|COMPLETED|0:0\n" for at, (p, m) in enumerate(zip(
+        (16, 32, 64, 128, 256, 512), (48, 24, 12, 30, 4, 2), strict=True
+    ))]  # fmt: skip
+    Path("jobs.txt").write_text("JobID|JobName|NCPUS|Elapsed|State|ExitCode\n" + "".join(jobs))
+    said = " ".join(evenly("predict", "jobs.txt", "--at", "cores=1024").err.split())
+    assert "far off the curve" in said
+    assert "is that in" not in said

@@ -997,3 +997,59 @@ def test_a_total_that_is_the_sum_is_told(tmp_path: Path) -> None:
 def test_rules_of_markdown_may_have_one_dash(tmp_path: Path, rule: str) -> None:
     (tmp_path / "runs.md").write_text(f"| cores | time (s) |\n{rule}\n| 8 | 100 |\n| 16 | 52 |\n| 32 | 27 |\n")
     assert [*scan(tmp_path / "runs.md").runs[""].values] == [100, 52, 27]
+
+
+@pytest.mark.parametrize("where", ['mesh == "80M"', 'mesh in ["80M"]', 'mesh != "10M" and cores > 1', "mesh == 80e6"])
+def test_a_condition_takes_a_label_with_a_suffix_as_it_is_written(tmp_path: Path, where: str) -> None:
+    text = "mesh,cores,time_s\n10M,16,10\n10M,32,6\n80M,16,80\n80M,32,42\n"
+    assert _read(tmp_path, text, where=where).runs[""].values.tolist() == [80, 42]
+
+
+def test_a_text_that_is_not_in_the_column_is_not_compared_with_its_numbers(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="compares or combines text with numbers"):
+        _read(tmp_path, "cores,time_s\n16,10\n32,6\n", where='cores != "16.0"')
+
+
+@pytest.mark.parametrize("mark", [" ", "    ", ","])
+def test_a_greeting_below_a_table_is_left_out_and_quoted(tmp_path: Path, mark: str) -> None:
+    rows = "".join(f"{cores}{mark}{seconds}\n" for cores, seconds in ((16, 443.3), (32, 230.5), (64, 122.6)))
+    found = _read(tmp_path, f"cores{mark}time_s\n{rows}\nBest regards,\nAnna\n")
+    assert found.runs[""].values.tolist() == [443.3, 230.5, 122.6]
+    said = " ".join(found.notes)
+    assert "Best regards" in said
+    assert "words below the table, left out: 'Anna'" in said
+
+
+def test_a_signal_that_ended_a_run_marks_it_as_failed(tmp_path: Path) -> None:
+    found = _read(tmp_path, "cores,time_s,state,signal\n16,40,COMPLETED,0\n32,22,COMPLETED,0\n64,4,COMPLETED,11\n")
+    assert "failed, so not learned from: 1 × 11 ('signal')" in " ".join(found.notes)
+    found = _read(tmp_path, "cores,time_s,signal\n16,40,5\n32,22,10\n64,12,20\n16,44,10\n")
+    assert _roles(found)["signal"] == "parameter"
+
+
+def test_values_with_their_units_in_json(tmp_path: Path) -> None:
+    path = tmp_path / "runs.json"
+    path.write_text(
+        '{"machine": "J", "runs": [{"cores": 8, "time": {"value": 1500, "unit": "ms"}},'
+        ' {"cores": 16, "time": {"value": 0.8, "unit": "s"}}]}'
+    )
+    assert scan(path).runs[""].values.tolist() == [1.5, 0.8]
+    path.write_text(path.read_text().replace('"s"', '"furlongs"'))
+    with pytest.raises(ReadError, match=r"'time' must be a number above 0, but got '0\.8 furlongs'"):
+        scan(path)
+
+
+def test_a_unit_that_start_and_end_leave_open_is_asked_about(tmp_path: Path) -> None:
+    """The runs began later than 'start' tells, so that minutes fit as well as seconds."""
+    rows = "16,09:00:00,11:05:48,109.2\n32,09:00:00,11:13:00,55.3\n64,09:00:00,10:31:11,29.0\n"
+    with pytest.raises(ReadError, match=r"'runtime' may be in s or min, .* from 'start' to 'end': .*--unit min"):
+        _read(tmp_path, f"cores,start,end,runtime\n{rows}")
+    found = _read(tmp_path, f"cores,start,end,runtime\n{rows}", unit="min")
+    assert found.runs[""].values[0] == pytest.approx(109.2 * 60)
+    assert list(found.runs[""].quantities) == ["seconds"]
+    assert len(_read(tmp_path, f"cores,start,end,runtime_s\n{rows}").runs[""]) == 3
+
+
+def test_a_time_without_a_unit_that_only_seconds_fit_is_in_seconds(tmp_path: Path) -> None:
+    rows = "16,09:00:00,09:10:48,600\n32,09:00:00,09:05:30,310\n64,09:00:00,09:03:11,170\n"
+    assert _read(tmp_path, f"cores,start,end,runtime\n{rows}").runs[""].values.tolist() == [600, 310, 170]

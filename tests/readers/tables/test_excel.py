@@ -179,3 +179,28 @@ def test_texts_of_other_sheets_and_names_of_sheets_are_beside_the_table(tmp_path
     path = book(tmp_path / "runs.xlsx", A=ROWS, B=ROWS, notes=[["on two racks"]])
     assert "'on two racks'" in " ".join(scan(path, sheet="A").notes)
     assert "'on two racks'" not in " ".join(scan(path, sheet="*").notes)
+
+
+def test_a_merged_cell_holds_for_all_its_rows(tmp_path: Path) -> None:
+    """Only the first row of each mesh had its name; real merges tell which rows they are of."""
+    rows: list[list[Any]] = [
+        ["Mesh", "Cores", "Time (s)"],
+        ["fine", 8, 80],
+        [None, 16, 44],
+        ["coarse", 8, 10],
+        [None, 16, 6],
+    ]
+    path = book(tmp_path / "runs.xlsx", Runs=rows)
+    made = openpyxl.load_workbook(path)
+    for area in ("A2:A3", "A4:A5"):
+        made["Runs"].merge_cells(area)
+    made.save(path)
+    assert scan(path).runs[""].configurations["Mesh"].tolist() == ["fine", "fine", "coarse", "coarse"]
+
+
+def test_a_name_that_is_merged_over_two_rows_is_no_value(tmp_path: Path) -> None:
+    path = book(tmp_path / "runs.xlsx", Runs=[["cores", "time"], [None, "[min]"], [8, 80], [16, 44]])
+    made = openpyxl.load_workbook(path)
+    made["Runs"].merge_cells("A1:A2")
+    made.save(path)
+    assert list(scan(path).runs[""].values) == [4800, 2640]

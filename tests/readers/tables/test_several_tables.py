@@ -28,7 +28,7 @@ def test_the_refusal_lists_them(readme: Path) -> None:
     said = str(refused.value)
     assert "2 tables: 1, line 9, below 'Strong scaling' (Cores, Time (s)); " in said
     assert "2, line 16, below 'Weak scaling' (Cores, Work, Time (ms))" in said
-    assert "(-O table=1 or -O 'table=Strong scaling')" in said
+    assert "(-O table=1 or -O 'table=Strong scaling'), which holds for all files" in said
 
 
 @pytest.mark.parametrize("table", [2, "2", "Weak scaling", "weak"])
@@ -164,3 +164,30 @@ def test_tables_of_restructured_text(tmp_path: Path, table: str) -> None:
     path.write_text(f"{table}\n{table}")
     with pytest.raises(ReadError, match="the text holds 2 tables"):
         scan(path)
+
+
+@pytest.mark.parametrize(
+    ("headings", "options"),
+    [
+        (("n = 5", "n = 6"), "(-O table=1), which holds for all files; if each is of a solver"),
+        (("2", "1"), "(-O table=1), which holds for all files; if each is of a solver"),
+        (("Strong", "strong"), "(-O table=1), which holds for all files; if each is of a solver"),
+        (("Strong", "n = 5"), "(-O table=1 or -O table=Strong), which holds for all files; if each is of a solver"),
+    ],
+)
+def test_a_heading_is_proposed_only_where_it_can_be_typed(
+    tmp_path: Path, headings: tuple[str, str], options: str
+) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("\n".join(f"# {heading}\n\n{STRONG}" for heading in headings))
+    with pytest.raises(ReadError) as refused:
+        scan(path)
+    assert options in str(refused.value)
+
+
+def test_all_tables_are_proposed_as_solvers_only_where_each_has_a_name(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("\n".join(f"# {heading}\n\n{STRONG}" for heading in ("atm", "ocn", "ocn")))
+    with pytest.raises(ReadError) as refused:
+        scan(path)
+    assert "table=*" not in str(refused.value)

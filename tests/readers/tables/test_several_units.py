@@ -49,3 +49,12 @@ def test_each_solver_is_looked_at_by_itself(tmp_path: Path) -> None:
     assert len(_read(tmp_path, text).runs) == 2
     with pytest.raises(ReadError, match=r"line 3: .* several units"):
         _read(tmp_path, text.replace("510", "8.5"))
+
+
+def test_a_unit_for_all_files_contradicts_the_name_in_one_of_them(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("cores,time_s\n8,5\n16,3\n")
+    (tmp_path / "b.csv").write_text("cores,time\n8,5000\n16,3000\n")
+    with pytest.raises(ReadError, match=r"a\.csv: 'time_s' is in s by its name, .*rename 'time' as 'time \[ms\]'"):
+        scan(tmp_path, unit="ms")
+    assert len(scan(tmp_path, unit="s").runs) == 2
+    assert len(scan(tmp_path / "a.csv", unit="ms").runs) == 1  # a user may correct a name

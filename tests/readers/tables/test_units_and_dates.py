@@ -494,8 +494,8 @@ def test_start_and_end_tell_the_unit_of_the_time(tmp_path: Path, values: list[st
 
 
 def test_start_and_end_that_hold_more_than_the_time_tell_no_unit(tmp_path: Path) -> None:
-    found = _read(tmp_path, _with_ends(["60.0", "30.0", "15.0"]))
-    assert any("in s (assumed" in note for note in found.notes)
+    with pytest.raises(ReadError, match=r"'time' may be in s or min, .*--unit min"):
+        _read(tmp_path, _with_ends(["60.0", "30.0", "15.0"]))
 
 
 @pytest.mark.parametrize("name", ["turnaround", "Time"])

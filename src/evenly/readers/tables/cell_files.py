@@ -31,6 +31,8 @@ from evenly.readers.tables.number_texts import exact, numbers
 from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.org import org_as_bars
 from evenly.readers.tables.products import with_factors
+from evenly.readers.tables.qacct import is_qacct, jobs_of_qacct
+from evenly.readers.tables.remarks import quoted_texts
 from evenly.readers.tables.rst import rst_as_bars
 from evenly.readers.tables.several_tables import headings_of, which_table
 from evenly.readers.tables.unit_row import with_cell_units, with_counts, with_unit_column, with_units
@@ -122,7 +124,7 @@ def looks_like_table(path: Path) -> bool:
         return is_rows(path)
     if suffix in (*_PARQUET_SUFFIXES, *_TEXT_SUFFIXES, *_EXCEL_SUFFIXES):
         return is_file(path)
-    return suffix in _LOOSE_SUFFIXES and _names_a_time(path)
+    return (suffix in _LOOSE_SUFFIXES and _names_a_time(path)) or is_qacct(head(path))
 
 
 def may_hold_table(path: Path) -> bool:
@@ -188,6 +190,9 @@ def _read_cells(path: Path, sheet: str | None, table: str | None) -> Cells | Run
     if instead := instead_of(path):
         raise ReadError(path, instead)
     content, first = lines(path), tuple[str, ...]()
+    if is_qacct("\n".join(content[:3])):
+        frame, begin = jobs_of_qacct(content)
+        return Cells(frame, begin)
     if suffix in TEXT_WITH_TABLES or holds_wiki_table(content):
         rows, content, first = _only_table(path, content, table)
         parsed = parse(path, rows)
@@ -195,6 +200,7 @@ def _read_cells(path: Path, sheet: str | None, table: str | None) -> Cells | Run
         parsed = parse(path, content)
     again = f"{parsed.repeated} row{'s' * (parsed.repeated > 1)} with the names of the columns again"
     notes = [again] if parsed.repeated else []
+    notes += [f"words below the table, left out: {quoted_texts(parsed.words)}"] if parsed.words else []
     lost: tuple[Skipped, ...] = ()
     if parsed.cut:
         lost = (Skipped(path, f"{parsed.cut}: that row is left out", line=len(content)),)

@@ -20,7 +20,18 @@ from evenly.errors import InputError
 from evenly.readers.tables.states import name_key
 from evenly.runs.units import SECONDS_PER_DAY
 
-__all__ = ["ENDS", "STARTS", "Between", "are_dates", "between", "in_parts", "is_date", "moments", "start_and_end"]
+__all__ = [
+    "ENDS",
+    "STARTS",
+    "Between",
+    "are_dates",
+    "between",
+    "in_parts",
+    "is_date",
+    "moments",
+    "start_and_end",
+    "tell_when",
+]
 
 #: Names of columns of starts and of ends, as `name_key` writes them.
 STARTS = ("start", "started", "start_time", "starttime", "started_at", "start_date", "begin", "begin_time", "began",
@@ -301,6 +312,19 @@ def are_dates(cells: Iterable[str]) -> bool:
     """
     known = [cell for cell in cells if cell.lower() not in _NOT_YET]
     return bool(known) and is_date(known[0]) and all(map(is_date, set(known)))
+
+
+def tell_when(name: str, cells: Iterable[str]) -> bool:
+    """Tell whether a column holds points in time: dates, or times of day in one of starts or of ends.
+
+    Examples
+    --------
+    >>> tell_when("start", ["08:15:02", "-"]), tell_when("wall", ["08:15:02"]), tell_when("on", ["2026-11-25"])
+    (True, False, True)
+    """
+    known = [cell for cell in cells if cell.lower() not in _NOT_YET]
+    is_named = _UNIT.sub("", name_key(name)) in (*STARTS, *ENDS)
+    return are_dates(known) or (is_named and bool(known) and all(map(_TIME_OF_DAY.fullmatch, known)))
 
 
 def is_date(cell: str) -> bool:

@@ -82,6 +82,8 @@ class Delimited:
         How many rows repeated the header, as in files that were joined; they are left out.
     header : int
         The line of the header.
+    words : tuple of str
+        Lines of one word below the rows, which are left out.
     """
 
     frame: pd.DataFrame
@@ -90,6 +92,7 @@ class Delimited:
     cut: str = ""
     repeated: int = 0
     header: int = 0
+    words: tuple[str, ...] = ()
 
 
 def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
@@ -127,7 +130,9 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     header_line, header = (rows := without_row_numbers(joined_header(rows)))[0]
     rows[0] = (header_line, header := _unnumbered(header))
     refuse_side_by_side(path, rows)
-    rows = _without_remarks_below(rows, delimiter)
+    above = len(rows := _without_remarks_below(everything := rows, delimiter))
+    alone = tuple(" ".join(cells).strip() for _, cells in everything[above:] if sum(map(bool, cells)) == 1)
+    words = tuple(text for text in alone if " " not in text)
     empty = [
         at for at, name in enumerate(header) if not name and not any(row[at : at + 1] != [""] for _, row in rows[1:])
     ]
@@ -144,7 +149,9 @@ def parse(path: Path, text_lines: Sequence[str]) -> Delimited:
     if not body:
         raise ReadError(path, "the table has a header but no rows", line=header_line)
     frame = pd.DataFrame([cells for _, cells in body], columns=names, dtype=object)
-    return Delimited(frame, np.array([line for line, _ in body], dtype=np.int64), delimiter, cut, repeated, header_line)
+    return Delimited(
+        frame, np.array([line for line, _ in body], dtype=np.int64), delimiter, cut, repeated, header_line, words
+    )
 
 
 def is_prompt(line: str) -> bool:
@@ -300,6 +307,8 @@ def _without_remarks_below(rows: list[tuple[int, list[str]]], delimiter: str) ->
     True
     >>> _without_remarks_below([*rows, (5, "with 2 threads per rank".split())], " ") == rows
     True
+    >>> _without_remarks_below([*rows, (5, ["Cheers", ""]), (6, ["Ada", ""])], ",") == rows
+    True
     >>> len(_without_remarks_below([*rows, (4, ["32", "did not end in time"])], ","))
     4
     """
@@ -313,6 +322,8 @@ def _without_remarks_below(rows: list[tuple[int, list[str]]], delimiter: str) ->
 
 def _is_remark(cells: Sequence[str], first: Sequence[str], width: int) -> bool:
     """Tell whether a line is no row as the first one: words without values, or, between blanks, of another `width`."""
+    if cells[0] and is_number(first[0]) and not any(map(str.isdigit, "".join(cells))):  # a greeting, say
+        return True
     if len(" ".join(cells).split()) < _FEWEST_WORDS or not cells[0]:
         return False
     if width:

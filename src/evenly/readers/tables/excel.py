@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -166,6 +167,8 @@ def _opened(path: Path) -> _Book:
         whole = unpacked <= _MOST_WHOLE
         book = load_workbook(path, read_only=not whole, data_only=True)
         titles: dict[str, dict[int, str]] = {one.title: {} for one in book.worksheets}
+        for one in book.worksheets if whole else ():
+            _fill_merged(one)
         tables = {one.title: _table(one.iter_rows(), titles[one.title]) for one in book.worksheets}
         unseen = {one.title: _hidden_and_struck(one) for one in book.worksheets if whole}
         comments = {one.title: _comments(one) for one in book.worksheets if whole}
@@ -175,6 +178,20 @@ def _opened(path: Path) -> _Book:
     except Exception as error:  # openpyxl raises what its parsers raise
         raise ReadError(path, f"not a readable file of Excel: {error}") from None
     return _Book(tables, titles, unseen, comments)
+
+
+def _fill_merged(sheet: Any) -> None:
+    """Give each row below the header the value of a cell that is merged with those above it."""
+    several = (
+        number for number, row in enumerate(sheet.iter_rows(values_only=True), 1) if len(row) - row.count(None) > 1
+    )
+    header = next(several, sheet.max_row)
+    for area in [one for one in sheet.merged_cells.ranges if one.min_row > header and one.max_row > one.min_row]:
+        first = sheet.cell(area.min_row, area.min_col)
+        sheet.unmerge_cells(str(area))
+        for row in range(area.min_row + 1, area.max_row + 1):
+            below = sheet.cell(row, area.min_col, first.value)
+            below.number_format, below.font = first.number_format, copy(first.font)
 
 
 def _comments(sheet: Any) -> list[_Comment]:

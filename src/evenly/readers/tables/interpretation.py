@@ -250,11 +250,13 @@ class Interpretation:
             return
         self._quantities_of_own = {*found.quantities}
         self._labels_of_own = [name for name in found.parameters if not self.values.is_numeric(name)]
-        free = {*self._free()} - self._asked()
-        for column in free & {*found.told}:
-            self._take(column, "left out", OWN)
-        for column in free & {*found.parameters}:
-            self._take(column, "parameter" if self.cells[column].nunique() > 1 else "constant", OWN)
+        free = [column for column in self._free() if column not in self._asked()]
+        for column in free:
+            if column in found.told:
+                self._take(column, "left out", OWN)
+        for column in free:
+            if column in found.parameters:
+                self._take(column, "parameter" if self.cells[column].nunique() > 1 else "constant", OWN)
 
     def _asked(self) -> set[str | None]:
         """Return the columns to which the user gave a role."""

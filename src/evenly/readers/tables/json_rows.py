@@ -87,7 +87,8 @@ def _parsed(path: Path) -> Any:
 
 
 def _tells_times(records: Sequence[Any]) -> bool:
-    return bool(time_candidates({str(name) for one in records if isinstance(one, Mapping) for name in one}))
+    names = {str(name) for one in records if isinstance(one, Mapping) for name in _with_units(one)}
+    return bool(time_candidates(names))
 
 
 def _tables_in(found: Any) -> list[str]:
@@ -209,11 +210,30 @@ def _flat(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     >>> _flat([{"config": {"cores": 8}, "time_s": 1.5}]), _flat([{"a": {"n": 1}}, {"a": {"n": 2}, "b": {"n": 3}}])
     ([{'cores': 8, 'time_s': 1.5}], [{'a.n': 1}, {'a.n': 2, 'b.n': 3}])
     """
-    paths = [dict(_paths(record)) for record in records]
+    paths = [dict(_paths(_with_units(record))) for record in records]
     ends = Counter(path[-1] for path in {path for one in paths for path in one})
     return [
         {path[-1] if ends[path[-1]] == 1 else ".".join(path): value for path, value in one.items()} for one in paths
     ]
+
+
+def _with_units(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record in which values with their units, as objects of these two, are texts of both.
+
+    Examples
+    --------
+    >>> _with_units({"cores": 8, "time": {"value": 1.5, "unit": "ms"}, "config": {"size": {"value": 2, "units": "m"}}})
+    {'cores': 8, 'time': '1.5 ms', 'config': {'size': '2 m'}}
+    """
+    found: dict[str, Any] = {}
+    for name, value in record.items():
+        known = value.keys() if isinstance(value, Mapping) else frozenset()
+        unit = next((one for one in ("unit", "units") if known == {"value", one}), None)
+        if unit is not None and isinstance(value[unit], str) and not isinstance(value["value"], Mapping | list):
+            found[name] = f"{_text(value['value'])} {value[unit]}".strip() if value["value"] is not None else ""
+        else:
+            found[name] = _with_units(value) if isinstance(value, Mapping) else value
+    return found
 
 
 def _paths(record: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -16,6 +16,7 @@ __all__ = [
     "is_label_of_work",
     "is_of_a_step",
     "is_step_length",
+    "other_time_in_text",
     "several_works",
     "sum_in_text",
     "time_of_work",
@@ -60,18 +61,50 @@ _SEVERAL = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _IN_TEXT = re.compile(
-    r"\b(?:times?|timings?|runtimes?|zeit(?:en)?|laufzeit(?:en)?|temps|tiempos?|tempi|tempo)\b"
+    r"\b(?:(?P<unit>seconds?|secs?|minutes?|hours?|sekunden?|minuten?|stunden?|secondes?|heures?|segundos?|secondi|ms|s|h)"
+    r"|times?|timings?|runtimes?|zeit(?:en)?|laufzeit(?:en)?|temps|tiempos?|tempi|tempo)\b"
     r"(?:\s+(?:is|are|was|were|ist|sind|est|sont|son|es|given|measured|angegeben))*"
     r"(?:\s*(?:in|en)\s+[^\W\d_]+)?\s*[:(,]?\s*(?:per|pro|je|par|por|for|für|pour|para)\s+(?:cada\s+)?(?:"
     + _COUNT + r")?" + _WORDS,
     re.IGNORECASE,
 )  # fmt: skip
+_SOME = r"(?:\d+|two|three|four|five|ten|zwei|drei|vier|fünf|zehn|deux|trois|dos|tres|due|tre)"
+_RUN_WORDS = (
+    r"(?:runs|repetitions|repeats|executions|measurements|solves|calls|läufen?|wiederholungen|messungen|exécutions|"
+    r"répétitions|ejecuciones|repeticiones|esecuzioni|ripetizioni)"
+)
 _RUNS = re.compile(
     r"\b(?:sums?|totals?|summen?|gesamtzeit(?:en)?|sommes?|sumas?|somm[ae])\s+(?:(?:time|times|zeit|temps)\s+)?"
     r"(?:of|over|for|von|über|aus|de|des|di|der)\s+(?:(?:all|the|alle[rn]?|den)\s+)?"
-    r"(?P<count>\d+|two|three|four|five|ten|zwei|drei|vier|fünf|zehn|deux|trois|dos|tres|due|tre)\s+(?:[^\W\d_]+\s+)?"
-    r"(?:runs|repetitions|repeats|executions|measurements|solves|calls|läufen?|wiederholungen|messungen|exécutions|"
-    r"répétitions|ejecuciones|repeticiones|esecuzioni|ripetizioni)\b",
+    rf"{_SOME}\s+(?:[^\W\d_]+\s+)?{_RUN_WORDS}\b",
+    re.IGNORECASE,
+)
+#: ``each was executed 10x; the times are the sum``, ``je 10 Läufe zusammen``.
+_TIMES_RUN = re.compile(
+    rf"(?<![\w.]){_SOME}(?:\s?[x×](?!\w)|\s+(?:times|mal|fois|veces|volte|(?:[^\W\d_]+\s+)?{_RUN_WORDS})\b)",
+    re.IGNORECASE,
+)
+_ADDED = re.compile(
+    r"\b(?:sums?|summed|added(?: up)?|summen?|summiert|zusammen|together|somme|suma|somma|ensemble|insieme)\b",
+    re.IGNORECASE,
+)
+_OVER_RANKS = re.compile(
+    r"\b(?:sums?|summed|added(?: up)?|summen?|summiert|somme|suma|somma)\s+(?:over|of|across|über|aller|de|des|su)\s+"
+    r"(?:all|the|all the|alle[rn]?|die|tous les|todos los|tutti i)?\s*(?:mpi[ -])?(?:ranks?|process(?:es)?|cores?|"
+    r"threads?|tasks?|prozesse?n?|kerne?n?|rangs|processus|procesos|processi)\b",
+    re.IGNORECASE,
+)
+#: What a sum may be of that is no time.
+_NO_TIME = re.compile(
+    r"\b(?:memory|mem|ram|rss|bytes|traffic|energy|power|flops?|cells|particles|speicher\w*|energie|mémoire|memoria)\b",
+    re.IGNORECASE,
+)
+_TIMES = r"\b(?:times?|timings?|runtimes?|zeit(?:en)?|laufzeit(?:en)?|temps|tiempos?|tempi)\b"
+_ARE = r"\s*(?:[=:]|(?:is|are|was|were|given|in|as|ist|sind|est|sont|son|sono|en)\b\s*)*\s*"
+#: ``Times relative to the first``, ``time = core-hours charged``.
+_NOT_OF_A_RUN = re.compile(
+    rf"{_TIMES}{_ARE}(?:(?:relative|normali[sz]ed|relativ|normiert|bezogen|relatifs?|relativos?|relativi)\b(?:\s+[^\W\d_]+){{0,2}}"
+    r"|(?:(?:all|the|total|charged)\s+)?(?:core|cpu|node|gpu|kern|cœur)(?:s|en)?[\s-]?(?:h|hours?|hrs?|stunden?|heures?)\b)",
     re.IGNORECASE,
 )
 #: Words of an exception.
@@ -203,26 +236,51 @@ def work_in_text(lines: Iterable[str]) -> str:
     --------
     >>> work_in_text(["# Time is per 10 time steps."]), work_in_text(["# time per simulated day"])
     ('Time is per 10 time steps', 'time per simulated day')
+    >>> work_in_text(["seconds per 100 steps"]), work_in_text(["2 hours per day", "seconds per step"])
+    ('seconds per 100 steps', '')
     >>> work_in_text(["time per step in ms, 4 ranks per node", "Wall time of 10 steps per core"])
     ''
     """
     for line in lines:
         for match in _IN_TEXT.finditer(line):
             found = _one_of(match["work"])
-            if found is not None and (match["count"] or found not in _OTHERS):
+            if found is not None and (match["count"] or not (match["unit"] or found in _OTHERS)):
                 return line[match.start() : match.end()].rstrip()
     return ""
 
 
 def sum_in_text(lines: Iterable[str]) -> str:
-    """Return the words around a table that tell that a time is that of several runs together; "" if none do.
+    """Return the words around a table that tell that a time is that of several runs or ranks together; "" if none do.
 
     Examples
     --------
     >>> sum_in_text(["Each time below is the sum of 10 identical runs."]), sum_in_text(["# mean of 10 runs"])
     ('sum of 10 identical runs', '')
+    >>> sum_in_text(["each was executed 10x; times are the sum"]), sum_in_text(["sum over all ranks"])
+    ('10x; times are the sum', 'sum over all ranks')
+    >>> sum_in_text(["memory: sum over all ranks", "mean of 10 runs"])
+    ''
     """
-    return next((match[0] for line in lines if (match := _RUNS.search(line))), "")
+    for line in lines:
+        if (match := _RUNS.search(line) or _OVER_RANKS.search(line)) is not None and not _NO_TIME.search(line):
+            return match[0]
+        if (match := _TIMES_RUN.search(line)) is not None and (added := _ADDED.search(line)) is not None:
+            ends = sorted((*match.span(), *added.span()))
+            return line[ends[0] : ends[-1]]
+    return ""
+
+
+def other_time_in_text(lines: Iterable[str]) -> str:
+    """Return the words around a table that tell that its times are ratios, or those of all cores; "" if none do.
+
+    Examples
+    --------
+    >>> other_time_in_text(["Times relative to the first"]), other_time_in_text(["# time = core-hours charged"])
+    ('Times relative to the', 'time = core-hours')
+    >>> other_time_in_text(["Timings in s, for 20,000 core-hours", "relative efficiency"])
+    ''
+    """
+    return next((match[0] for line in lines if (match := _NOT_OF_A_RUN.search(line))), "")
 
 
 def exception_in_text(lines: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evenly.readers.slurm_texts import sizes
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed
-from evenly.readers.tables.clock_times import are_dates
+from evenly.readers.tables.clock_times import tell_when
 from evenly.readers.tables.roles import are_counted, is_limit, is_outcome, is_result, is_statistic
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.time_column import statistics_beside
@@ -79,7 +79,7 @@ def _told(values: Values, skip: Collection[str]) -> Iterator[tuple[str, words.Me
     for column in columns:
         if column in skip or is_limit(column) or is_statistic(column) or statistics_beside(column, columns):
             continue
-        if are_dates(values.texts(column)) or (values.is_label(column) and not values.are_durations(column)):
+        if tell_when(column, values.texts(column)) or (values.is_label(column) and not values.are_durations(column)):
             continue
         known = words.measured(column) or _timing(values, column)
         if _are_slurm_sizes(values, column):

@@ -51,15 +51,22 @@ def which_table(path: Path, lines: Sequence[str], found: Sequence[range], wanted
         if len(named) == 1:
             return named[0]
     tables = "; ".join(_told(lines, found, headings, place) for place in range(len(found)))
-    heading = next((one for one in headings if one and headings.count(one) == 1), "")
+    known = [heading.lower() for heading in headings]
+    heading = next((one for one in headings if known.count(one.lower()) == 1 and _can_be_typed(one)), "")
     or_heading = f" or {option_text('-O', f'table={heading}')}" if heading else ""
-    each = f"; if each is of a solver, {option_text('-O', 'table=*')} reads them all" if len(set(headings)) > 1 else ""
+    have_names = len(found) > 1 and len(set(headings)) == len(headings) and all(headings)
+    each = f"; if each is of a solver, {option_text('-O', 'table=*')} reads them all" if have_names else ""
     no_such = "" if wanted is None else f"table={wanted!r} names none, or several, of them: "
     raise ReadError(
         path,
         f"the text holds {len(found)} table{'s' * (len(found) > 1)}: {tables}: {no_such}choose one by its number or "
-        f"its heading, with table= (-O table=1{or_heading}){each}",
+        f"its heading, with table= (-O table=1{or_heading}), which holds for all files{each}",
     )
+
+
+def _can_be_typed(heading: str) -> bool:
+    """Tell whether a heading names its table as the value of an option: ``2`` is a number, ``n=5`` another value."""
+    return heading != "" and not heading.isdecimal() and "=" not in heading
 
 
 def headings_of(lines: Sequence[str], found: Sequence[range]) -> list[str]:

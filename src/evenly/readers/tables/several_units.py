@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.errors import option_text
+from evenly.errors import ReadError, option_text
+from evenly.readers.tables.columns import canonical_unit, measured
+from evenly.readers.tables.roles import Column
 from evenly.readers.tables.values import Values
 from evenly.runs.count_names import kind_of
+from evenly.runs.units import SECONDS_PER
 
-__all__ = ["refuse_several_units"]
+__all__ = ["refuse_several_units", "refuse_unit_of_others"]
 
 #: More than so many times faster than by the number of cores, or slower, is no scaling: minutes are 60 seconds.
 _LEAP = 10.0
@@ -23,7 +27,7 @@ def refuse_several_units(
     parameters: Sequence[str],
     solver: str | None,
     seconds: NDArray[np.float64],
-    measured: NDArray[np.bool_],
+    is_measured: NDArray[np.bool_],
 ) -> None:
     """Refuse times that leap where nothing but one count varies: they may be in several units.
 
@@ -37,7 +41,7 @@ def refuse_several_units(
     solver : str or None
         The column of the solvers: each is looked at by itself.
     seconds : array (n_rows,)
-    measured : bool array (n_rows,)
+    is_measured : bool array (n_rows,)
         The runs that ended well.
 
     Raises
@@ -48,7 +52,7 @@ def refuse_several_units(
     if values.options.time is not None or values.are_durations(time):  # these tell their units
         return
     texts = values.texts(time)
-    for _, own in values.cells[measured].groupby(solver or (lambda _: 0), sort=False):
+    for _, own in values.cells[is_measured].groupby(solver or (lambda _: 0), sort=False):
         varied = [name for name in parameters if own[name].nunique() > 1]
         if len(varied) != 1 or not kind_of(varied[0]) or not values.is_numeric(name := varied[0]):
             continue
@@ -81,3 +85,25 @@ def _leap(numbers: NDArray[np.float64], seconds: NDArray[np.float64]) -> tuple[i
         return None
     before, at = (int(np.flatnonzero(numbers == counts[place])[0]) for place in (leaps[0], leaps[0] + 1))
     return before, at
+
+
+def refuse_unit_of_others(files: Mapping[Path, Iterable[Column]], unit: str | None) -> None:
+    """Refuse a unit that is given for all files where some of their times are in another one by their names.
+
+    Raises
+    ------
+    ReadError
+        With the file, and how the units of the others are told.
+    """
+    times = [(path, one.name) for path, columns in files.items() for one in columns if one.role == "time"]
+    named = [told.unit if (told := measured(name)) is not None else "" for _, name in times]
+    its = canonical_unit(unit or "")
+    others = [place for place, told in enumerate(named) if told in SECONDS_PER and told != its]
+    if its in SECONDS_PER and others and "" in named:
+        path, name = times[others[0]]
+        bare = times[named.index("")][1]
+        raise ReadError(
+            path,
+            f"{name!r} is in {named[others[0]]} by its name, but unit={its} (--unit) holds for all files: leave it "
+            f"out, and rename {bare!r} as '{bare} [{its}]'",
+        )

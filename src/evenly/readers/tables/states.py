@@ -94,9 +94,11 @@ _STATES_IN_OTHER_WORDS = frozenset({
 })  # fmt: skip
 EXIT_NAMES = frozenset({
     "exit", "exit_code", "exitcode", "exit_status", "exitstatus", "rc", "ret", "retcode", "ret_code", "returncode",
-    "return_code", "error_code", "errorcode", "derived_exit_code", "derivedexitcode", "failed", "crashed",
-    "fehler", "erreur", "échec",
+    "return_code", "error_code", "errorcode", "derived_exit_code", "derivedexitcode", "failed", "crashed", "signal",
+    "term_signal", "fehler", "erreur", "échec",
 })  # fmt: skip
+#: Those of them that may be settings: most runs end without a signal.
+_SIGNALS = frozenset({"signal", "term_signal"})
 _SUCCESS_NAMES = frozenset({"ok", "success", "succeeded", "successful", "passed", "completed", "finished", "valid",
                             "keep", "kept", "used", "good", "included", "measured", "verwenden", "verwendet",
                             "done", "use", "usable", "converged", "erfolg", "fertig", "gültig", "réussi",
@@ -210,11 +212,15 @@ def states(column: str, cells: Sequence[str]) -> list[State] | str | None:
     --------
     >>> states("State", ["COMPLETED", "TIMEOUT"]), states("ExitCode", ["0:0", "1:0"]), states("rc", ["0", "-9"])
     (['ok', 'timed out'], ['ok', 'failed'], ['ok', 'failed'])
+    >>> states("signal", ["0", "0", "9"]), states("signal", ["0", "5", "9"])
+    (['ok', 'ok', 'failed'], None)
     >>> states("solver", ["cg", "amg"]) is None, states("status", ["0", "1"])
     (True, "0 and 1 in 'status' may each mean success")
     """
     key = name_key(column)
     distinct = {_plain(cell) for cell in set(cells)}
+    if key in _SIGNALS and 2 * sum(set(cell) <= set("0.") for cell in cells) <= len(cells):
+        return None  # a setting
     if distinct <= {*_TRUTH, ""} and distinct != {""}:
         return _by_truth(column, key, cells)
     if key in EXIT_NAMES and all(_EXIT.fullmatch(cell) for cell in cells):

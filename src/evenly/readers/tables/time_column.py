@@ -18,6 +18,7 @@ from evenly.readers.tables.dotted_clocks import read_as_clock, refuse_dotted_clo
 from evenly.readers.tables.per_work import (
     days_of,
     exception_in_text,
+    other_time_in_text,
     several_works,
     sum_in_text,
     time_of_work,
@@ -250,8 +251,15 @@ def _refuse_work_beside(values: Values, column: str) -> None:
     if values.options.time is None and (said := sum_in_text(values.around)):
         raise ReadError(
             values.path,
-            f"whether {said!r}, beside the table, tells that {column!r} is the time of several runs together is open: "
-            f"if so, divide it by their number, and leave the text out; {settled}",
+            f"whether {said!r}, beside the table, tells that {column!r} is the time of several runs or ranks together "
+            f"is open: if so, divide it by their number, and leave the text out; {settled}",
+        )
+    has_unit = words.unit_of_time(column) or values.options.unit
+    if values.options.time is None and not has_unit and (said := other_time_in_text(values.around)):
+        raise ReadError(
+            values.path,
+            f"whether {said!r}, beside the table, tells that {column!r} isn't the time of a run on the wall is open: "
+            f"if so, give that time in seconds, and leave the text out; {settled}",
         )
     both_open = values.options.time is None and values.options.where is None
     if both_open and (said := exception_in_text(values.around)):
@@ -477,18 +485,30 @@ def _shorter_span(values: Values, column: str) -> Between | None:
 
 
 def _unit_by_ends(values: Values, column: str) -> str:
-    """Return the only unit by which plain numbers are the times from start to end in all rows; "" if there is none."""
+    """Return the only unit by which plain numbers are the times from start to end in all rows; "" if there is none.
+
+    Raises
+    ------
+    ReadError
+        If runs began later than the column of starts tells, so that several units fit.
+    """
     span = _from_start_to_end(values) if values.options.unit is None and values.is_numeric(column) else None
     if span is None or column in (span.start, span.end):
         return ""
     numbers = values.numbers(column)
     known = np.isfinite(span.seconds) & np.isfinite(numbers)
-    seconds = span.seconds[known]
-    units = [
-        unit
-        for unit in ("s", "min", "h")
-        if (np.abs(numbers[known] * SECONDS_PER[unit] - seconds) <= _SAME * seconds + _SECOND).all()
-    ]
+    apart = {
+        unit: numbers[known] * SECONDS_PER[unit] - span.seconds[known] for unit in ("s", "min", "h")
+    }  # above zero where the time is longer
+    room = _SAME * span.seconds[known] + _SECOND
+    units = [unit for unit, its in apart.items() if (np.abs(its) <= room).all()]
+    fit = [unit for unit, its in apart.items() if (its <= room).all()]
+    if not units and len(fit) > 1 and known.sum() > 1 and values.options.time is None:
+        raise ReadError(
+            values.path,
+            f"{column!r} may be in {' or '.join(fit)}, since none of these is longer than the time from {span.start!r} "
+            f"to {span.end!r}: pass unit= (--unit), as --unit {fit[-1]} or --unit s",
+        )
     return units[0] if len(units) == 1 and known.sum() > 1 else ""
 
 

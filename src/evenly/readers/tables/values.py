@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -151,14 +151,19 @@ class Values:
             If it names a column that isn't there, or holds for no row.
         """
         self.require(sorted(condition.names), "where")
-        columns = {name: self._values_or_text(name) for name in condition.names}
+        columns = {name: self._values_or_text(name, condition.texts.get(name, ())) for name in condition.names}
         mask = np.broadcast_to(condition(columns), (len(self.cells),)).astype(np.bool_)
         if not mask.any():
             raise ReadError(self.path, f"no row is left by where={condition.text!r}")
         return mask
 
-    def _values_or_text(self, name: str) -> NDArray[Any]:
-        """Return a column's values; its text where words stand among numbers, which a condition may leave out."""
+    def _values_or_text(self, name: str, compared: Collection[str]) -> NDArray[Any]:
+        """Return a column's values; its text where words stand among numbers, which a condition may leave out.
+
+        Its text, too, where it is only `compared` with texts that stand in it, as ``"80M"``.
+        """
+        if compared and {*compared} <= {*self.texts(name)}:
+            return self.cells[name].to_numpy(dtype=object)
         if self.some_have_none(name):
             return self.numbers(name)
         try:
