@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,15 +13,15 @@ from evenly.cli import parsing
 from evenly.cli.console import note, out, print_json, save_table
 from evenly.cli.option_groups import panel
 from evenly.cli.options import CoresAre, typed
-from evenly.cli.run_input import known_values
+from evenly.cli.run_input import Learned, check_parameters, known_values, split
 from evenly.errors import InputError
 
 if TYPE_CHECKING:
-    from evenly.cli.run_input import Learned
     from evenly.core_counts.goal import Goal
     from evenly.machine.machine import Machine
+    from evenly.readers.scanning import Measurements
 
-__all__ = ["Counts", "looked_at", "predict_counts", "refuse_without_cores"]
+__all__ = ["Counts", "asking", "looked_at", "predict_counts", "refuse_without_cores"]
 
 _counts = panel("On how many cores")
 #: What stands behind a budget that isn't money.
@@ -140,6 +140,30 @@ def predict_counts(
     out.print(recommendation_table(found, times=times))
     for line in (*choice_lines(found.choice, "cores", level), *limit_lines(found)):
         out.print(line, soft_wrap=True)
+
+
+def asking(named: list[str], counts: Counts, train: str | None) -> Callable[[list[str], Measurements | None], None]:
+    """Return what asks, before anything is learned, for the parameters that varied and aren't `named`."""
+
+    def ask(solvers: list[str], found: Measurements | None) -> None:
+        from evenly.core_counts.one_size import refuse_grown
+        from evenly.core_counts.other_parameters import unvaried
+        from evenly.runs.cores import find_cores
+        from evenly.runs.weak_scaling import weak_scaling
+
+        if found is None:  # the models were there already
+            return
+        runs, _ = split({name: found.runs[name] for name in solvers}, train)
+        check_parameters(named, Learned({}, runs, found=found))
+        for one in runs.values():
+            cores: Sequence[str] = ()
+            if counts.cores is not None:
+                what = find_cores(one.space, counts.cores_are, measured=one.configurations)
+                refuse_grown(one.parameters, weak_scaling(one.ok.configurations), what, {"same_work": True})
+                cores = what.names
+            unvaried(one.space, [parsing.spelled(name, one.parameters) for name in named], but=cores)
+
+    return ask
 
 
 def refuse_without_cores(counts: Counts) -> None:

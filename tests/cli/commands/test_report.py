@@ -195,7 +195,7 @@ def test_a_page_says_what_was_asked(evenly: Evenly) -> None:
     assert evenly("report", "t.csv", "--method", "log-quadratic", *asked).code == 0
     text = Path("page.md").read_text()
     assert "Asked: 1000 steps, size = 20, within 120 min." in text
-    assert "those of a model of its own" in text
+    assert "| core-hours |" in text
     assert "outside the range learned on" in text
 
 
@@ -229,3 +229,14 @@ def test_settings_that_only_a_machine_file_had_are_asked_for(tmp_path: Path) -> 
         store.note("measured_as", {"launcher": "slurm", "setup": ["module load gcc"]})
     with pytest.raises(InputError, match=r"'slurm' made with setup = \['module load gcc'\].*give --machine"):
         _as_made(Study.load(study), study, place, None)
+
+
+def test_what_is_open_is_asked_before_anything_is_learned(
+    evenly: Evenly, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = "".join(f"{p},{n},{n / p}\n" for p in (1, 2, 4, 8) for n in (10, 20, 40))
+    (tmp_path / "two.csv").write_text(f"cores,cells,seconds\n{rows}")
+    monkeypatch.setattr("evenly.cli.run_input._fit", lambda *_: pytest.fail("something was learned"))
+    asked = evenly("report", tmp_path / "two.csv", "--cores", "1..8", "-o", tmp_path / "page.html")
+    assert asked.code == 2
+    assert "depends on cells: give a value" in asked.err

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -14,17 +13,16 @@ from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.cell_input import MeepScript
 from evenly.cli.console import note, out, print_json, save_table, silence
-from evenly.cli.core_counts_input import Counts, predict_counts, refuse_without_cores
+from evenly.cli.core_counts_input import Counts, asking, predict_counts, refuse_without_cores
 from evenly.cli.fdtd_options import What
 from evenly.cli.forecast_input import Unrun, predict_unrun, refuse_unrun
-from evenly.cli.run_input import Learned, check_parameters, known_rows, learn, split
+from evenly.cli.run_input import Learned, check_parameters, known_rows, learn
 from evenly.errors import ExtrapolationWarning, InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from evenly.models.base import Model
-    from evenly.readers.scanning import Measurements
 
 
 def predict(
@@ -73,7 +71,7 @@ def predict(
         opt.check_writable(save, "predictions", read=[*path, *([file] if file else [])])
     silence(ExtrapolationWarning)  # a star marks it
     named = [] if at is None else list(map(str, asked.columns))
-    learned = learn(path, reading, learning, accept=_asking(named, counts, learning.train) if named else None)
+    learned = learn(path, reading, learning, accept=asking(named, counts, learning.train) if named else None)
     check_parameters(named, learned)
     parts = _parts(learned, _with_constants(known_rows(asked, learned), learned), reading.solver)
     if save is not None:
@@ -98,33 +96,9 @@ def _predict_counts(
     silence(ExtrapolationWarning)  # a star marks it
     counts.goal(counts.described().currency)  # what can't be read is refused before anything is learned
     named = list(parsing.pairs(at or [], "--at"))
-    learned = learn(path, reading, learning, accept=_asking(named, counts, learning.train))
+    learned = learn(path, reading, learning, accept=asking(named, counts, learning.train))
     check_parameters(named, learned)
     predict_counts(learned, counts, at, level, save, times=times, limit=limit, json=json)
-
-
-def _asking(named: list[str], counts: Counts, train: str | None) -> Callable[[list[str], Measurements | None], None]:
-    """Return what asks, before anything is learned, for the parameters that varied and aren't `named`."""
-
-    def ask(solvers: list[str], found: Measurements | None) -> None:
-        from evenly.core_counts.one_size import refuse_grown
-        from evenly.core_counts.other_parameters import unvaried
-        from evenly.runs.cores import find_cores
-        from evenly.runs.weak_scaling import weak_scaling
-
-        if found is None:  # the models were there already
-            return
-        runs, _ = split({name: found.runs[name] for name in solvers}, train)
-        check_parameters(named, Learned({}, runs, found=found))
-        for one in runs.values():
-            cores: Sequence[str] = ()
-            if counts.cores is not None:
-                what = find_cores(one.space, counts.cores_are, measured=one.configurations)
-                refuse_grown(one.parameters, weak_scaling(one.ok.configurations), what, {"same_work": True})
-                cores = what.names
-            unvaried(one.space, [parsing.spelled(name, one.parameters) for name in named], but=cores)
-
-    return ask
 
 
 def _with_constants(asked: pd.DataFrame, learned: Learned) -> pd.DataFrame:

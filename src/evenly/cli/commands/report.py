@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from json import loads
 from pathlib import Path
@@ -13,7 +13,7 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import note, print_json, silence
-from evenly.cli.core_counts_input import Counts, looked_at
+from evenly.cli.core_counts_input import Counts, asking, looked_at
 from evenly.cli.input_paths import holds_models
 from evenly.cli.live_study import Where
 from evenly.cli.run_input import (
@@ -31,6 +31,7 @@ from evenly.writing import replacing
 
 if TYPE_CHECKING:
     from evenly.campaign import Campaign, Study
+    from evenly.readers.scanning import Measurements
     from evenly.report.html_page import Page
     from evenly.runs.runs import Runs
 
@@ -76,7 +77,10 @@ def report(
     studies = [thing for thing in things if thing.suffix == ".toml"]
     notes: list[str] = []
     with _opened(studies, counts.machine) as campaigns:
-        learned = _learned([thing for thing in things if thing not in studies], campaigns, reading, learning, notes)
+        named = list(fixed)
+        ask = asking(named, counts, learning.train) if counts.cores is not None else None
+        measured = [thing for thing in things if thing not in studies]
+        learned = _learned(measured, campaigns, reading, learning, notes, ask)
         fixed = by_solver(fixed, {name: model.space_ for name, model in learned.models.items()})
         check_parameters(of_all(fixed), learned)
         fixed = known_values(fixed, learned)
@@ -204,9 +208,17 @@ def _check_questions(learned: Learned, counts: Counts, limit: float | None) -> N
 
 
 def _learned(
-    paths: list[Path], campaigns: list[Campaign], reading: opt.Reading, learning: opt.Learning, notes: list[str]
+    paths: list[Path],
+    campaigns: list[Campaign],
+    reading: opt.Reading,
+    learning: opt.Learning,
+    notes: list[str],
+    ask: Callable[[list[str], Measurements | None], None] | None,
 ) -> Learned:
-    """Return runs and models: models that are saved are taken, others are learned."""
+    """Return runs and models: models that are saved are taken, others are learned.
+
+    Of the only program, `ask` asks what is open before anything is learned.
+    """
     saved = [path for path in paths if holds_models(path)]
     measured = [path for path in paths if path not in saved]
     models: dict[str, Any] = {}
@@ -228,6 +240,8 @@ def _learned(
             raise InputError(f"a study and a file both have runs of {name}: give one of them")
         runs[name] = one
     new = {name: one for name, one in runs.items() if name not in models}
+    if ask is not None and found is not None and list(found.runs) == list(new) and len(new) == 1:
+        ask(list(new), found)
     learned = learn_from(new, learning, found=found, reading=reading) if new else Learned({})
     return Learned({**models, **learned.models}, {**runs, **learned.runs}, learned.test, found)
 
