@@ -110,8 +110,7 @@ def check_coupled(
     if not chosen and _from_tables(learned):
         _check_no_part([*learned.models])
     _tell_rising(learned)
-    if not _from_tables(learned):
-        check_folders(learned.runs, typed)
+    check_folders(learned.runs, typed)
     about = texts_about(learned.runs, found)
     if not chosen:
         _check_nothing_inside(about)

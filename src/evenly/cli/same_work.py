@@ -291,8 +291,8 @@ def check_folders(runs: Mapping[str, Runs], typed: Sequence[Path]) -> None:
 
 
 def _words_of_folders(path: Path) -> set[str]:
-    """Return the words in the names of folders; a letter is one if it is the whole name, unlike that in ``n8``."""
-    words = re.findall(r"[^\W\d_]{3,}|(?<![^/\\])[^\W\d_]+(?![^/\\])", str(path).lower())
+    """Return the words in the names of folders; of letters that stand in all, as in ``n8`` and ``n16``, none counts."""
+    words = re.findall(r"[^\W\d_]+", str(path).lower())
     return {word.rstrip("s") or word for word in words}
 
 

@@ -48,7 +48,7 @@ def days_of_step(told: Told, asked: float | None = None) -> float | None:
             "days: leave it out"
         )
     if asked is None and each:
-        known = [f"{_listed(its)} simulated days for {name}" for name, its in told.items() if {*its} != {None}]
+        known = [f"{_days(_listed(its))} for {name}" for name, its in told.items() if {*its} != {None}]
         silent = [name for name, its in told.items() if None in its]
         lacking = f", and nothing tells it for {', '.join(silent)}" if silent else ""
         raise InputError(
@@ -65,16 +65,20 @@ def said_of_days(told: Told, days: float) -> list[str]:
     Examples
     --------
     >>> said_of_days({"atm": [365.0], "ocn": [None], "ice": [1.0]}, 1.0)
-    ['atm: times of 365 simulated days are made those of 1', 'ocn: each time is taken to be of 1 simulated days']
+    ['atm: times of 365 simulated days are made those of 1', 'ocn: each time is taken to be of 1 simulated day']
     """
     said = []
     for name, its in told.items():
         if others := {*its} - {None, days}:
-            said.append(f"{name}: times of {_listed(others)} simulated days are made those of {days:g}")
+            said.append(f"{name}: times of {_days(_listed(others))} are made those of {days:g}")
         if None in its:
             which = "each time" if {*its} == {None} else "each time that doesn't tell it"
-            said.append(f"{name}: {which} is taken to be of {days:g} simulated days")
+            said.append(f"{name}: {which} is taken to be of {_days(f'{days:g}')}")
     return said
+
+
+def _days(count: str) -> str:
+    return f"{count} simulated day{'' if count == '1' else 's'}"
 
 
 def _listed(days: Collection[float | None]) -> str:
