@@ -66,7 +66,7 @@ def test_what_makes_the_time_another_is_asked_about(tmp_path: Path, text: str, w
     [
         "mean of 10 runs", "executed 10x, the median is given", "memory is the sum over all ranks",
         "Times in s, for 20,000 core-hours in total", "efficiency relative to 8 cores", "seconds per step",
-        "2 runs at a time", "all 4 ranks together on one node",
+        "2 runs at a time", "five runs were added", "all 4 ranks together on one node",
     ],
 )  # fmt: skip
 def test_usual_remarks_are_quoted_only(tmp_path: Path, text: str) -> None:

@@ -85,11 +85,11 @@ _TIMES_RUN = re.compile(
     re.IGNORECASE,
 )
 _ADDED = re.compile(
-    r"\b(?:sums?|summed|added(?: up)?|summen?|summiert|zusammen|together|somme|suma|somma|ensemble|insieme)\b",
+    r"\b(?:sums?|summed|added up|summen?|summiert|zusammen|together|somme|suma|somma|ensemble|insieme)\b",
     re.IGNORECASE,
 )
 _OVER_RANKS = re.compile(
-    r"\b(?:sums?|summed|added(?: up)?|summen?|summiert|somme|suma|somma)\s+(?:over|of|across|über|aller|de|des|su)\s+"
+    r"\b(?:sums?|summed|added up|summen?|summiert|somme|suma|somma)\s+(?:over|of|across|über|aller|de|des|su)\s+"
     r"(?:all|the|all the|alle[rn]?|die|tous les|todos los|tutti i)?\s*(?:mpi[ -])?(?:ranks?|process(?:es)?|cores?|"
     r"threads?|tasks?|prozesse?n?|kerne?n?|rangs|processus|procesos|processi)\b",
     re.IGNORECASE,
