@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from evenly.cli.console import note
 from evenly.cli.input_paths import why_unread
-from evenly.cli.layout_input import tells_steps
 from evenly.cli.same_work import are_tables, are_tables_or_logs, check_folders, check_same_work
 from evenly.cli.texts_about import Texts, texts_about
 from evenly.errors import InputError, option_text
@@ -117,9 +116,7 @@ def check_coupled(
         _check_nothing_inside(about)
     _check_no_sum(learned)
     _check_no_twins(learned, no_waiting=no_waiting)
-    check_same_work(
-        learned.runs, found, about, chosen=chosen, step_days=step_days, steps_told=tells_steps(layout, learned.models)
-    )
+    check_same_work(learned.runs, found, about, chosen=chosen, step_days=step_days, layout=layout)
     _check_waiting(learned, about, no_waiting=no_waiting)
     if not (no_waiting or found.placed):  # CESM's times are those of each component
         _check_balance(learned)

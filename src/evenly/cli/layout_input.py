@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evenly.readers import Measurements
     from evenly.runs.runs import Runs
 
-__all__ = ["check_layout", "kept_beside_own", "layout_of", "tells_steps", "threads_of"]
+__all__ = ["check_layout", "kept_beside_own", "layout_of", "threads_of"]
 
 
 def layout_of(layout: str | None, learned: Learned) -> str:
@@ -51,23 +51,6 @@ def layout_of(layout: str | None, learned: Learned) -> str:
     if len(learned.models) > 1:
         note(f"the solvers are taken to run side by side, max({', '.join(learned.models)}): --layout says otherwise")
     return "parallel"
-
-
-def tells_steps(layout: str | None, solvers: Iterable[str]) -> bool:
-    """Tell whether a layout has solvers take different numbers of steps.
-
-    Examples
-    --------
-    >>> tells_steps("max(fluid, 4 * solid)", ["fluid", "solid"]), tells_steps("3 * max(a, b)", ["a", "b"])
-    (True, False)
-    """
-    from evenly.allocation.problem.layout import parse_layout
-
-    if layout is None or "*" not in layout:
-        return False
-    names = list(solvers)
-    tree = parse_layout(layout, names)
-    return len({float(tree.seconds({name: float(name == one) for name in names})) for one in names}) > 1
 
 
 def _in_own_words(found: Measurements, solvers: list[str]) -> str:

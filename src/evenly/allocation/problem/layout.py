@@ -33,7 +33,9 @@ import numpy as np
 from evenly.arguments import explained
 from evenly.errors import InputError
 
-__all__ = ["InTurn", "Layout", "Repeated", "Shared", "SideBySide", "Solver", "parse_layout", "same_layout"]
+__all__ = [
+    "InTurn", "Layout", "Repeated", "Shared", "SideBySide", "Solver", "multiplied", "parse_layout", "same_layout",
+]  # fmt: skip
 
 _BARE = re.compile(r"[^\W\d][\w.-]*")
 _TOKEN = re.compile(
@@ -220,6 +222,24 @@ def same_layout(one: Layout, other: Layout) -> bool:
     return _sorted(one) == _sorted(other)
 
 
+def multiplied(layout: Layout, factors: Mapping[str, float]) -> Layout:
+    """Return a layout in which each solver runs so many times as often.
+
+    Examples
+    --------
+    >>> print(multiplied(parse_layout("max(2 * a, 3 * (b + c))"), {"a": 2, "c": 1 / 3}))
+    max(4 * a, 3 * (b + 0.333333 * c))
+    """
+    if isinstance(layout, _Group):
+        return type(layout)(tuple(multiplied(part, factors) for part in layout.parts))
+    if isinstance(layout, Repeated) and not isinstance(layout.part, Solver):
+        return Repeated(layout.count, multiplied(layout.part, factors))
+    solver = layout.part if isinstance(layout, Repeated) else layout
+    count = layout.count if isinstance(layout, Repeated) else 1.0
+    count = float(f"{count * factors.get(solver.names[0], 1.0):.6g}")
+    return solver if count == 1 else Repeated(count, solver)
+
+
 def _sorted(node: Layout) -> str:
     """Return a text that is the same for layouts that say the same."""
     if not isinstance(node, _Group):
@@ -239,6 +259,16 @@ def _over_all(word: str, names: Sequence[str]) -> Layout:
     if len(parts) == 1:
         return parts[0]
     return SideBySide(parts) if word == "parallel" else InTurn(parts)
+
+
+def _at_the_same_time(parts: Sequence[Layout]) -> tuple[str, ...]:
+    """Return the solvers of a part of ``max`` that all occur in another part, too.
+
+    Parts that go on with others, as in ``max(sum(a, b), sum(a, c))``, tell of one run of a, before those of b and c.
+    """
+    flat = [one for part in parts for one in (part.parts if isinstance(part, SideBySide) else (part,))]
+    pairs = itertools.permutations(flat, 2)
+    return next((one.names for one, other in pairs if set(one.names) <= set(other.names)), ())
 
 
 #: Levels of parentheses, groups and factors; layouts of real couplings have a handful.
@@ -339,6 +369,9 @@ class _Parser:
             self._take()
             parts.append(self._shared())
         self._close()
+        if word.text == "max" and (twice := _at_the_same_time(parts)):
+            told = f"{' and '.join(twice)} can't run beside {'itself' if len(twice) == 1 else 'themselves'}"
+            raise self._error(word, f"the parts of max(…) run at the same time, and {told}")
         return SideBySide(tuple(parts)) if word.text == "max" else InTurn(tuple(parts))
 
     def _solver(self, token: _Token) -> Solver:
