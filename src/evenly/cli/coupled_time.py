@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +18,40 @@ from evenly.runs.units import SECONDS_PER, YEAR_DAYS
 if TYPE_CHECKING:
     from evenly.readers.tables.cell_files import Cells
 
-__all__ = ["StepTime", "step_time"]
+__all__ = ["StepOfSolvers", "StepTime", "step_time"]
 
 _TOTALS = frozenset({"total", "tot", "gesamt", "whole", "wall"})
+
+
+@dataclass(frozen=True)
+class StepOfSolvers:
+    """What a step of the solvers is.
+
+    Parameters
+    ----------
+    days : float, optional
+        Days that it simulates.
+    told : bool
+        Whether the solvers' times tell it, and not only the user.
+    in_coupled : float, optional
+        How many of these steps a time of a coupled run is of, as the user says.
+    """
+
+    days: float | None = None
+    told: bool = False
+    in_coupled: float | None = None
+
+    @property
+    def said(self) -> str:
+        """The step in words.
+
+        Examples
+        --------
+        >>> StepOfSolvers(365.0).said, StepOfSolvers(10.0).said
+        ('a simulated year', '10 simulated days')
+        """
+        known = {1.0: "a simulated day", YEAR_DAYS: "a simulated year"}
+        return known.get(self.days or 0.0, f"{self.days:g} simulated days")
 
 
 @dataclass(frozen=True)
@@ -33,8 +65,8 @@ class StepTime:
 
 
 def step_time(
-    path: Path, table: Cells, time: str | None, solvers: Sequence[str], *, simulated_years: bool | None,
-    unit: str | None = None, step_days: float | None = None,
+    path: Path, table: Cells, time: str | None, solvers: Sequence[str], *, step: StepOfSolvers | None,
+    unit: str | None = None,
 ) -> StepTime:  # fmt: skip
     """Return the time of a step in a table of coupled runs.
 
@@ -46,12 +78,10 @@ def step_time(
         The column that the user names.
     solvers : sequence of str
         Columns that begin with their names aren't those of whole runs.
-    simulated_years : bool or None
-        Whether a step of the solvers is a simulated year; None if only whole runs are known.
+    step : StepOfSolvers or None
+        A step of the solvers; None if only whole runs are known.
     unit : str, optional
         The unit that the user names.
-    step_days : float, optional
-        Days that a step simulates: then SYPD tells its time, too.
 
     Raises
     ------
@@ -66,7 +96,7 @@ def step_time(
     found = [m.column for m in time_candidates(timed)] or rates
     found = found or [name for name in timed if time_of_work(name)] or _totals(table, timed)
     found = found or [name for name in timed if unit_of_time(name)]  # step_s
-    if time is None and rates and simulated_years:
+    if time is None and rates and step is not None and step.days == YEAR_DAYS:
         found = rates
     if time is not None and time not in names:
         raise InputError(f"--coupled-time names {time!r}, but {path} has {', '.join(names)}")
@@ -77,17 +107,36 @@ def step_time(
             "with --coupled-time"
         )
     chosen = _told(table, time or found[0], unit)
-    is_year = chosen.days == YEAR_DAYS
-    if simulated_years is None or is_year == simulated_years:
-        return chosen
-    if chosen.days is not None and step_days is not None:
-        return dataclasses.replace(chosen, steps=chosen.days / step_days)
-    if not (is_year and chosen.unit == "SYPD") and not simulated_years:
-        return chosen  # a factor between the times is found later
-    raise InputError(
-        f"{chosen.column!r} of --coupled and the times of the solvers are of different work: give both as SYPD, or "
-        "both as the time of a step; or say with --step-days how many days a step of the solvers simulates"
-    )
+    return chosen if step is None else _of_the_solvers(chosen, step)
+
+
+def _of_the_solvers(time: StepTime, step: StepOfSolvers) -> StepTime:
+    """Return the time of a coupled run with the number of the solvers' steps that it is of, and say that; or ask."""
+    told = None if time.days is None or step.days is None else time.days / step.days
+    given = step.in_coupled
+    if given is not None and told is not None and not math.isclose(given, told, rel_tol=0.01):
+        raise InputError(
+            f"--coupled-steps {given:g} contradicts {time.column!r} of --coupled, which is of {told:g} times {step.said}"
+            " by its name: leave it out, or give the column another name"
+        )
+    if told is not None and told != 1:
+        note(f"{time.column!r} of --coupled is of {told:g} times {step.said}, as the times of the solvers are")
+    steps = told if given is None else given
+    if steps is not None:
+        return dataclasses.replace(time, steps=steps)
+    if time.days is not None:
+        raise InputError(
+            f"{time.column!r} of --coupled and the times of the solvers are of different work: give both as "
+            f"{time.column}, or both as the time of a step; or say with --step-days how many days a step of the "
+            "solvers simulates"
+        )
+    if step.told:
+        raise InputError(
+            f"of how many simulated days {time.column!r} of --coupled is isn't told, and the times of the solvers are "
+            f"of {step.said}: say with --coupled-steps how many times that it is of, as --coupled-steps 10; "
+            "--coupled-steps 1 if it is of the same"
+        )
+    return time
 
 
 def _totals(table: Cells, names: Sequence[str]) -> list[str]:

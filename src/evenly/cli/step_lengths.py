@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping
 
-from evenly.allocation.problem.layout import Layout, multiplied, parse_layout
 from evenly.errors import InputError
 from evenly.readers.tables.states import name_key
 
@@ -25,19 +24,22 @@ def tells_steps(layout: str | None, solvers: Iterable[str]) -> bool:
     """
     if layout is None or "*" not in layout:
         return False
-    return len(set(steps_in(parse_layout(layout, list(solvers))).values())) > 1
+    return len(set(steps_in(layout, solvers).values())) > 1
 
 
-def steps_in(layout: Layout) -> dict[str, float]:
+def steps_in(layout: str, solvers: Iterable[str] | None = None) -> dict[str, float]:
     """Return how many steps each solver takes in one of a layout.
 
     Examples
     --------
-    >>> steps_in(parse_layout("3 * max(2 * a, sum(b, c, b))"))
+    >>> steps_in("3 * max(2 * a, sum(b, c, b))")
     {'a': 6.0, 'b': 6.0, 'c': 3.0}
     """
-    names = layout.names
-    return {name: float(layout.seconds({one: float(one == name) for one in names})) for name in names}
+    from evenly.allocation.problem.layout import parse_layout
+
+    tree = parse_layout(layout, solvers)
+    names = tree.names
+    return {name: float(tree.seconds({one: float(one == name) for one in names})) for name in names}
 
 
 def lengths_in(column: str, values: Mapping[str, float | str]) -> dict[str, float]:
@@ -62,8 +64,10 @@ def as_option(layout: str | None, lengths: Mapping[str, float], solvers: Iterabl
     >>> as_option("max(2 * ifs, nemo)", {"ifs": 300.0, "nemo": 1200.0}, ["ifs", "nemo"])
     "--layout 'max(4 * ifs, nemo)'"
     """
-    tree = parse_layout(layout or "parallel", list(solvers))
-    steps = steps_in(tree)
+    from evenly.allocation.problem.layout import multiplied, parse_layout
+
+    tree = parse_layout(layout or "parallel", solvers)
+    steps = steps_in(str(tree))
     longest = max(lengths, key=lengths.__getitem__)
     simulated = lengths[longest] * steps[longest]
     factors = {name: simulated / (length * steps[name]) for name, length in lengths.items()}
@@ -89,7 +93,7 @@ def check_counts(layout: str, lengths: Mapping[str, float], what: str, leave_out
     InputError
         If the numbers of steps contradict the lengths.
     """
-    steps = steps_in(parse_layout(layout))
+    steps = steps_in(layout)
     simulated = {name: length * steps[name] for name, length in lengths.items() if name in steps}
     if len(simulated) < 2 or max(simulated.values()) <= min(simulated.values()) * (1 + _TYPED):
         return
