@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenly.cli.console import note
-from evenly.cli.coupled_time import StepOfSolvers, step_time
+from evenly.cli.coupled_time import COST, StepOfSolvers, step_time, times_by_cost
 from evenly.cli.same_work import WORK
 from evenly.errors import InputError, ReadError, option_text
 from evenly.readers.tables.per_work import time_of_work
@@ -62,7 +62,7 @@ def whole_runs(
     tree = None if layout is None or layout.strip() in ("parallel", "serial") else parse_layout(layout)
     runs, days, layouts = read_coupled(
         coupled, time, None if tree is None else tree.names, step=None, unit=unit, cores_are=cores_are,
-        where=where, cores_per_node=cores_per_node,
+        where=where, cores_per_node=cores_per_node, layout=layout,
     )  # fmt: skip
     tree = _layout_of_plan(coupled, tree if layout is None or tree else parse_layout(layout, list(runs.cores)), layouts)
     found = learn_whole_runs(layouts or tree, runs)
@@ -133,6 +133,7 @@ def read_coupled(
     cores_are: str | None = None,
     where: str | None = None,
     cores_per_node: int | None = None,
+    layout: str | None = None,
 ) -> Coupled:
     """Return the whole coupled runs of a table.
 
@@ -157,6 +158,8 @@ def read_coupled(
         The condition for the rows that count.
     cores_per_node : int, optional
         Cores of a node: negative tasks are whole nodes.
+    layout : str, optional
+        How solvers share cores, where the table doesn't tell it: it is needed for core-hours only.
 
     Raises
     ------
@@ -167,6 +170,7 @@ def read_coupled(
     from evenly.allocation.problem.layout import parse_layout
     from evenly.cli.task_columns import all_placed, placed_tasks
     from evenly.readers.tables.cell_files import plain_cells, read_cells
+    from evenly.readers.tables.chsy import TIME_NAME
     from evenly.readers.tables.options import TableOptions
     from evenly.readers.tables.table import TableReader
     from evenly.readers.tables.values import Values
@@ -196,6 +200,11 @@ def read_coupled(
         }
         made |= {_LAYOUT: [str(known_layouts.index(one)) for one in tasks.layouts]} if tasks.layouts else {}
         parameters = list(dict.fromkeys([*columns.values(), *made]))
+        if told.unit == COST:
+            all_cores = {name: factor * its for name, its in tasks.cores.items()}
+            shared = tasks.layouts or [layout or "parallel"] * len(table.frame)
+            made[TIME_NAME] = times_by_cost(values, told.column, all_cores, shared)
+            told = dataclasses.replace(told, column=TIME_NAME, unit="s")
         reader = TableReader(parameters=parameters, time=told.column, unit=told.unit)
         (runs,) = reader.read_changed(path, _with_columns(raw, table.lines, made, tasks.used)).values()
         settled = {name_key(name) for name in (*known, *tasks.used, _LAYOUT)}

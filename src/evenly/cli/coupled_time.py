@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +13,20 @@ from evenly.cli.console import note
 from evenly.errors import InputError
 from evenly.readers.tables.per_work import time_of_work
 from evenly.readers.tables.states import name_key
+from evenly.runs.count_names import kind_of
 from evenly.runs.units import SECONDS_PER, YEAR_DAYS
 
 if TYPE_CHECKING:
-    from evenly.readers.tables.cell_files import Cells
+    import numpy as np
+    from numpy.typing import NDArray
 
-__all__ = ["StepOfSolvers", "StepTime", "step_time"]
+    from evenly.readers.tables.cell_files import Cells
+    from evenly.readers.tables.values import Values
+
+__all__ = ["COST", "StepOfSolvers", "StepTime", "step_time", "times_by_cost"]
+
+#: The unit of core-hours for a simulated year.
+COST = "CHSY"
 
 _TOTALS = frozenset({"total", "tot", "gesamt", "whole", "wall"})
 
@@ -88,6 +96,7 @@ def step_time(
     InputError
         If which column it is, or its unit, isn't certain; or it is of other work.
     """
+    from evenly.readers.tables.chsy_names import is_chsy
     from evenly.readers.tables.columns import measured, time_candidates, unit_of_time
 
     names = [str(name) for name in table.frame]
@@ -96,6 +105,7 @@ def step_time(
     found = [m.column for m in time_candidates(timed)] or rates
     found = found or [name for name in timed if time_of_work(name)] or _totals(table, timed)
     found = found or [name for name in timed if unit_of_time(name)]  # step_s
+    found = found or [name for name in timed if is_chsy(name)]
     if time is None and rates and step is not None and step.days == YEAR_DAYS:
         found = rates
     if time is not None and time not in names:
@@ -139,6 +149,40 @@ def _of_the_solvers(time: StepTime, step: StepOfSolvers) -> StepTime:
     return time
 
 
+def times_by_cost(
+    values: Values, column: str, cores: Mapping[str, NDArray[np.int64]], layouts: Sequence[str]
+) -> list[str]:
+    """Return the seconds of a simulated year of each run, from its core-hours and all of its cores.
+
+    These are those of a column of cores, else those that the solvers use by the layout.
+
+    Parameters
+    ----------
+    values : Values
+        The table.
+    column : str
+        The core-hours.
+    cores : mapping of str to array (n_runs,)
+        Cores of each solver.
+    layouts : sequence of str (n_runs,)
+        How solvers share cores.
+    """
+    import numpy as np
+
+    from evenly.allocation.problem.core_usage import footprint_of
+    from evenly.allocation.problem.layout import parse_layout
+
+    own = [name for name in map(str, values.cells) if kind_of(name) == "cores"]
+    used = [
+        float(footprint_of(parse_layout(layout, cores)).cores({name: int(its[row]) for name, its in cores.items()}))
+        for row, layout in enumerate(layouts)
+    ]
+    all_cores = values.numbers(own[0]) if len(own) == 1 else np.array(used)
+    told = own[0] if len(own) == 1 else f"those that {', '.join(cores)} use together"
+    note(f"{column!r} of --coupled is core-hours for a simulated year: its time is this divided by the cores, {told}")
+    return [f"{seconds:.9g}" for seconds in SECONDS_PER["h"] * values.numbers(column) / all_cores]
+
+
 def _totals(table: Cells, names: Sequence[str]) -> list[str]:
     """Return the columns of numbers that are called a total."""
     return [name for name in names if name_key(name) in _TOTALS and not _are_texts(table, name)]
@@ -146,8 +190,11 @@ def _totals(table: Cells, names: Sequence[str]) -> list[str]:
 
 def _told(table: Cells, column: str, given: str | None) -> StepTime:
     """Return what a column's name, or the user, tells of its unit, and of the work that its time is of."""
+    from evenly.readers.tables.chsy_names import is_chsy
     from evenly.readers.tables.columns import canonical_unit, measured, unit_of_time
 
+    if is_chsy(column, given or table.units.get(column)):
+        return StepTime(column, COST, days=YEAR_DAYS)
     known, each = measured(column), time_of_work(column)
     unit = given or table.units.get(column) or (known.unit if known else "") or unit_of_time(column)
     if given is None and each is not None and unit != "SYPD":

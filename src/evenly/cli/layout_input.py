@@ -195,7 +195,8 @@ def _tell_substeps(substeps: Mapping[str, float]) -> None:
 
 
 def check_layout(layout: str, solvers: list[str]) -> None:
-    """Refuse a layout that leaves solvers out, or names others."""
+    """Refuse a layout that leaves solvers out, or names others, or has some run beside themselves."""
+    from evenly.allocation.problem.core_usage import footprint_of
     from evenly.allocation.problem.layout import parse_layout
 
     named = parse_layout(layout).names
@@ -205,4 +206,4 @@ def check_layout(layout: str, solvers: list[str]) -> None:
             f"the layout names {', '.join(named)}, but {', '.join(missing)} {'was' if len(missing) == 1 else 'were'} "
             f"measured too: leave the rest out with --only {shlex.quote(','.join(named))}, or add it to --layout"
         )
-    parse_layout(layout, solvers)
+    footprint_of(parse_layout(layout, solvers))

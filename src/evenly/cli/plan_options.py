@@ -228,7 +228,7 @@ class CompareOptions:
         same = {c.name: c.why.removeprefix(_ONE_VALUE) for c in columns if c.why.startswith(_ONE_VALUE)}
         found = read_coupled(
             self.coupled, self.coupled_time, list(learned.models), step=step, known={**same, **fixed},
-            cores_are=cores_are, cores_per_node=cores_per_node,
+            cores_are=cores_are, cores_per_node=cores_per_node, layout=layout,
         )  # fmt: skip
         return of_layout(self.coupled, found, layout)
 

@@ -280,7 +280,17 @@ def test_threads_are_decided_with_ranks(evenly: Evenly) -> None:
     script = evenly(*asked, "--write", "slurm", "--program", "fluid=./f", "--program", "solid=./s").out
     assert f"--ntasks={ways['fluid']['ranks']} --cpus-per-task=4" in script
     kept = evenly(*asked, "--at", "threads=2", "--json").json
-    assert (kept["ways"], kept["cores"]["fluid"] % 2) == ({}, 0)
+    assert {name: way["ranks"] * way["threads"] for name, way in kept["ways"].items()} == kept["cores"]
+    assert {way["threads"] for way in kept["ways"].values()} == {2}
+
+
+def test_a_plan_tells_ranks_and_threads_that_do_not_vary(evenly: Evenly) -> None:
+    """The table had the cores only, 168 for 84 tasks of two threads."""
+    rows = [f"{n},{r},{t},{w / (r * t)}" for n, t, w in (("fluid", 2, 64), ("solid", 1, 24)) for r in (4, 8, 16, 32)]
+    table("a.csv", "solver,ranks,threads,time_s", rows)
+    found = evenly("allocate", "a.csv", "--cores", "88", "--cores-are", "ranks * threads", *LAW)
+    text = " ".join(found.out.split())
+    assert ("ranks × threads" in text, " 32 × 2 " in text, " 24 × 1 " in text) == (True, True, True)
 
 
 def test_a_plan_says_when_its_ranks_were_not_measured_with_its_threads(evenly: Evenly) -> None:
@@ -445,6 +455,38 @@ def test_coupled_runs_of_another_layout_tell_no_factors(evenly: Evenly) -> None:
     )
     refused = evenly(*asked, "--layout", "sum(atm, ocn)")
     assert (refused.code, "have another layout by rootpe, max(atm, ocn)" in refused.err) == (2, True), refused.err
+
+
+def test_a_component_without_a_first_task_is_asked_about(evenly: Evenly) -> None:
+    """The plan had no ocean, where its column rootpe had another name; ``total_cores`` are of no component."""
+    layouts_of_e3sm("total_cores", ["600"] * 5)
+    assert evenly(*E3SM).code == 0
+    Path("e3sm.csv").write_text(Path("e3sm.csv").read_text().replace("rootpe_ocn", "first_ocn"))
+    asked = evenly(*E3SM)
+    assert (asked.code, "but not of ocn: add a column rootpe_ocn" in " ".join(asked.err.split())) == (2, True)
+    assert evenly(*E3SM, "--layout", "max(ocn, ice + atm)").code == 0
+
+
+def test_layouts_by_first_tasks_are_no_runs_of_one_program(evenly: Evenly) -> None:
+    """A layout of all side by side was proposed, though the table tells another one."""
+    layouts_of_e3sm()
+    asked = evenly("allocate", "e3sm.csv", "--cores", "600")
+    assert (asked.code, "--coupled e3sm.csv, without PATH" in " ".join(asked.err.split())) == (2, True)
+
+
+@pytest.mark.parametrize("total", ["", "total_cores", "cores"])
+def test_core_hours_of_coupled_runs_are_times(evenly: Evenly, total: str) -> None:
+    of_a_day("atm_cores,ocn_cores,s/day", 1)
+    rows = []
+    for a, o in SHARES:
+        years = 1.13 * max(6000 / a, 2400 / o) * 365 / 3600
+        rows.append(f"{a},{o},{years * (640 if total else a + o)}" + (",640" if total else ""))
+    table("coupled.csv", f"atm_cores,ocn_cores,CHPSY,{total}".rstrip(","), rows)
+    found = evenly(*BOTH, "--json")
+    assert "core-hours for a simulated year" in " ".join(found.err.split())
+    assert found.json["seconds"] == pytest.approx(1.13 * 8400 / 600, rel=0.1)
+    alone = evenly("allocate", "--coupled", "coupled.csv", *ALONE, "--json").json
+    assert alone["simulated_years_per_day"] == pytest.approx(86400 / 365 / (1.13 * 8400 / 600), rel=0.2)
 
 
 def test_tasks_of_a_node_are_asked_for(evenly: Evenly) -> None:

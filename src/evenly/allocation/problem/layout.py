@@ -261,16 +261,6 @@ def _over_all(word: str, names: Sequence[str]) -> Layout:
     return SideBySide(parts) if word == "parallel" else InTurn(parts)
 
 
-def _at_the_same_time(parts: Sequence[Layout]) -> tuple[str, ...]:
-    """Return the solvers of a part of ``max`` that all occur in another part, too.
-
-    Parts that go on with others, as in ``max(sum(a, b), sum(a, c))``, tell of one run of a, before those of b and c.
-    """
-    flat = [one for part in parts for one in (part.parts if isinstance(part, SideBySide) else (part,))]
-    pairs = itertools.permutations(flat, 2)
-    return next((one.names for one, other in pairs if set(one.names) <= set(other.names)), ())
-
-
 #: Levels of parentheses, groups and factors; layouts of real couplings have a handful.
 _DEEPEST = 100
 
@@ -369,9 +359,6 @@ class _Parser:
             self._take()
             parts.append(self._shared())
         self._close()
-        if word.text == "max" and (twice := _at_the_same_time(parts)):
-            told = f"{' and '.join(twice)} can't run beside {'itself' if len(twice) == 1 else 'themselves'}"
-            raise self._error(word, f"the parts of max(…) run at the same time, and {told}")
         return SideBySide(tuple(parts)) if word.text == "max" else InTurn(tuple(parts))
 
     def _solver(self, token: _Token) -> Solver:
