@@ -209,9 +209,7 @@ def read_coupled(
         (runs,) = reader.read_changed(path, _with_columns(raw, table.lines, made, tasks.used)).values()
         settled = {name_key(name) for name in (*known, *tasks.used, _LAYOUT)}
         others = [one for one in reader.columns if name_key(one.name) not in settled]
-        _check_one_setting(
-            path, others, table, list(columns.values()), rate=told.unit == "SYPD", alone=step is None
-        )
+        _check_one_setting(path, others, table, list(columns.values()), rate=told.unit == "SYPD", alone=step is None)
         for text in reader.notes:
             note(f"{path.name}: {text}")
         good = runs.ok

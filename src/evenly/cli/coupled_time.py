@@ -126,8 +126,8 @@ def _of_the_solvers(time: StepTime, step: StepOfSolvers) -> StepTime:
     given = step.in_coupled
     if given is not None and told is not None and not math.isclose(given, told, rel_tol=0.01):
         raise InputError(
-            f"--coupled-steps {given:g} contradicts {time.column!r} of --coupled, which is of {told:g} times {step.said}"
-            " by its name: leave it out, or give the column another name"
+            f"--coupled-steps {given:g} contradicts {time.column!r} of --coupled, which is of {told:g} times "
+            f"{step.said} by its name: leave it out, or give the column another name"
         )
     if told is not None and told != 1:
         note(f"{time.column!r} of --coupled is of {told:g} times {step.said}, as the times of the solvers are")

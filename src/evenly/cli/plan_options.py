@@ -20,8 +20,8 @@ from evenly.cli.layout_input import threads_of
 from evenly.cli.memory_bounds import MemoryIs, memory_bounds
 from evenly.cli.option_groups import panel
 from evenly.cli.run_input import Learned, step_days_of
-from evenly.cli.step_lengths import steps_in
 from evenly.cli.step_input import Steps, measured_steps, tell_means
+from evenly.cli.step_lengths import steps_in
 from evenly.errors import InfeasibleError, InputError
 from evenly.runs.units import SECONDS_PER_DAY, YEAR_DAYS
 
@@ -203,7 +203,9 @@ class CompareOptions:
     ] = None
     coupled_steps: Annotated[
         float | None,
-        _compare("--coupled-steps", help="Steps of the plan that a time of --coupled is of: 10 for ten days beside s/day."),
+        _compare(
+            "--coupled-steps", help="Steps of the plan that a time of --coupled is of: 10 for ten days beside s/day."
+        ),
     ] = None
     no_waiting: Annotated[
         bool, _compare("--no-waiting", help="The times don't contain waiting for other solvers, even if two are alike.")
@@ -284,9 +286,7 @@ class UnitOptions:
                 "simulated_years_per_day and core_hours_per_simulated_year: leave out --in"
             )
 
-    def days(
-        self, found: float | None, layout: str | None = None, solvers: Iterable[str] = ()
-    ) -> float | None:
+    def days(self, found: float | None, layout: str | None = None, solvers: Iterable[str] = ()) -> float | None:
         """Return the days that a step simulates: what was typed, or `found`, what files and units of times tell.
 
         Factors in a layout may stand for several times as many days, or for iterations of the same days.

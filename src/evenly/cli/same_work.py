@@ -96,9 +96,7 @@ def check_same_work(
     of_steps = any(is_of_a_step(column.name) for column in times)
     of_work = any(time_of_work(name) is not None or one is not None for name, one in days.items())
     if not chosen:
-        other += _settings_that_differ(
-            runs, layout, of_steps=of_steps, may_be_steps=are_tables(found) and not of_work
-        )
+        other += _settings_that_differ(runs, layout, of_steps=of_steps, may_be_steps=are_tables(found) and not of_work)
         _check_some_runs(runs, about)
     if not are_tables(found):  # formats of programs but logs tell what their times are of
         if are_tables_or_logs(found) and not found.days:
