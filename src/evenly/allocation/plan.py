@@ -94,7 +94,7 @@ class Plan(Shown):
 
     @cached_property
     def ways(self) -> dict[str, dict[str, Any]]:
-        """The parameters that make the cores of solvers whose ranks and threads are decided: ranks 8, threads 4."""
+        """The parameters that make the cores of solvers, where they are several: ranks 8, threads 4."""
         made = {name: self.problem.curves[name].way(count) for name, count in self.cores.items()}
         return {name: way for name, way in made.items() if way}
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from evenly.cli.console import note
 from evenly.cli.input_paths import why_unread
-from evenly.cli.layout_input import tells_steps
 from evenly.cli.same_work import are_tables, are_tables_or_logs, check_folders, check_same_work
+from evenly.cli.task_columns import is_first_task
 from evenly.cli.texts_about import Texts, texts_about
 from evenly.errors import InputError, option_text
 from evenly.readers.tables.columns import is_part, measured, unit_of_time
@@ -116,9 +116,7 @@ def check_coupled(
         _check_nothing_inside(about)
     _check_no_sum(learned)
     _check_no_twins(learned, no_waiting=no_waiting)
-    check_same_work(
-        learned.runs, found, about, chosen=chosen, step_days=step_days, steps_told=tells_steps(layout, learned.models)
-    )
+    check_same_work(learned.runs, found, about, chosen=chosen, step_days=step_days, layout=layout)
     _check_waiting(learned, about, no_waiting=no_waiting)
     if not (no_waiting or found.placed):  # CESM's times are those of each component
         _check_balance(learned)
@@ -218,10 +216,12 @@ def check_no_whole_runs(paths: Sequence[Path], found: Measurements, fixed: Colle
     cores = {name: column for name, column in with_cores(names).items() if column not in fixed}
     if len(found.runs) > 1 or len(cores) < 2:
         return
-    layout = shlex.quote(f"max({', '.join(map(quoted, cores))})")
+    placed = any(is_first_task(column.name) for column in found.columns)
+    side_by_side = shlex.quote(f"max({', '.join(map(quoted, cores))})")
+    layout = "" if placed else f" --layout {side_by_side}"
     file = shlex.quote(str(paths[0])) if len(paths) == 1 and paths[0].is_file() else "FILE"
     raise InputError(
-        f"{', '.join(cores.values())} may be the cores of solvers in whole coupled runs: --coupled {file} --layout "
+        f"{', '.join(cores.values())} may be the cores of solvers in whole coupled runs: --coupled {file}"
         f"{layout}, without PATH, learns from these; or give the times of each solver in columns as {next(iter(cores))}"
         f"_time_s. If it is one program, give values of the others, as in --at {next(iter(cores.values()))}=…"
     )

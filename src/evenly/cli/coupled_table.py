@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenly.cli.console import note
-from evenly.cli.coupled_time import step_time
+from evenly.cli.coupled_time import COST, StepOfSolvers, step_time, times_by_cost
 from evenly.cli.same_work import WORK
 from evenly.errors import InputError, ReadError, option_text
 from evenly.readers.tables.per_work import time_of_work
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Coupled", "counts_nodes", "of_layout", "read_coupled", "tell_unsure", "whole_runs"]
 
+#: Coupled runs that are all off by this factor are asked about.
+_OFF = 1.7
 #: The name of the layout of each run as a parameter.
 _LAYOUT = "layout by rootpe"
 
@@ -59,8 +61,8 @@ def whole_runs(
 
     tree = None if layout is None or layout.strip() in ("parallel", "serial") else parse_layout(layout)
     runs, days, layouts = read_coupled(
-        coupled, time, None if tree is None else tree.names, simulated_years=None, unit=unit, cores_are=cores_are,
-        where=where, cores_per_node=cores_per_node,
+        coupled, time, None if tree is None else tree.names, step=None, unit=unit, cores_are=cores_are,
+        where=where, cores_per_node=cores_per_node, layout=layout,
     )  # fmt: skip
     tree = _layout_of_plan(coupled, tree if layout is None or tree else parse_layout(layout, list(runs.cores)), layouts)
     found = learn_whole_runs(layouts or tree, runs)
@@ -94,7 +96,6 @@ def of_layout(path: Path, found: Coupled, layout: str) -> CoupledRuns:
     """Return the runs that have the layout of the plan by their first tasks, and say how many don't."""
     import numpy as np
 
-    from evenly.allocation.problem.coupled_runs import CoupledRuns
     from evenly.allocation.problem.layout import parse_layout, same_layout
 
     runs, plan = found.runs, parse_layout(layout, list(found.runs.cores))
@@ -108,7 +109,8 @@ def of_layout(path: Path, found: Coupled, layout: str) -> CoupledRuns:
             "holds; if they are runs of the plan's layout, take the columns rootpe out"
         )
     note(f"{path.name}: {(~same).sum()} of {len(same)} runs have another layout by rootpe, {other}: left out")
-    return CoupledRuns({name: counts[same] for name, counts in runs.cores.items()}, runs.seconds[same])
+    cores = {name: counts[same] for name, counts in runs.cores.items()}
+    return dataclasses.replace(runs, cores=cores, seconds=runs.seconds[same])
 
 
 def tell_unsure(solvers: Sequence[str]) -> None:
@@ -125,13 +127,13 @@ def read_coupled(
     time: str | None,
     solvers: Sequence[str] | None,
     *,
-    simulated_years: bool | None,
+    step: StepOfSolvers | None,
     known: Mapping[str, Any] = MappingProxyType({}),
     unit: str | None = None,
     cores_are: str | None = None,
-    step_days: float | None = None,
     where: str | None = None,
     cores_per_node: int | None = None,
+    layout: str | None = None,
 ) -> Coupled:
     """Return the whole coupled runs of a table.
 
@@ -144,20 +146,20 @@ def read_coupled(
         The column of the time; by default the only one, or SYPD where the solvers' times are of that.
     solvers : sequence of str, optional
         By default, the components whose first tasks the table tells.
-    simulated_years : bool or None
-        Whether a step of the solvers is a simulated year; None if only whole runs are known.
+    step : StepOfSolvers or None
+        A step of the solvers; None if only whole runs are known.
     known : mapping of str to value
         What the solvers are planned for, as their grid: runs of another are left out.
     unit : str, optional
         The unit of the time.
     cores_are : str, optional
         How many cores nodes have, where the table has the nodes of each solver: ``"nodes * 48"``.
-    step_days : float, optional
-        Days that a step simulates.
     where : str, optional
         The condition for the rows that count.
     cores_per_node : int, optional
         Cores of a node: negative tasks are whole nodes.
+    layout : str, optional
+        How solvers share cores, where the table doesn't tell it: it is needed for core-hours only.
 
     Raises
     ------
@@ -168,6 +170,7 @@ def read_coupled(
     from evenly.allocation.problem.layout import parse_layout
     from evenly.cli.task_columns import all_placed, placed_tasks
     from evenly.readers.tables.cell_files import plain_cells, read_cells
+    from evenly.readers.tables.chsy import TIME_NAME
     from evenly.readers.tables.options import TableOptions
     from evenly.readers.tables.table import TableReader
     from evenly.readers.tables.values import Values
@@ -187,7 +190,7 @@ def read_coupled(
                 "--layout 'max(ice + atm, ocn)', or give PATH, the times of each solver"
             )
         columns, factor = _columns_of_cores(values, names, cores_are)
-        step = step_time(path, table, time, names, simulated_years=simulated_years, unit=unit, step_days=step_days)
+        told = step_time(path, table, time, names, step=step, unit=unit)
         tasks = placed_tasks(columns, values, cores_per_node)
         known_layouts = list(dict.fromkeys(tasks.layouts))
         made = {
@@ -197,24 +200,28 @@ def read_coupled(
         }
         made |= {_LAYOUT: [str(known_layouts.index(one)) for one in tasks.layouts]} if tasks.layouts else {}
         parameters = list(dict.fromkeys([*columns.values(), *made]))
-        reader = TableReader(parameters=parameters, time=step.column, unit=step.unit)
+        if told.unit == COST:
+            all_cores = {name: factor * its for name, its in tasks.cores.items()}
+            shared = tasks.layouts or [layout or "parallel"] * len(table.frame)
+            made[TIME_NAME] = times_by_cost(values, told.column, all_cores, shared)
+            told = dataclasses.replace(told, column=TIME_NAME, unit="s")
+        reader = TableReader(parameters=parameters, time=told.column, unit=told.unit)
         (runs,) = reader.read_changed(path, _with_columns(raw, table.lines, made, tasks.used)).values()
         settled = {name_key(name) for name in (*known, *tasks.used, _LAYOUT)}
         others = [one for one in reader.columns if name_key(one.name) not in settled]
-        _check_one_setting(
-            path, others, table, list(columns.values()), rate=step.unit == "SYPD", alone=simulated_years is None
-        )
+        _check_one_setting(path, others, table, list(columns.values()), rate=told.unit == "SYPD", alone=step is None)
         for text in reader.notes:
             note(f"{path.name}: {text}")
         good = runs.ok
         frame = good.to_frame()
         cores = {name: factor * frame[column].to_numpy(dtype="int64") for name, column in columns.items()}
         layouts = tuple(parse_layout(known_layouts[int(at)]) for at in frame[_LAYOUT]) if tasks.layouts else ()
-        return Coupled(CoupledRuns(cores, good.values / step.steps), step.days, layouts)
+        most = _OFF if step is None or step.in_coupled is None else float("inf")
+        return Coupled(CoupledRuns(cores, good.values / told.steps, most_apart=most), told.days, layouts)
     except ReadError as error:
         beside = (
             "; --where reads PATH, not the table of --coupled: take the row out there"
-            if simulated_years is not None and "--where" in str(error)
+            if step is not None and "--where" in str(error)
             else ""
         )
         raise InputError(f"--coupled: {error}{beside}") from None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,14 +13,53 @@ from evenly.cli.console import note
 from evenly.errors import InputError
 from evenly.readers.tables.per_work import time_of_work
 from evenly.readers.tables.states import name_key
+from evenly.runs.count_names import kind_of
 from evenly.runs.units import SECONDS_PER, YEAR_DAYS
 
 if TYPE_CHECKING:
-    from evenly.readers.tables.cell_files import Cells
+    import numpy as np
+    from numpy.typing import NDArray
 
-__all__ = ["StepTime", "step_time"]
+    from evenly.readers.tables.cell_files import Cells
+    from evenly.readers.tables.values import Values
+
+__all__ = ["COST", "StepOfSolvers", "StepTime", "step_time", "times_by_cost"]
+
+#: The unit of core-hours for a simulated year.
+COST = "CHSY"
 
 _TOTALS = frozenset({"total", "tot", "gesamt", "whole", "wall"})
+
+
+@dataclass(frozen=True)
+class StepOfSolvers:
+    """What a step of the solvers is.
+
+    Parameters
+    ----------
+    days : float, optional
+        Days that it simulates.
+    told : bool
+        Whether the solvers' times tell it, and not only the user.
+    in_coupled : float, optional
+        How many of these steps a time of a coupled run is of, as the user says.
+    """
+
+    days: float | None = None
+    told: bool = False
+    in_coupled: float | None = None
+
+    @property
+    def said(self) -> str:
+        """The step in words.
+
+        Examples
+        --------
+        >>> StepOfSolvers(365.0).said, StepOfSolvers(10.0).said
+        ('a simulated year', '10 simulated days')
+        """
+        known = {1.0: "a simulated day", YEAR_DAYS: "a simulated year"}
+        return known.get(self.days or 0.0, f"{self.days:g} simulated days")
 
 
 @dataclass(frozen=True)
@@ -33,8 +73,8 @@ class StepTime:
 
 
 def step_time(
-    path: Path, table: Cells, time: str | None, solvers: Sequence[str], *, simulated_years: bool | None,
-    unit: str | None = None, step_days: float | None = None,
+    path: Path, table: Cells, time: str | None, solvers: Sequence[str], *, step: StepOfSolvers | None,
+    unit: str | None = None,
 ) -> StepTime:  # fmt: skip
     """Return the time of a step in a table of coupled runs.
 
@@ -46,18 +86,17 @@ def step_time(
         The column that the user names.
     solvers : sequence of str
         Columns that begin with their names aren't those of whole runs.
-    simulated_years : bool or None
-        Whether a step of the solvers is a simulated year; None if only whole runs are known.
+    step : StepOfSolvers or None
+        A step of the solvers; None if only whole runs are known.
     unit : str, optional
         The unit that the user names.
-    step_days : float, optional
-        Days that a step simulates: then SYPD tells its time, too.
 
     Raises
     ------
     InputError
         If which column it is, or its unit, isn't certain; or it is of other work.
     """
+    from evenly.readers.tables.chsy_names import is_chsy
     from evenly.readers.tables.columns import measured, time_candidates, unit_of_time
 
     names = [str(name) for name in table.frame]
@@ -66,7 +105,8 @@ def step_time(
     found = [m.column for m in time_candidates(timed)] or rates
     found = found or [name for name in timed if time_of_work(name)] or _totals(table, timed)
     found = found or [name for name in timed if unit_of_time(name)]  # step_s
-    if time is None and rates and simulated_years:
+    found = found or [name for name in timed if is_chsy(name)]
+    if time is None and rates and step is not None and step.days == YEAR_DAYS:
         found = rates
     if time is not None and time not in names:
         raise InputError(f"--coupled-time names {time!r}, but {path} has {', '.join(names)}")
@@ -77,17 +117,70 @@ def step_time(
             "with --coupled-time"
         )
     chosen = _told(table, time or found[0], unit)
-    is_year = chosen.days == YEAR_DAYS
-    if simulated_years is None or is_year == simulated_years:
-        return chosen
-    if chosen.days is not None and step_days is not None:
-        return dataclasses.replace(chosen, steps=chosen.days / step_days)
-    if not (is_year and chosen.unit == "SYPD") and not simulated_years:
-        return chosen  # a factor between the times is found later
-    raise InputError(
-        f"{chosen.column!r} of --coupled and the times of the solvers are of different work: give both as SYPD, or "
-        "both as the time of a step; or say with --step-days how many days a step of the solvers simulates"
-    )
+    return chosen if step is None else _of_the_solvers(chosen, step)
+
+
+def _of_the_solvers(time: StepTime, step: StepOfSolvers) -> StepTime:
+    """Return the time of a coupled run with the number of the solvers' steps that it is of, and say that; or ask."""
+    told = None if time.days is None or step.days is None else time.days / step.days
+    given = step.in_coupled
+    if given is not None and told is not None and not math.isclose(given, told, rel_tol=0.01):
+        raise InputError(
+            f"--coupled-steps {given:g} contradicts {time.column!r} of --coupled, which is of {told:g} times "
+            f"{step.said} by its name: leave it out, or give the column another name"
+        )
+    if told is not None and told != 1:
+        note(f"{time.column!r} of --coupled is of {told:g} times {step.said}, as the times of the solvers are")
+    steps = told if given is None else given
+    if steps is not None:
+        return dataclasses.replace(time, steps=steps)
+    if time.days is not None:
+        raise InputError(
+            f"{time.column!r} of --coupled and the times of the solvers are of different work: give both as "
+            f"{time.column}, or both as the time of a step; or say with --step-days how many days a step of the "
+            "solvers simulates"
+        )
+    if step.told:
+        raise InputError(
+            f"of how many simulated days {time.column!r} of --coupled is isn't told, and the times of the solvers are "
+            f"of {step.said}: say with --coupled-steps how many times that it is of, as --coupled-steps 10; "
+            "--coupled-steps 1 if it is of the same"
+        )
+    return time
+
+
+def times_by_cost(
+    values: Values, column: str, cores: Mapping[str, NDArray[np.int64]], layouts: Sequence[str]
+) -> list[str]:
+    """Return the seconds of a simulated year of each run, from its core-hours and all of its cores.
+
+    These are those of a column of cores, else those that the solvers use by the layout.
+
+    Parameters
+    ----------
+    values : Values
+        The table.
+    column : str
+        The core-hours.
+    cores : mapping of str to array (n_runs,)
+        Cores of each solver.
+    layouts : sequence of str (n_runs,)
+        How solvers share cores.
+    """
+    import numpy as np
+
+    from evenly.allocation.problem.core_usage import footprint_of
+    from evenly.allocation.problem.layout import parse_layout
+
+    own = [name for name in map(str, values.cells) if kind_of(name) == "cores"]
+    used = [
+        float(footprint_of(parse_layout(layout, cores)).cores({name: int(its[row]) for name, its in cores.items()}))
+        for row, layout in enumerate(layouts)
+    ]
+    all_cores = values.numbers(own[0]) if len(own) == 1 else np.array(used)
+    told = own[0] if len(own) == 1 else f"those that {', '.join(cores)} use together"
+    note(f"{column!r} of --coupled is core-hours for a simulated year: its time is this divided by the cores, {told}")
+    return [f"{seconds:.9g}" for seconds in SECONDS_PER["h"] * values.numbers(column) / all_cores]
 
 
 def _totals(table: Cells, names: Sequence[str]) -> list[str]:
@@ -97,8 +190,11 @@ def _totals(table: Cells, names: Sequence[str]) -> list[str]:
 
 def _told(table: Cells, column: str, given: str | None) -> StepTime:
     """Return what a column's name, or the user, tells of its unit, and of the work that its time is of."""
+    from evenly.readers.tables.chsy_names import is_chsy
     from evenly.readers.tables.columns import canonical_unit, measured, unit_of_time
 
+    if is_chsy(column, given or table.units.get(column)):
+        return StepTime(column, COST, days=YEAR_DAYS)
     known, each = measured(column), time_of_work(column)
     unit = given or table.units.get(column) or (known.unit if known else "") or unit_of_time(column)
     if given is None and each is not None and unit != "SYPD":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evenly.readers import Measurements
     from evenly.runs.runs import Runs
 
-__all__ = ["check_layout", "kept_beside_own", "layout_of", "tells_steps", "threads_of"]
+__all__ = ["check_layout", "kept_beside_own", "layout_of", "threads_of"]
 
 
 def layout_of(layout: str | None, learned: Learned) -> str:
@@ -51,23 +51,6 @@ def layout_of(layout: str | None, learned: Learned) -> str:
     if len(learned.models) > 1:
         note(f"the solvers are taken to run side by side, max({', '.join(learned.models)}): --layout says otherwise")
     return "parallel"
-
-
-def tells_steps(layout: str | None, solvers: Iterable[str]) -> bool:
-    """Tell whether a layout has solvers take different numbers of steps.
-
-    Examples
-    --------
-    >>> tells_steps("max(fluid, 4 * solid)", ["fluid", "solid"]), tells_steps("3 * max(a, b)", ["a", "b"])
-    (True, False)
-    """
-    from evenly.allocation.problem.layout import parse_layout
-
-    if layout is None or "*" not in layout:
-        return False
-    names = list(solvers)
-    tree = parse_layout(layout, names)
-    return len({float(tree.seconds({name: float(name == one) for name in names})) for one in names}) > 1
 
 
 def _in_own_words(found: Measurements, solvers: list[str]) -> str:
@@ -212,7 +195,8 @@ def _tell_substeps(substeps: Mapping[str, float]) -> None:
 
 
 def check_layout(layout: str, solvers: list[str]) -> None:
-    """Refuse a layout that leaves solvers out, or names others."""
+    """Refuse a layout that leaves solvers out, or names others, or has some run beside themselves."""
+    from evenly.allocation.problem.core_usage import footprint_of
     from evenly.allocation.problem.layout import parse_layout
 
     named = parse_layout(layout).names
@@ -222,4 +206,4 @@ def check_layout(layout: str, solvers: list[str]) -> None:
             f"the layout names {', '.join(named)}, but {', '.join(missing)} {'was' if len(missing) == 1 else 'were'} "
             f"measured too: leave the rest out with --only {shlex.quote(','.join(named))}, or add it to --layout"
         )
-    parse_layout(layout, solvers)
+    footprint_of(parse_layout(layout, solvers))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+import math
+import shlex
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -13,11 +15,13 @@ from evenly.cli import parsing
 from evenly.cli.console import note
 from evenly.cli.coupled_input import may_be_alone
 from evenly.cli.coupled_table import of_layout, read_coupled
+from evenly.cli.coupled_time import StepOfSolvers
 from evenly.cli.layout_input import threads_of
 from evenly.cli.memory_bounds import MemoryIs, memory_bounds
 from evenly.cli.option_groups import panel
 from evenly.cli.run_input import Learned, step_days_of
 from evenly.cli.step_input import Steps, measured_steps, tell_means
+from evenly.cli.step_lengths import steps_in
 from evenly.errors import InfeasibleError, InputError
 from evenly.runs.step_days import days_of_step
 from evenly.runs.units import SECONDS_PER_DAY, YEAR_DAYS
@@ -198,6 +202,12 @@ class CompareOptions:
     coupled_time: Annotated[
         str | None, _compare("--coupled-time", help="The column with the time in the table of --coupled.")
     ] = None
+    coupled_steps: Annotated[
+        float | None,
+        _compare(
+            "--coupled-steps", help="Steps of the plan that a time of --coupled is of: 10 for ten days beside s/day."
+        ),
+    ] = None
     no_waiting: Annotated[
         bool, _compare("--no-waiting", help="The times don't contain waiting for other solvers, even if two are alike.")
     ] = False
@@ -211,13 +221,17 @@ class CompareOptions:
         if self.coupled is None:
             if self.coupled_time is not None:
                 raise InputError("--coupled-time names a column of the table of --coupled: give --coupled too")
+            if self.coupled_steps is not None:
+                raise InputError("--coupled-steps is about the times of --coupled: give --coupled too")
             return None
-        years = step_days_of(learned) == YEAR_DAYS
+        if self.coupled_steps is not None and not self.coupled_steps > 0:
+            raise InputError("--coupled-steps takes a number above 0")
+        step = StepOfSolvers(step_days, told=step_days_of(learned) is not None, in_coupled=self.coupled_steps)
         columns = () if learned.found is None else learned.found.columns
         same = {c.name: c.why.removeprefix(_ONE_VALUE) for c in columns if c.why.startswith(_ONE_VALUE)}
         found = read_coupled(
-            self.coupled, self.coupled_time, list(learned.models), simulated_years=years, known={**same, **fixed},
-            cores_are=cores_are, step_days=step_days, cores_per_node=cores_per_node,
+            self.coupled, self.coupled_time, list(learned.models), step=step, known={**same, **fixed},
+            cores_are=cores_are, cores_per_node=cores_per_node, layout=layout,
         )  # fmt: skip
         return of_layout(self.coupled, found, layout)
 
@@ -273,9 +287,17 @@ class UnitOptions:
                 "simulated_years_per_day and core_hours_per_simulated_year: leave out --in"
             )
 
-    def days(self, found: float | None) -> float | None:
-        """Return the days that a step simulates: what was typed, or `found`, what files and units of times tell."""
-        days = days_of_step({"": [found]}, self.step_days)
+    def days(self, found: float | None, layout: str | None = None, solvers: Iterable[str] = ()) -> float | None:
+        """Return the days that a step simulates: what was typed, or `found`, what files and units of times tell.
+
+        Factors in a layout may stand for several times as many days, or for iterations of the same days.
+        """
+        counts = {1.0} if layout is None or found is None else set(steps_in(layout, solvers).values())
+        if self.step_days is None and found is not None and counts != {1.0}:
+            raise InputError(_which_days(layout or "", found, counts))
+        several = [] if found is None else [found * count for count in counts]
+        is_several = self.step_days is not None and any(math.isclose(self.step_days, one) for one in several)
+        days = self.step_days if is_several else days_of_step({"": [found]}, self.step_days)
         if self.show_in is not None and days is None:
             raise InputError(
                 f"--in {self.show_in} needs to know how many days a step simulates: give --step-days, as 1 for times "
@@ -330,6 +352,19 @@ class StartOptions:
             )
         each = {name: kept.get(name) or _of_task(model, plan, name) for name, model in models.items()}
         return start_script(plan, self.write, programs, each, {} if found is None else found.threads)
+
+
+def _which_days(layout: str, found: float, counts: Collection[float]) -> str:
+    """Ask what factors of a layout stand for, where times tell the days that they are of."""
+    if len(counts) == 1:
+        days = found * next(iter(counts))
+        way = f"--step-days {days:g} if a step of the coupled run simulates {days:g} days"
+    else:
+        way = "leave the factors out, since the times of all solvers are of the same days"
+    return (
+        f"the times of the solvers are of {found:g} simulated days, so that it is open what the factors in --layout "
+        f"{shlex.quote(layout)} stand for: {way}; --step-days {found:g} if they are iterations of these days"
+    )
 
 
 def _of_task(model: ByCores | FastestWay, plan: Plan, name: str) -> int:

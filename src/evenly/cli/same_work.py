@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenly.cli.console import note
+from evenly.cli.step_lengths import as_option, check_counts, lengths_in, tells_steps
 from evenly.cli.texts_about import Text, Texts
 from evenly.errors import InputError
 from evenly.readers.tables.columns import unit_of_time
@@ -23,7 +24,6 @@ from evenly.readers.tables.per_work import days_of, is_label_of_work, is_of_a_st
 from evenly.readers.tables.works import Work, differ, works_in
 from evenly.runs.count_names import kind_of
 from evenly.runs.step_days import days_of_step
-from evenly.space.expressions import quoted
 
 if TYPE_CHECKING:
     from evenly.readers import Measurements
@@ -57,7 +57,7 @@ def check_same_work(
     *,
     chosen: bool,
     step_days: float | None = None,
-    steps_told: bool = False,
+    layout: str | None = None,
 ) -> None:
     """Refuse times of solvers that are of different work, and say what is assumed where nothing tells the work.
 
@@ -73,8 +73,9 @@ def check_same_work(
         Whether the user named the parameters: then nothing but the times tells the work.
     step_days : float, optional
         The days that a step simulates, as the user says.
-    steps_told : bool
-        Whether the layout says how many steps each solver takes: then steps may be of different lengths.
+    layout : str, optional
+        How solvers wait for each other, as the user says. If it counts the steps of each, these may be of different
+        lengths.
 
     Raises
     ------
@@ -93,13 +94,12 @@ def check_same_work(
             f"{', or say with --step-days how many days such a time simulates' if None in days.values() else ''}"
         )
     days_of_step(days_of_solvers(runs, found.days))
+    steps_told = tells_steps(layout, runs)
     other: list[str] = []
     of_steps = any(is_of_a_step(column.name) for column in times)
     of_work = any(time_of_work(name) is not None or one is not None for name, one in days.items())
     if not chosen:
-        other += _settings_that_differ(
-            runs, of_steps=of_steps, may_be_steps=are_tables(found) and not of_work, steps_told=steps_told
-        )
+        other += _settings_that_differ(runs, layout, of_steps=of_steps, may_be_steps=are_tables(found) and not of_work)
         _check_some_runs(runs, about)
     if not are_tables(found):  # formats of programs but logs tell what their times are of
         if are_tables_or_logs(found) and not found.days:
@@ -107,8 +107,8 @@ def check_same_work(
         return
     if times and not chosen:
         _check_units_and_counts(runs, found, about)
-    if not (chosen or steps_told):
-        _check_step_lengths(about, next(iter(runs.values())).parameters, of_steps=of_steps)
+    if not chosen:
+        _check_step_lengths(about, next(iter(runs.values())).parameters, layout, of_steps=of_steps)
     if of_work:
         if other:
             note(f"taken as settings of each solver: {'; '.join(other)}")
@@ -141,7 +141,7 @@ def are_tables_or_logs(found: Measurements) -> bool:
 
 
 def _settings_that_differ(
-    runs: Mapping[str, Runs], *, of_steps: bool, may_be_steps: bool, steps_told: bool
+    runs: Mapping[str, Runs], layout: str | None, *, of_steps: bool, may_be_steps: bool
 ) -> list[str]:
     """Refuse counts of work that are the same in a solver's runs, but not in all; return other such settings.
 
@@ -168,7 +168,9 @@ def _settings_that_differ(
         ) + "".join(f", not told for {solver}" for solver in not_told)
         words = set(re.split(r"[\s_\-.()\[\]]+", name.lower()))
         is_length = is_step_length(name) and (of_steps or may_be_steps)
-        if is_length and steps_told:
+        lengths = lengths_in(name, of_solvers) if is_length else {}
+        if is_length and layout is not None and tells_steps(layout, runs):
+            check_counts(layout, lengths, f"{name} is {told}", f"leave {name} out with --parameters")
             continue
         by_name = is_length or (not of_steps and (bool(words & WORK) or words >= {"run", "length"}))
         by_name |= any(one.quantities.get(name) == "s" for one in runs.values())  # a length of time that is no result
@@ -178,23 +180,11 @@ def _settings_that_differ(
             raise InputError(
                 f"{name} is {told}, so that their times are of different work: give the time of one step of the "
                 f"coupled run for each; or, if the times are those already, leave {name} out with --parameters"
-                + (f"; or say how many steps each takes, as --layout {_of_lengths(of_solvers)}" if is_length else "")
+                + (f"; or say how many steps each takes, as {as_option(layout, lengths, runs)}" if lengths else "")
             )
         if not (words & SETTINGS or kind_of(name) or not_told):
             said.append(f"{name} is {told}")
     return said
-
-
-def _of_lengths(lengths: Mapping[str, float | str]) -> str:
-    """Return a layout of solvers side by side, with the steps of these lengths that each takes in the longest one."""
-    known = {solver: value for solver, value in lengths.items() if isinstance(value, int | float) and value > 0}
-    steps = {solver: max(known.values()) / known[solver] if solver in known else 1.0 for solver in lengths}
-    return _with_steps(steps)
-
-
-def _with_steps(steps: Mapping[str, float]) -> str:
-    terms = (f"{count:g} * {quoted(solver)}" if count > 1 else quoted(solver) for solver, count in steps.items())
-    return shlex.quote(f"max({', '.join(terms)})")
 
 
 def _parameters(runs: Mapping[str, Runs]) -> set[str]:
@@ -231,28 +221,27 @@ def _check_works(about: Texts, parameters: Sequence[str], *, steps_told: bool) -
         )
 
 
-def _check_step_lengths(about: Texts, parameters: Sequence[str], *, of_steps: bool) -> None:
-    """Refuse times of steps of different lengths: headings tell that, and lines where times are those of a step."""
+def _check_step_lengths(about: Texts, parameters: Sequence[str], layout: str | None, *, of_steps: bool) -> None:
+    """Refuse times of steps of different lengths: headings tell that, and lines where times are those of a step.
+
+    If the layout counts the steps of each solver, its counts must agree with the lengths.
+    """
     told = {
         solver: [one for one in texts if one.step_length and (one.is_heading or of_steps)]
         for solver, texts in about.of.items()
     }
     some = {solver: texts[0] for solver, texts in told.items() if texts}
-    if some and (len(some) < len(told) or differ([text.step_length for text in some.values()])):
-        said = ", ".join(f"{_short(text.text)!r} for {solver}" for solver, text in some.items())
-        named = f"--parameters {','.join(parameters)}"
+    lengths = {solver: text.step_length[0].count for solver, text in some.items()}
+    said = ", ".join(f"{_short(text.text)!r} for {solver}" for solver, text in some.items())
+    named = f"--parameters {','.join(parameters)}"
+    if layout is not None and tells_steps(layout, told):
+        check_counts(layout, lengths, f"the steps of the solvers are of different lengths ({said})", f"add {named}")
+    elif some and (len(some) < len(told) or differ([text.step_length for text in some.values()])):
         raise InputError(
             f"the steps of the solvers may be of different lengths ({said}): give the time of one step of the coupled "
-            f"run for each, or say how many steps each takes in it, as in --layout {_steps_of(some, told)} {named}; if "
-            f"the times are of one step of the coupled run already, {named} alone says so"
+            f"run for each, or say how many steps each takes in it, as in {as_option(layout, lengths, told)} {named}; "
+            f"if the times are of one step of the coupled run already, {named} alone says so"
         )
-
-
-def _steps_of(some: Mapping[str, Text], solvers: Iterable[str]) -> str:
-    """Return a layout of solvers side by side, with the steps that each takes in the longest one."""
-    lengths = {solver: text.step_length[0].count for solver, text in some.items()}
-    steps = {solver: max(lengths.values()) / lengths.get(solver, max(lengths.values())) for solver in solvers}
-    return _with_steps(steps)
 
 
 def check_folders(runs: Mapping[str, Runs], typed: Sequence[Path]) -> None:

@@ -18,9 +18,10 @@ from evenly.errors import InputError
 from evenly.readers.cesm_layout import layout_of
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.values import Values
+from evenly.readers.tables.wide import is_total
 from evenly.runs.count_names import kind_of
 
-__all__ = ["PlacedTasks", "all_placed", "counts_of", "placed_tasks"]
+__all__ = ["PlacedTasks", "all_placed", "counts_of", "is_first_task", "placed_tasks"]
 
 Floats = NDArray[np.float64]
 
@@ -57,14 +58,40 @@ def all_placed(values: Values) -> list[str]:
     """Return the components whose first task and number of tasks all rows tell, and say which of them don't.
 
     Nothing, if there are no columns with first tasks.
+
+    Raises
+    ------
+    InputError
+        If only some components that have tasks have a column with the first one.
     """
     from evenly.readers.tables.wide import with_cores
 
-    placed = {name: column for name, column in with_cores(map(str, values.cells)).items() if _root(name, values)}
+    counted = {name: column for name, column in with_cores(map(str, values.cells)).items() if not is_total(name)}
+    placed = {name: column for name, column in counted.items() if _root(name, values)}
+    open_ = [name for name in counted if name not in placed]
+    if placed and open_:
+        roots = ", ".join(_root(name, values) for name in placed)
+        raise InputError(
+            f"{values.path} tells the first tasks of {', '.join(placed)} ({roots}), but not of {', '.join(open_)}: add "
+            f"a column rootpe_{open_[0]}, or take {', '.join(counted[name] for name in open_)} out if it doesn't "
+            "count; or say with --layout which components there are, and how they wait for each other"
+        )
     lacking = [name for name, column in placed.items() if values.blank(column).any()]
     if lacking:
         note(f"{', '.join(lacking)}: left out, as some rows of {values.path.name} tell no tasks of theirs")
     return [name for name in placed if name not in lacking]
+
+
+def is_first_task(column: str) -> bool:
+    """Tell whether a column holds the first task of a component.
+
+    Examples
+    --------
+    >>> is_first_task("rootpe_ocn"), is_first_task("ocn root_pe"), is_first_task("ntasks_ocn")
+    (True, True, False)
+    """
+    key = name_key(column)
+    return any(key.startswith(f"{root}_") or key.endswith(f"_{root}") for root in _ROOTS)
 
 
 def placed_tasks(columns: Mapping[str, str], values: Values, cores_per_node: int | None) -> PlacedTasks:

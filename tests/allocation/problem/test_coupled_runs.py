@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -203,11 +204,12 @@ def test_a_step_as_long_as_the_fastest_is_allowed(share: float) -> None:
 def test_times_of_other_work_are_refused_with_their_common_factor(steps: float) -> None:
     known = coupled(1.0, COUNTS)
     many = CoupledRuns(known.cores, steps * known.seconds)
-    with pytest.raises(InputError, match=r"the coupled runs take about .*times of other work.*--layout '"):
+    with pytest.raises(InputError, match=r"the coupled runs take about .*times of other work.*--coupled-steps"):
         evenly.allocate(ALONE, 300, coupled=many)
-    # What the question proposes is an answer.
     plan = evenly.allocate(ALONE, 300, layout=f"{steps:g} * max(atm, ocn)", coupled=many)
     assert plan.seconds == pytest.approx(steps * evenly.allocate(ALONE, 300, coupled=known).seconds, rel=1e-3)
+    far = dataclasses.replace(many, most_apart=float("inf"))
+    assert evenly.allocate(ALONE, 300, coupled=far).noise.inside is not None
 
 
 def test_factors_of_crowded_nodes_are_no_other_work() -> None:

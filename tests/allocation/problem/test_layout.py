@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,6 +99,20 @@ def test_open_sharing_is_refused() -> None:
     # a-b, b-c and c-d exclude each other and no other pair does: who shares with whom is a matter of placement.
     with pytest.raises(InputError, match="leaves open which of a, b, c, d share cores"):
         footprint_of(parse_layout("max(a, b) + max(b, c) + max(c, d)"))
+
+
+@pytest.mark.parametrize(
+    ("text", "twice"),
+    [
+        ("max(a, a, b)", "a and a"),
+        ("max(ice + atm, max(ocn, ice))", "ice and ice + atm"),
+        ("sum(c, max(a, 2 * a))", "a and 2 * a"),
+    ],
+)
+def test_a_solver_cannot_run_beside_itself(text: str, twice: str) -> None:
+    """A plan was made in which ice ran before atm, and beside both."""
+    with pytest.raises(InputError, match=f"at the same time, {re.escape(twice)}"):
+        footprint_of(parse_layout(text))
 
 
 def test_groups_made_of_lists_are_as_those_of_tuples() -> None:

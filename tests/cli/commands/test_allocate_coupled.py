@@ -280,7 +280,17 @@ def test_threads_are_decided_with_ranks(evenly: Evenly) -> None:
     script = evenly(*asked, "--write", "slurm", "--program", "fluid=./f", "--program", "solid=./s").out
     assert f"--ntasks={ways['fluid']['ranks']} --cpus-per-task=4" in script
     kept = evenly(*asked, "--at", "threads=2", "--json").json
-    assert (kept["ways"], kept["cores"]["fluid"] % 2) == ({}, 0)
+    assert {name: way["ranks"] * way["threads"] for name, way in kept["ways"].items()} == kept["cores"]
+    assert {way["threads"] for way in kept["ways"].values()} == {2}
+
+
+def test_a_plan_tells_ranks_and_threads_that_do_not_vary(evenly: Evenly) -> None:
+    """The table had the cores only, 168 for 84 tasks of two threads."""
+    rows = [f"{n},{r},{t},{w / (r * t)}" for n, t, w in (("fluid", 2, 64), ("solid", 1, 24)) for r in (4, 8, 16, 32)]
+    table("a.csv", "solver,ranks,threads,time_s", rows)
+    found = evenly("allocate", "a.csv", "--cores", "88", "--cores-are", "ranks * threads", *LAW)
+    text = " ".join(found.out.split())
+    assert ("ranks × threads" in text, " 32 × 2 " in text, " 24 × 1 " in text) == (True, True, True)
 
 
 def test_a_plan_says_when_its_ranks_were_not_measured_with_its_threads(evenly: Evenly) -> None:
@@ -445,6 +455,38 @@ def test_coupled_runs_of_another_layout_tell_no_factors(evenly: Evenly) -> None:
     )
     refused = evenly(*asked, "--layout", "sum(atm, ocn)")
     assert (refused.code, "have another layout by rootpe, max(atm, ocn)" in refused.err) == (2, True), refused.err
+
+
+def test_a_component_without_a_first_task_is_asked_about(evenly: Evenly) -> None:
+    """The plan had no ocean, where its column rootpe had another name; ``total_cores`` are of no component."""
+    layouts_of_e3sm("total_cores", ["600"] * 5)
+    assert evenly(*E3SM).code == 0
+    Path("e3sm.csv").write_text(Path("e3sm.csv").read_text().replace("rootpe_ocn", "first_ocn"))
+    asked = evenly(*E3SM)
+    assert (asked.code, "but not of ocn: add a column rootpe_ocn" in " ".join(asked.err.split())) == (2, True)
+    assert evenly(*E3SM, "--layout", "max(ocn, ice + atm)").code == 0
+
+
+def test_layouts_by_first_tasks_are_no_runs_of_one_program(evenly: Evenly) -> None:
+    """A layout of all side by side was proposed, though the table tells another one."""
+    layouts_of_e3sm()
+    asked = evenly("allocate", "e3sm.csv", "--cores", "600")
+    assert (asked.code, "--coupled e3sm.csv, without PATH" in " ".join(asked.err.split())) == (2, True)
+
+
+@pytest.mark.parametrize("total", ["", "total_cores", "cores"])
+def test_core_hours_of_coupled_runs_are_times(evenly: Evenly, total: str) -> None:
+    of_a_day("atm_cores,ocn_cores,s/day", 1)
+    rows = []
+    for a, o in SHARES:
+        years = 1.13 * max(6000 / a, 2400 / o) * 365 / 3600
+        rows.append(f"{a},{o},{years * (640 if total else a + o)}" + (",640" if total else ""))
+    table("coupled.csv", f"atm_cores,ocn_cores,CHPSY,{total}".rstrip(","), rows)
+    found = evenly(*BOTH, "--json")
+    assert "core-hours for a simulated year" in " ".join(found.err.split())
+    assert found.json["seconds"] == pytest.approx(1.13 * 8400 / 600, rel=0.1)
+    alone = evenly("allocate", "--coupled", "coupled.csv", *ALONE, "--json").json
+    assert alone["simulated_years_per_day"] == pytest.approx(86400 / 365 / (1.13 * 8400 / 600), rel=0.2)
 
 
 def test_tasks_of_a_node_are_asked_for(evenly: Evenly) -> None:
@@ -694,3 +736,68 @@ def test_times_in_other_units_side_by_side_are_asked_about(evenly: Evenly) -> No
     table("runs.csv", header, [f"{p},{900 / p},{p},{700 / p + 1}" for p in COUNTS])
     asked = evenly("allocate", "runs.csv", "--cores", "300", *LAW)
     assert (asked.code, "are of different work" in asked.err) == (2, True)
+
+
+def of_a_day(header: str, of: float) -> None:
+    """Write solvers' times of a day, and coupled runs that take 13 % longer, times `of`."""
+    rows = [f"{name},{p},{work / p:.4f}" for name, work in (("atm", 6000), ("ocn", 2400)) for p in COUNTS]
+    table("runs.csv", "component,cores,s/day", rows)
+    table("coupled.csv", header, [f"{a},{o},{of * 1.13 * max(6000 / a, 2400 / o):.4f}" for a, o in SHARES])
+
+
+BOTH = ("allocate", "runs.csv", "--coupled", "coupled.csv", "--cores", "600", *LAW)
+
+
+@pytest.mark.parametrize("days", [1, 2, 10])
+def test_coupled_times_that_do_not_tell_their_days_are_asked_about(evenly: Evenly, days: int) -> None:
+    """Two days were taken as one with a multiple of 2.2 of the curves, and ten asked for a factor of 11.3."""
+    of_a_day("atm_cores,ocn_cores,wall_s", days)
+    asked = evenly(*BOTH)
+    assert (asked.code, "--coupled-steps" in asked.err) == (2, True)
+    found = evenly(*BOTH, "--coupled-steps", str(days), "--json").json
+    assert found["seconds"] == pytest.approx(1.13 * 8400 / 600, rel=0.1)
+    assert found["simulated_years_per_day"] == pytest.approx(86400 / 365 / found["seconds"])
+
+
+def test_steps_of_coupled_times_agree_with_their_names(evenly: Evenly) -> None:
+    of_a_day("atm_cores,ocn_cores,time (s/month)", 365 / 12)
+    found = evenly(*BOTH, "--json")
+    assert found.json["seconds"] == pytest.approx(1.13 * 8400 / 600, rel=0.1)
+    assert "is of 30.4167 times a simulated day" in " ".join(found.err.split())
+    wrong = evenly(*BOTH, "--coupled-steps", "10")
+    assert (wrong.code, "contradicts 'time (s/month)'" in " ".join(wrong.err.split())) == (2, True)
+    alone = evenly("allocate", "runs.csv", "--cores", "600", "--coupled-steps", "10", *LAW)
+    assert (alone.code, "give --coupled too" in alone.err) == (2, True)
+
+
+@pytest.mark.parametrize(("time", "steps"), [("s/day", 1), ("SYPD", 365)])
+def test_coupled_times_far_from_the_curves_are_asked_about(evenly: Evenly, time: str, steps: int) -> None:
+    """Coupled runs that took 2.2 times what the solvers make were taken for slow ones."""
+    of_a_day(f"atm_cores,ocn_cores,{time}", 2)
+    if time == "SYPD":
+        rows = [f"{a},{o},{86400 / 365 / 2.26 / max(6000 / a, 2400 / o):.6g}" for a, o in SHARES]
+        table("coupled.csv", "atm_cores,ocn_cores,SYPD", rows)
+    asked = evenly(*BOTH)
+    assert (asked.code, "take about 2.26 times" in " ".join(asked.err.split())) == (2, True)
+    told = evenly(*BOTH, "--coupled-steps", str(steps))
+    assert (told.code, "these multiples of their curves: atm 2.2" in " ".join(told.out.split())) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("layout", "ways"),
+    [
+        ("10 * max(atm, ocn)", {10: 10, 1: 1}),
+        ("max(4 * atm, ocn)", {1: 1}),
+    ],
+)
+def test_factors_of_times_of_a_day_are_asked_about(evenly: Evenly, layout: str, ways: dict[int, int]) -> None:
+    """Ten times the times of a day were taken as those of one day."""
+    of_a_day("atm_cores,ocn_cores,s/day", 1)
+    words = ("allocate", "runs.csv", "--cores", "600", "--layout", layout, *LAW)
+    asked = evenly(*words)
+    assert asked.code == 2
+    for days in ways:
+        assert f"--step-days {days}" in " ".join(asked.err.split())
+        found = evenly(*words, "--step-days", str(days), "--json").json
+        assert found["simulated_years_per_day"] == pytest.approx(days * 86400 / 365 / found["seconds"])
+    assert evenly(*words, "--step-days", "3").code == 2

@@ -516,6 +516,39 @@ def test_steps_of_different_lengths_are_asked_about_unless_the_layout_counts_the
     assert evenly("allocate", "runs.csv", "--cores", "48", "--parameters", "ranks", *LAW).code == 0
 
 
+@pytest.mark.parametrize("lengths", ["300 1200", "300.5 1202"])
+@pytest.mark.parametrize(
+    ("typed", "right"),
+    [
+        ("max(a, b)", "max(4 * a, b)"),
+        ("max(2 * a, b)", "max(4 * a, b)"),
+        ("max(8 * a, b)", "max(4 * a, b)"),
+        ("max(4 * b, a)", "max(4 * b, 16 * a)"),
+        ("3 * sum(2 * a, b)", "3 * sum(4 * a, b)"),
+    ],
+)
+def test_counts_of_steps_in_a_layout_agree_with_their_lengths(
+    evenly: Evenly, typed: str, right: str, lengths: str
+) -> None:
+    """2 * a passed beside columns that tell 4, and max(a, b) was answered by itself, where lengths are integers."""
+    rows = [f"{name},{dt},{n},{12 / n}\n" for n in (4, 8, 16) for name, dt in zip("ab", lengths.split(), strict=True)]
+    Path("runs.csv").write_text("solver,dt,ranks,s/step\n" + "".join(rows))
+    shown = evenly("allocate", "runs.csv", "--cores", "48", "--layout", typed, "--no-waiting")
+    assert (shown.code, f"--layout '{right}'" in " ".join(shown.err.split())) == (2, True)
+    named = ("--layout", typed, "--parameters", "ranks")
+    for settled in (named, ("--layout", right)):
+        assert evenly("allocate", "runs.csv", "--cores", "48", *settled, "--no-waiting", *LAW).code == 0
+
+
+def test_counts_of_steps_in_a_layout_agree_with_headings(evenly: Evenly) -> None:
+    heading = "ms per step (dt = {} min)"
+    _files(lambda solver, days: _table(solver).replace("time_s", heading.format(10 if solver == "atm" else 60)))
+    typed = ("allocate", "runs", "--cores", "1000", "--without", "ice", "--layout")
+    shown = evenly(*typed, "max(2 * atm, ocn)")
+    assert (shown.code, "--layout 'max(6 * atm, ocn)'" in " ".join(shown.err.split())) == (2, True)
+    assert evenly(*typed, "max(6 * atm, ocn)").code == 0
+
+
 def test_a_remark_on_steps_is_answered_by_a_layout_that_counts_them(evenly: Evenly) -> None:
     rows = [f"a,{n},{12 / n}\nb,{n},{0.75 / n}\n" for n in (4, 8, 16, 32)]
     Path("runs.csv").write_text("# b makes 4 steps per time window\nsolver,ranks,seconds\n" + "".join(rows))

@@ -80,7 +80,7 @@ def footprint_of(layout: Layout) -> Footprint:
     Raises
     ------
     InputError
-        If this is ambiguous, since solvers occur several times.
+        If this is ambiguous, since solvers occur several times. If solvers would run beside themselves.
 
     Examples
     --------
@@ -90,7 +90,25 @@ def footprint_of(layout: Layout) -> Footprint:
     >>> int(footprint_of(parse_layout("max(sum(a, b), sum(a, c))")).cores({"a": 3, "b": 4, "c": 6}))
     13
     """
+    _check_no_twins(layout, layout)
     return _take_apart(layout.names, _excluding(layout), layout)
+
+
+def _check_no_twins(node: Layout, layout: Layout) -> None:
+    """Refuse a part of ``max`` whose solvers are all in another part, too.
+
+    Parts that go on with other solvers, as in ``max(sum(a, b), sum(a, c))``, tell of one run of a, before b and c.
+    """
+    if isinstance(node, SideBySide):
+        flat = [one for part in node.parts for one in (part.parts if isinstance(part, SideBySide) else (part,))]
+        for one, other in itertools.permutations(flat, 2):
+            if set(one.names) <= set(other.names):
+                raise InputError(
+                    f"the layout {str(layout)!r} has {' and '.join(one.names)} in two parts of max(…), which run at "
+                    f"the same time, {one} and {other}: take one of them out"
+                )
+    for part in node.children():
+        _check_no_twins(part, layout)
 
 
 def _excluding(layout: Layout) -> set[frozenset[str]]:

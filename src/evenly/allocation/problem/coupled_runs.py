@@ -71,8 +71,6 @@ _FASTER = 0.1
 _STEPS, _NUDGE, _START = 60, 1e-5, 0.4
 #: The search ends at a step below this.
 _FOUND = 1e-7
-#: A factor that no crowded memory or network explains, if all runs are off by it.
-_OTHER_WORK = 4.0
 
 
 @dataclass(frozen=True)
@@ -88,6 +86,9 @@ class CoupledRuns:
     common : bool
         Whether the curves were measured inside these runs, so that all solvers have one factor: it stands for what is
         nobody's work, such as the exchange of data.
+    most_apart : float
+        If all runs take more than so many times what the curves make, or less than such a part, they are refused as
+        times of other work: no crowded memory or network explains the default.
 
     Examples
     --------
@@ -102,6 +103,7 @@ class CoupledRuns:
     cores: Mapping[str, NDArray[np.int64]]
     seconds: Floats
     common: bool = False
+    most_apart: float = 4.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cores", {name: np.asarray(counts) for name, counts in self.cores.items()})
@@ -192,7 +194,7 @@ def learn_inside(
         return np.asarray(np.log(np.broadcast_to(seconds, (n,))), dtype=np.float64)
 
     d = len(names)
-    _check_same_work(layout, measured - predicted(np.zeros(d)))
+    _check_same_work(measured - predicted(np.zeros(d)), runs.most_apart)
     # Unknowns are a part of the logarithms that all solvers share, and a part of each, if not all have one factor.
     own = np.column_stack([np.full(d, np.sqrt(SHARED)), np.sqrt(1 - SHARED) * np.eye(d)])
     parts, scatter = (np.ones((d, 1)), COMMON_SCATTER) if runs.common else (own, SCATTER)
@@ -251,15 +253,16 @@ def _unseen(predicted: Callable[[Floats], Floats], logs: Floats, solver: Floats,
     return float(slower[longer <= np.sqrt(variance)].max()) / _Z90
 
 
-def _check_same_work(layout: Layout, apart: Floats) -> None:
+def _check_same_work(apart: Floats, most: float) -> None:
     """Refuse runs of which each takes many times what its solvers make, or a small part; in logarithms (n_runs,)."""
-    if np.abs(apart).min() < np.log(_OTHER_WORK) or np.ptp(np.sign(apart)):
+    if np.abs(apart).min() < np.log(most) or np.ptp(np.sign(apart)):
         return
     low, middle, high = (float(f"{value:.3g}") for value in np.exp([apart.min(), np.median(apart), apart.max()]))
     raise InputError(
         f"the coupled runs take about {middle:g} times ({low:g} … {high:g}) what their solvers make of a step, so they "
-        "seem to be times of other work, as of many steps: give both for the same step; if a step of the coupled run "
-        f"holds many of the solvers', say how many with --layout, as in --layout '{middle:g} * {layout}'"
+        "seem to be times of other work, as of many steps: say with --coupled-steps how many steps of the solvers a "
+        "time of the coupled runs is of (1 for one, 365 for a year beside days), without what coupling adds; in "
+        "Python, divide the seconds by it"
     )
 
 

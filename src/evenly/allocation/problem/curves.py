@@ -137,8 +137,11 @@ class SolverCurve:
         return self.factor * float(lower[0]), self.factor * float(upper[0])
 
     def way(self, count: int) -> dict[str, Any]:
-        """Return the parameters that make a count, where they are decided with it; else nothing."""
-        return self.source.way(count, self.at) if isinstance(self.source, FastestWay) else {}
+        """Return the parameters that make a count, where they are several, as ranks and threads; else nothing."""
+        if isinstance(self.source, FastestWay):
+            return self.source.way(count, self.at)
+        several = isinstance(self.source, ByCores) and len(self.source.cores.names) > 1
+        return self.source.way(count) if several else {}
 
     @cached_property
     def certified(self) -> list[tuple[int, int]] | None:

@@ -33,7 +33,9 @@ import numpy as np
 from evenly.arguments import explained
 from evenly.errors import InputError
 
-__all__ = ["InTurn", "Layout", "Repeated", "Shared", "SideBySide", "Solver", "parse_layout", "same_layout"]
+__all__ = [
+    "InTurn", "Layout", "Repeated", "Shared", "SideBySide", "Solver", "multiplied", "parse_layout", "same_layout",
+]  # fmt: skip
 
 _BARE = re.compile(r"[^\W\d][\w.-]*")
 _TOKEN = re.compile(
@@ -218,6 +220,24 @@ def same_layout(one: Layout, other: Layout) -> bool:
     False
     """
     return _sorted(one) == _sorted(other)
+
+
+def multiplied(layout: Layout, factors: Mapping[str, float]) -> Layout:
+    """Return a layout in which each solver runs so many times as often.
+
+    Examples
+    --------
+    >>> print(multiplied(parse_layout("max(2 * a, 3 * (b + c))"), {"a": 2, "c": 1 / 3}))
+    max(4 * a, 3 * (b + 0.333333 * c))
+    """
+    if isinstance(layout, _Group):
+        return type(layout)(tuple(multiplied(part, factors) for part in layout.parts))
+    if isinstance(layout, Repeated) and not isinstance(layout.part, Solver):
+        return Repeated(layout.count, multiplied(layout.part, factors))
+    solver = layout.part if isinstance(layout, Repeated) else layout
+    count = layout.count if isinstance(layout, Repeated) else 1.0
+    count = float(f"{count * factors.get(solver.names[0], 1.0):.6g}")
+    return solver if count == 1 else Repeated(count, solver)
 
 
 def _sorted(node: Layout) -> str:

@@ -112,7 +112,7 @@ def allocate(
         check_steps(steps, solvers)
         start.check(found)
         if found is not None:  # models tell it themselves
-            goal.objective(units.days(step_days_of(Learned({}, found=found))))
+            goal.objective(units.days(step_days_of(Learned({}, found=found)), layout, solvers))
 
     if not path:
         useless = [*["--at"][: len(fixed)], *["--cores-are"][: cores_are is not None and not counts_nodes(cores_are)]]
@@ -139,7 +139,7 @@ def allocate(
     own = cores_of_solvers(cores_are, [model.space_ for model in learned.models.values()], against)
     kept = kept_beside_own(learned) if own is None else {}
     models = models_by_cores(learned, own, fixed, kept)
-    days, how = units.days(step_days_of(learned)), layout_of(layout, learned)
+    days, how = units.days(step_days_of(learned), layout, learned.models), layout_of(layout, learned)
     coupled = against.runs(learned, of_all(fixed), cores_are, days, how, limits.spent().cores_per_node)
     if coupled is None and own is None:
         coupled = whole_runs_of(learned, how, fixed, kept)

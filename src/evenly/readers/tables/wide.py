@@ -178,6 +178,17 @@ def with_cores(columns: Iterable[str]) -> dict[str, str]:
     return {names[0]: column for column, names in found if names}
 
 
+def is_total(name: str) -> bool:
+    """Tell whether what stands beside the word for cores is all solvers together: ``total`` of ``total_cores``.
+
+    Examples
+    --------
+    >>> is_total("total"), is_total("ocn")
+    (True, False)
+    """
+    return name.lower() in _TOTALS
+
+
 def _tokens(column: str) -> list[str]:
     return [token for token in _SEPARATOR.split(column.strip()) if token]
 
