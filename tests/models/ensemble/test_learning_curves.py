@@ -17,13 +17,15 @@ def _model(repeated: int, noise: float = 0.03) -> tuple[evenly.Model, evenly.Run
 
 
 def _falling() -> pd.DataFrame:
-    return pd.DataFrame({"runs": [4, 8, 16, 32], "error": [0.08, 0.04, 0.02, 0.01], "measured": [True, True, False, False]})
+    return pd.DataFrame(
+        {"runs": [4, 8, 16, 32], "error": [0.08, 0.04, 0.02, 0.01], "measured": [True, True, False, False]}
+    )
 
 
 def test_no_error_is_expected_below_the_noise_of_repeated_runs() -> None:
     found = above_noise(_model(5)[0], _falling())
     assert found["kind"].tolist() == ["measured", "measured", "expected", "expected"]
-    # A median of five normal runs has the standard deviation sqrt(π/2/5) · 3 % = 1.7 %; MLogQ is sqrt(2/π) of it, 1.3 %.
+    # A median of five normal runs has the standard deviation sqrt(π/2/5) · 3 % = 1.7 %; MLogQ is sqrt(2/π) of it.
     # With 32 runs of freedom, the noise is known to within 1/sqrt(64) = 13 %; twice that is allowed.
     assert found["error"].tolist()[:3] == [0.08, 0.04, 0.02]
     assert 0.0134 * 0.74 < found["error"].iloc[3] < 0.0134 * 1.26

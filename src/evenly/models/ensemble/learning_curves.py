@@ -1,9 +1,9 @@
 """Learning curves: the error on left-out runs as a function of the number of runs, extrapolated to more runs.
 
 Regression errors fall roughly as a power of the number of runs until they reach the noise level [Viering and Loog, The
-shape of learning curves, 2022]. The exponent is fitted to up to three numbers of runs. Repeated runs tell the noise level:
-no error on measured values falls below it. Where runs weren't repeated, the extrapolated error is what more runs bring
-at best.
+shape of learning curves, 2022]. The exponent is fitted to up to three numbers of runs. Repeated runs tell the noise
+level: no error on measured values falls below it. Where runs weren't repeated, the extrapolated error is what more runs
+bring at best.
 """
 
 from __future__ import annotations
