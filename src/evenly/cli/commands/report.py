@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from json import loads
 from pathlib import Path
@@ -76,7 +76,10 @@ def report(
     studies = [thing for thing in things if thing.suffix == ".toml"]
     notes: list[str] = []
     with _opened(studies, counts.machine) as campaigns:
-        learned = _learned([thing for thing in things if thing not in studies], campaigns, reading, learning, notes)
+        learned = _learned(
+            [thing for thing in things if thing not in studies], campaigns, reading, learning, notes,
+            _range_of(counts, fixed),
+        )  # fmt: skip
         fixed = by_solver(fixed, {name: model.space_ for name, model in learned.models.items()})
         check_parameters(of_all(fixed), learned)
         fixed = known_values(fixed, learned)
@@ -204,8 +207,9 @@ def _check_questions(learned: Learned, counts: Counts, limit: float | None) -> N
 
 
 def _learned(
-    paths: list[Path], campaigns: list[Campaign], reading: opt.Reading, learning: opt.Learning, notes: list[str]
-) -> Learned:
+    paths: list[Path], campaigns: list[Campaign], reading: opt.Reading, learning: opt.Learning, notes: list[str],
+    range_of_coupled: Callable[[Runs, Collection[str]], dict[str, Any]] | None,
+) -> Learned:  # fmt: skip
     """Return runs and models: models that are saved are taken, others are learned."""
     saved = [path for path in paths if holds_models(path)]
     measured = [path for path in paths if path not in saved]
@@ -228,8 +232,19 @@ def _learned(
             raise InputError(f"a study and a file both have runs of {name}: give one of them")
         runs[name] = one
     new = {name: one for name, one in runs.items() if name not in models}
-    learned = learn_from(new, learning, found=found, reading=reading) if new else Learned({})
+    arguments = range_of_coupled if len({**models, **runs}) > 1 else None
+    learned = learn_from(new, learning, arguments, found=found, reading=reading) if new else Learned({})
     return Learned({**models, **learned.models}, {**runs, **learned.runs}, learned.test, found)
+
+
+def _range_of(counts: Counts, fixed: dict[str, Any]) -> Callable[[Runs, Collection[str]], dict[str, Any]] | None:
+    """Return what tells a method up to which cores it will be asked, where these are shared among coupled solvers."""
+    from evenly.cli.commands.allocate import asked_range
+
+    text = counts.cores
+    if text is None:
+        return None
+    return lambda runs, known: asked_range(runs, known, max(parsing.counts(text, "--cores")), counts.cores_are, fixed)
 
 
 def _of_studies(campaigns: list[Campaign]) -> dict[str, Runs]:
