@@ -29,9 +29,9 @@ def test_without_a_goal_it_is_where_more_stop_paying(curve: pd.DataFrame) -> Non
     assert found.count == found.knee.count == 8
     assert found.knee.lower <= 4
     assert found.knee.upper == 8
-    assert "more stop paying there" in found.why
+    assert "beyond which more don't pay" in found.why
     assert found.runner_up == 4
-    assert found.trade == "4 ranks are 1.50 times as long for 0.75 times the core-hours"
+    assert found.trade == "4 ranks take 1.50 times as long, at 0.75 times the core-hours"
 
 
 def test_a_threshold_hides_no_better_count_that_is_barely_dearer() -> None:
@@ -42,7 +42,7 @@ def test_a_threshold_hides_no_better_count_that_is_barely_dearer() -> None:
     wanted = Goal(efficiency=0.7).choose(seen)
     assert wanted.count == 8
     assert wanted.runner_up == 32
-    assert wanted.trade == "32 ranks are 3.60 times as fast for 1.11 times the core-hours"
+    assert wanted.trade == "32 ranks are 3.60 times as fast, at 1.11 times the core-hours"
 
 
 def test_more_may_take_longer_and_a_slower_dearer_count_is_never_named() -> None:
@@ -54,8 +54,12 @@ def test_more_may_take_longer_and_a_slower_dearer_count_is_never_named() -> None
 
 
 def test_the_ends_of_what_was_looked_at_are_said() -> None:
-    assert "the largest number looked at: more still pay" in Goal().choose(curve_of([1, 2, 4], [4.0, 2.0, 1.0])).why
-    assert "the smallest number looked at: more don't pay" in Goal().choose(curve_of([4, 8, 16], [1.0, 1.0, 1.0])).why
+    assert (
+        "the largest number looked at, where more still pay" in Goal().choose(curve_of([1, 2, 4], [4.0, 2.0, 1.0])).why
+    )
+    assert (
+        "the smallest number looked at, as more don't pay" in Goal().choose(curve_of([4, 8, 16], [1.0, 1.0, 1.0])).why
+    )
 
 
 def test_an_unsure_curve_has_an_unsure_knee(curve: pd.DataFrame) -> None:
@@ -68,7 +72,7 @@ def test_efficiency_takes_the_fastest_that_is_used_well(curve: pd.DataFrame) -> 
     assert Goal(efficiency=0.8).choose(curve).count == 4
     found = Goal(efficiency=0.5).choose(curve)
     assert found.count == 8
-    with pytest.raises(InfeasibleError, match="the best used: 2 ranks"):
+    with pytest.raises(InfeasibleError, match="the best: 2 ranks take"):
         Goal(efficiency=0.96).choose(curve[1:])
 
 

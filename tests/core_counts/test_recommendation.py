@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -156,8 +157,8 @@ def test_counts_that_a_label_was_never_measured_on_are_marked() -> None:
 @pytest.mark.parametrize(("slope", "said"), [(1.2, True), (1.018, False), (0.9, False)])
 def test_an_efficiency_above_all_is_explained_if_it_is_shown(slope: float, said: bool) -> None:
     cores = np.array([1, 2, 4, 8, 16, 32])
-    model = evenly.fit(pd.DataFrame({"cores": cores, "seconds": 100.0 / cores**slope}), parameters=["cores"])
-    table = recommendation_table(evenly.recommend(model, [1, 2, 4, 8]))
+    model, runs = learned(pd.DataFrame({"cores": cores, "seconds": 100.0 / cores**slope}), "cores")
+    table = recommendation_table(evenly.recommend(model, [1, 2, 4, 8], measured=runs))
     assert ("above 100 %" in str(table.caption)) is said
 
 
@@ -337,6 +338,18 @@ def test_the_table_says_what_efficiency_is_against() -> None:
     captions = [str(recommendation_table(evenly.recommend(model, counts)).caption) for counts in ([1, 4], [16, 64])]
     assert "against the first row" in captions[0]
     assert "against the fewest measured cores" in captions[1]  # 16 cores are used to 25 %
+
+
+def test_a_cause_of_efficiencies_above_100_percent_is_told_only_where_they_are_sure_and_measured() -> None:
+    def told(times: list[float], counts: Sequence[int]) -> bool:
+        model, runs = learned(pd.DataFrame({"cores": COUNTS, "seconds": times}), "cores")
+        return "caches" in str(recommendation_table(evenly.recommend(model, counts, measured=runs)).caption)
+
+    noise = np.exp(0.1 * np.random.default_rng(2).standard_normal(len(COUNTS)))
+    sure = [100 / p**1.15 for p in COUNTS]
+    assert told(sure, COUNTS)
+    assert not told(sure, [COUNTS[-1] - 1])
+    assert not told(list(100 / np.array(COUNTS) ** 1.01 * noise), COUNTS)
 
 
 def test_runs_that_follow_no_law_are_said_to() -> None:

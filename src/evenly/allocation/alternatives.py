@@ -1,7 +1,10 @@
-"""Assignments whose time differs from the best one's by no more than noise.
+"""Assignments of which the runs don't tell whether a step is slower than the plan's.
 
-One solver gets another count, and the cores of all others are assigned again. Given the models' errors, the new
-assignment may be as fast as the plan. It is within noise if the probability of this is at least (1 - level) / 2.
+One solver gets another count, and the cores of all others are assigned again. The count may be as good if the interval
+of the difference between both steps includes zero: the new one is at least as fast with a probability of at least
+(1 - level) / 2. Errors that both steps share cancel, such as the factor between alone and coupled. What differs are the errors
+of the curves: of both solvers, and of one solver on two counts, as far as they aren't alike. The scatter of single runs
+around a curve is no error of the curve.
 """
 
 from __future__ import annotations

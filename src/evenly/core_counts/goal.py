@@ -26,12 +26,14 @@ from evenly.arguments import explained
 from evenly.errors import InfeasibleError, InputError
 from evenly.runs.durations import common_unit, unit_of
 
-__all__ = ["Choice", "Goal", "Knee", "counts_between", "counts_like", "knee_of", "time_words"]
+__all__ = ["LOOKED_AT", "Choice", "Goal", "Knee", "counts_between", "counts_like", "knee_of", "time_words"]
 
 #: Draws of the curve for the uncertainty of the knee.
 _DRAWS = 2000
 #: At most so many counts are looked at between two of which one keeps to the goal.
 _FINER = 31
+#: The counts that a curve has, in words.
+LOOKED_AT = "looked at"
 #: A common divisor of measured counts from which it may be the cores of a node.
 _NODE = 8
 
@@ -92,8 +94,10 @@ class Knee:
         The knee lies between these, with the probability of the curve's intervals. Errors of different counts are taken
         as independent: those that they share move the whole curve, and not its knee.
     is_last, is_first : bool
-        Whether it is the largest, or the smallest, count looked at, so that it may lie beyond. Both, where no other
-        count was looked at.
+        Whether it is the largest, or the smallest, of the counts that it was chosen from, so that it may lie beyond.
+        Both, where there was no other count.
+    among : str
+        What these counts are: those looked at, or those of them on which runs didn't fail.
     """
 
     count: int
@@ -101,6 +105,7 @@ class Knee:
     upper: int
     is_last: bool = False
     is_first: bool = False
+    among: str = LOOKED_AT
 
 
 @dataclass(frozen=True)
@@ -171,7 +176,10 @@ class Goal:
             if value is not None and not value > 0:
                 raise InputError(f"`{name}` must be above 0, but got {value!r}.")
 
-    def choose(self, curve: pd.DataFrame, count: str = "ranks", *, currency: str = "EUR", level: float = 0.9) -> Choice:
+    def choose(
+        self, curve: pd.DataFrame, count: str = "ranks", *, currency: str = "EUR", level: float = 0.9,
+        among: str = LOOKED_AT,
+    ) -> Choice:  # fmt: skip
         """Return the recommended count, the knee and the runner-up.
 
         Parameters
@@ -185,6 +193,8 @@ class Goal:
             That of ``money``.
         level : float
             Probability of the intervals.
+        among : str
+            What the counts of `curve` are, as `Knee.among`.
 
         Raises
         ------
@@ -199,15 +209,16 @@ class Goal:
                 hopes.append((column, most))
         if self.efficiency is not None:
             left = _used(left, self.efficiency, count, _among(kept))
-            kept.append(f"used to {self.efficiency:.0%}")
+            kept.append(f"with an efficiency of {_percent(self.efficiency)}")
         left, sure = self._in_time(left, count, _among(kept))
-        knee = knee_of(curve, count, level)
+        knee = dataclasses.replace(knee_of(curve, count, level), among=among)
         if self.deadline_s is not None:
             best, why = _least(left, "core_hours"), "the fewest core-hours that meet the deadline"
         elif self.core_hours is not None or self.money is not None:
             best, why = _least(left, "run_s"), "the fastest run within the budget"
         elif self.efficiency is not None:
-            best, why = _least(left, "run_s"), f"the fastest of those used to {self.efficiency:.0%} at least"
+            best = _least(left, "run_s")
+            why = f"the fastest with an efficiency of at least {_percent(self.efficiency)}"
         else:
             best, why = _row(left[left[count] == knee.count], 0), _reason(knee)
         hoped = [] if sure else ["misses the deadline"]
@@ -222,7 +233,7 @@ class Goal:
         none = f"none that {which} is faster, or cheaper, than it"
         trade = none if other is None else _trade(best, other, count)
         # A table of the curve stands beside this sentence.
-        told = _told(best, count, common_unit(curve["run_s"], best["run_s"]))
+        told = _takes(best, common_unit(curve["run_s"], best["run_s"]))
         runner_up = None if other is None else int(other[count])
         return Choice(int(best[count]), f"{why}: {told}", knee, runner_up, trade)
 
@@ -278,7 +289,7 @@ def knee_of(curve: pd.DataFrame, count: str, level: float = 0.9) -> Knee:
     >>> seconds = 100 / cores + 10                        # time × core-hours ∝ p (100 / p + 10)², least at p = 10
     >>> curve = pd.DataFrame({"cores": cores, "run_s": seconds, "core_hours": seconds * cores / 3600})
     >>> knee_of(curve.assign(run_lower_s=0.99 * seconds, run_upper_s=1.01 * seconds), "cores")
-    Knee(count=8, lower=8, upper=8, is_last=False, is_first=False)
+    Knee(count=8, lower=8, upper=8, is_last=False, is_first=False, among='looked at')
     """
     from scipy.stats import norm
 
@@ -298,12 +309,12 @@ def knee_of(curve: pd.DataFrame, count: str, level: float = 0.9) -> Knee:
 
 def _reason(knee: Knee) -> str:
     if knee.is_last and knee.is_first:
-        return "the only number looked at"
+        return f"the only number {knee.among}"
     if knee.is_last:
-        return "the largest number looked at: more still pay there"
+        return f"the largest number {knee.among}, where more still pay"
     if knee.is_first:
-        return "the smallest number looked at: more don't pay"
-    return "more stop paying there, where time × core-hours is least"
+        return f"the smallest number {knee.among}, as more don't pay"
+    return "beyond which more don't pay, as time × core-hours is least there"
 
 
 def _runner_up(curve: pd.DataFrame, best: dict[str, float], count: str) -> dict[str, float] | None:
@@ -325,10 +336,9 @@ def _on_front(curve: pd.DataFrame) -> NDArray[np.bool_]:
 def _trade(best: dict[str, float], other: dict[str, float], count: str) -> str:
     """Return what another row brings and costs against the recommended one."""
     faster, dearer = best["run_s"] / other["run_s"], other["core_hours"] / best["core_hours"]
-    brings = f"{faster:.2f} times as fast" if faster > 1 else f"{1 / faster:.2f} times as long"
-    return (
-        f"{_many(other, count)} {'is' if other[count] == 1 else 'are'} {brings} for {dearer:.2f} times the core-hours"
-    )
+    is_, takes = ("is", "takes") if other[count] == 1 else ("are", "take")
+    brings = f"{is_} {faster:.2f} times as fast" if faster > 1 else f"{takes} {1 / faster:.2f} times as long"
+    return f"{_many(other, count)} {brings}, at {dearer:.2f} times the core-hours"
 
 
 def _among(kept: Sequence[str]) -> str:
@@ -341,7 +351,7 @@ def _used(curve: pd.DataFrame, efficiency: float, count: str, among: str) -> pd.
     if len(used):
         return used
     raise InfeasibleError(
-        f"no number of {count} looked at{among} is used to {efficiency:.0%}; the best used: "
+        f"no number of {count} looked at{among} has an efficiency of {_percent(efficiency)}; the best: "
         f"{_told(_row(curve, int(np.argmax(curve['efficiency']))), count)}. Lower --efficiency, or ask for fewer.",
         constraint="efficiency",
     )
@@ -377,11 +387,19 @@ def _row(curve: pd.DataFrame, at: int) -> dict[str, float]:
 
 
 def _told(row: dict[str, float], count: str, unit: tuple[float, str] | None = None) -> str:
-    takes = "takes" if row[count] == 1 else "take"
+    return f"{_many(row, count)} {'takes' if row[count] == 1 else 'take'} {_takes(row, unit)}"
+
+
+def _takes(row: dict[str, float], unit: tuple[float, str] | None = None) -> str:
+    """Return what a row takes in time and core-hours, and its efficiency."""
     return (
-        f"{_many(row, count)} {takes} {time_words(row['run_s'], unit)} and {float(row['core_hours']):.3g} core-hours, "
-        f"used to {float(row['efficiency']):.0%}"
+        f"{time_words(row['run_s'], unit)} and {float(row['core_hours']):.3g} core-hours, at an efficiency of "
+        f"{_percent(row['efficiency'])}"
     )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _many(row: dict[str, float], count: str) -> str:

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from evenly.arguments import explained
 from evenly.core_counts.by_cores import check_whole, ways
 from evenly.core_counts.failures import failed_counts, told_failed, without
-from evenly.core_counts.goal import Choice, Goal, Knee, counts_like, time_words
+from evenly.core_counts.goal import LOOKED_AT, Choice, Goal, Knee, counts_like, time_words
 from evenly.core_counts.one_size import (
     check_one_size,
     check_varied,
@@ -57,7 +58,8 @@ class Recommendation(Shown):
         A row for each number of cores. Columns: ``cores``; the parameters that make it, where they are others; seconds
         of one run or step as measured, ``step_s``, with its interval ``lower_s``, ``upper_s``; of the whole job
         ``run_s``, ``run_lower_s``, ``run_upper_s``; ``efficiency`` against the smallest measured count; ``core_hours``
-        with ``core_hours_lower``, ``core_hours_upper``; ``money`` if the machine has a price; ``extrapolated``; and
+        with ``core_hours_lower``, ``core_hours_upper``; ``money`` if the machine has a price; ``extrapolated``;
+        ``measured``: whether a run with this configuration ended well;
         ``failed`` where every run on some of the counts failed; and
         ``limit_s`` where a time limit was asked for: infinite where it isn't known. ``run_latest_s`` is the upper bound
         of a single run, which a deadline must allow: runs scatter more than the medians of repeated ones.
@@ -255,8 +257,8 @@ def recommend(
         rows = [*(n for n in curve["cores"] if n not in finer), choice.count]
         curve = curve[curve["cores"].isin(rows)].reset_index(drop=True)
     missed = told_missed(model)
-    lost = told_failed([n for n in failed if n in set(curve["cores"])], choice.count)
-    curve = curve.assign(failed=curve["cores"].isin(failed)) if lost else curve
+    lost = told_failed({n: where for n, where in failed.items() if n in set(curve["cores"])}, choice.count)
+    curve = curve.assign(failed=curve["cores"].isin(list(failed))) if lost else curve
     said = [one for one in (lost, missed, doubt, what.said) if one]
     if steps is None and (goal.deadline_s or goal.core_hours or goal.money):
         said.append("the job is one run or step as measured: say how many it has with --steps (steps=)")
@@ -270,11 +272,12 @@ def recommend(
     return dataclasses.replace(found, choice=dataclasses.replace(choice, why=why))
 
 
-def _chosen(goal: Goal, curve: pd.DataFrame, failed: Sequence[int], machine: Machine, level: float) -> Choice:
+def _chosen(goal: Goal, curve: pd.DataFrame, failed: Mapping[int, set[int]], machine: Machine, level: float) -> Choice:
     """Return the count that a goal chooses among those on which runs ended well; an error says which it left out."""
     left = without(curve, failed)
+    among = LOOKED_AT if len(left) == len(curve) else "on which runs didn't fail"
     try:
-        return goal.choose(left, "cores", currency=machine.currency, level=level)
+        return goal.choose(left, "cores", currency=machine.currency, level=level, among=among)
     except InfeasibleError as error:
         if lost := told_failed(failed, int(left["cores"].iloc[0])):
             raise InfeasibleError(f"{error} {lost[0].upper()}{lost[1:]}.", constraint=error.constraint) from None
@@ -299,7 +302,7 @@ def _scattering(found: Recommendation) -> list[str]:
     within = "a time that is not known: so many were stopped"
     if math.isfinite(best["run_latest_s"]):
         within = time_words(best["run_latest_s"], found.time_unit)
-    told = f"on {found.cores} cores, {(1 + found.level) / 2:.0%} of them end within {within}"
+    told = f"on {found.cores} cores, {50 * (1 + found.level):.0f} % of them end within {within}"
     return [f"single runs scatter more than the medians learned from: {told}"]
 
 
@@ -315,7 +318,7 @@ def _too_late(found: Recommendation) -> list[str]:
         return []
     row = close.iloc[-1]
     latest = f"within {time_words(row['run_latest_s'])}" if math.isfinite(row["run_latest_s"]) else "at an unknown time"
-    told = f"its interval keeps it, but {(1 + found.level) / 2:.0%} of single runs end {latest}"
+    told = f"its interval keeps it, but {50 * (1 + found.level):.0f} % of single runs end {latest}"
     return [f"{int(row['cores'])} cores are too few for the deadline of {time_words(deadline)}: {told}"]
 
 
@@ -480,6 +483,7 @@ def _curve(
     if machine.price_per_core_hour is not None:
         curve["money"] = curve["core_hours"] * machine.price_per_core_hour
     curve["extrapolated"] = beyond
+    curve["measured"] = _were_measured(asked, measured)
     if enough is not None:
         curve["limit_s"] = enough * steps
     # Of several configurations with as many cores, the fastest one counts; those outside the measured range come last.
@@ -511,6 +515,15 @@ def _least_work(model: Model, table: pd.DataFrame, what: Cores, curve: pd.DataFr
     rows = table[model.space_.names].iloc[[0] * int((cores == least).sum())].reset_index(drop=True)
     rows[names] = made[cores == least].to_numpy()
     return float(model.predict(rows).min()) * least
+
+
+def _were_measured(asked: pd.DataFrame, measured: Runs | None) -> NDArray[np.bool_]:
+    """Tell which configurations (n, n_parameters) were measured; none where the runs aren't known."""
+    if measured is None or not set(asked.columns) <= set(measured.parameters):
+        return np.zeros(len(asked), dtype=np.bool_)
+    names = list(asked.columns)
+    known = set(measured.ok.configurations[names].itertuples(index=False, name=None))
+    return np.array([row in known for row in asked.itertuples(index=False, name=None)], dtype=np.bool_)
 
 
 def _like(configurations: pd.DataFrame, others: pd.Series) -> pd.DataFrame:

@@ -190,7 +190,7 @@ class Model(Shown, Estimator, ABC):
         )
         formula = getattr(self, "leading_", None) or getattr(self, "formula_", None)
         share = self.members_[0].weight if formula is not None and getattr(self, "members_", None) else 1.0
-        blended = f" (has {share:.0%} of the weight in a blend)" if share < _ALONE else ""
+        blended = f" ({100 * share:.0f} % of the weights of a blend)" if share < _ALONE else ""
         law = f": {formula}{blended}" if formula is not None else ""
         return f"{self.method}: {self.response_['name']} of {ranges}, from {self.n_runs_} rows{law}"
 

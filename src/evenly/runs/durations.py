@@ -26,8 +26,8 @@ TIME_UNITS = (
     (3 * 3600.0, 3600.0, "h"), (3 * 86_400.0, 86_400.0, "d"),
 )  # fmt: skip
 
-#: Least number of a unit that is still easy to read, and of days.
-_READABLE, _DAYS = 0.2, 2.0
+#: Least number of a unit that is still easy to read, and of minutes and days: 52 s isn't 0.87 min.
+_READABLE, _READABLE_OF = 0.2, {"min": 2.0, "d": 2.0}
 
 #: What the two fields of ``12:30`` are.
 TwoFields = Literal["mm:ss", "hh:mm"]
@@ -213,8 +213,10 @@ def common_unit(seconds: Iterable[float], own: float) -> tuple[float, str]:
     --------
     >>> common_unit([250_000.0, 2832.0], own=2832.0), common_unit([12_690.0, 113.0], own=113.0)
     ((3600.0, 'h'), (1.0, 's'))
+    >>> common_unit([805.0, 52.0], own=52.0), common_unit([805.0, 130.0], own=130.0)
+    ((1.0, 's'), (60.0, 'min'))
     """
     size, name = unit_of(max((abs(x) for x in seconds if math.isfinite(x)), default=own))
-    if name == "d" and own < _DAYS * size:
+    if name == "d" and own < _READABLE_OF[name] * size:
         size, name = 3600.0, "h"
-    return (size, name) if own >= _READABLE * size else unit_of(own)
+    return (size, name) if own >= _READABLE_OF.get(name, _READABLE) * size else unit_of(own)

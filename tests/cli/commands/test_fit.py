@@ -29,7 +29,7 @@ READ = ("--time", "seconds", "--parameters", "cores,size,solver")
 def test_what_was_tried_is_shown(evenly: Evenly, table: Path) -> None:
     shown = evenly("fit", table, *READ, "--effort", "quick")
     assert shown.code == 0, shown.err
-    for word in ("blend", "log-quadratic", "gp", "beyond the measured range", "more runs would bring"):
+    for word in ("blend", "log-quadratic", "gp", "beyond the measured range", "with more runs, at best"):
         assert word in shown.out
     told = evenly("fit", table, *READ, "--effort", "quick", "--json").json
     assert {row["method"] for row in told["solver"]["choice"]["tried"]} >= {"gp", "log-quadratic", "power-law"}

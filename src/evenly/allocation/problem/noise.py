@@ -1,10 +1,11 @@
 """Uncertainty of an assignment's time by Monte Carlo simulation: intervals, alternatives within noise, gains.
 
 The error of a solver's model is one random factor on its time. The factor is log-normal on each side of the prediction,
-with the two widths of the model's interval. Factors of different solvers are independent. Assignments near the plan use
-its factors, since a model's errors at neighbouring counts are alike. What the plan saves against an assignment further
-away depends on the shape of a curve, too: there, factors are correlated as the errors of a parabola in the logarithm of
-the cores are, fitted to evenly spread counts. Draws are seeded, so the same input gives the same result.
+with the two widths of the model's interval. Factors of different solvers are independent. On two counts, factors of a
+solver are correlated as the errors of a parabola in the logarithm of the cores are, fitted to evenly spread counts. For
+what a plan saves against another assignment, widths are those of the interval. Whether another assignment may be as
+good is a question about the curves alone: there, widths are without the scatter of single runs around them. Draws are
+seeded, so the same input gives the same result.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ Statistic = Literal["median", "mean", "min"]
 
 #: An interval whose bounds differ by a larger factor than this has no information.
 TOO_WIDE = 1e4
+#: Counts at which the scatter of runs around a curve is looked at.
+_SPREAD = 7
 #: Number of steps to simulate in all (draws times steps) for the interval of the mean step, and the fewest draws.
 _STEPS_DRAWN, _FEWEST_DRAWS = 4_000_000, 200
 
@@ -248,21 +251,55 @@ class Draws:
             found[name] = _factors(normal, self._widths(name, cores[name])) * self._inside[name]
         return found
 
-    def _factors_beyond(self, cores: Mapping[str, int]) -> dict[str, Floats] | None:
-        """Return the factors on other cores: those of the plan, but for solvers that it runs beyond what was measured.
+    def _of_curves(self, cores: Mapping[str, int]) -> dict[str, Floats]:
+        """Return factors (n_draws,) on some cores, the plan's or others: errors of the curves without those of runs.
 
-        There, the shape of a curve is a guess: whether more cores help isn't known.
+        Both assignments share them as far as errors of curves are alike on both counts, so they cancel there.
         """
-        if self.factors is None:
+        random, found = np.random.default_rng(self.noise.seed + 2), {}
+        for name in self.problem.names:
+            curve, rest = self.problem.curves[name], random.standard_normal(self.noise.draws)
+            alike = _correlation(_place(curve, self.cores[name]), _place(curve, cores[name]))
+            normal = alike * self._normal[name] + np.sqrt(1.0 - alike**2) * rest
+            found[name] = _factors(normal, self._widths_of_curve(name, cores[name])) * self._inside[name]
+        return found
+
+    def _widths_of_curve(self, name: str, count: int) -> tuple[float, float] | None:
+        """Return the widths of a curve's own error, without the scatter of single runs around it.
+
+        Let s² be the variance of this scatter. In the measured range, the mean variance of a new run is s² (1 + p / n)
+        by least squares of p coefficients and n runs, and that of the curve is less by s². A parabola has three
+        coefficients, and two more for each further parameter.
+        """
+        widths, scatter = self._widths(name, count), self._scatter(name)
+        if widths is None or scatter is None:
+            return widths
+        squares, runs = scatter
+        below, above = (math.sqrt(max(w**2 - s, s / runs)) for w, s in zip(widths, squares, strict=True))
+        return below, above
+
+    def _scatter(self, name: str) -> tuple[tuple[float, float], int] | None:
+        """Return the variances of runs below and above a solver's curve, and the number of runs; None if unknown."""
+        if name not in self._scatters:
+            self._scatters[name] = self._learned_scatter(name)
+        return self._scatters[name]
+
+    @cached_property
+    def _scatters(self) -> dict[str, tuple[tuple[float, float], int] | None]:
+        return {}
+
+    def _learned_scatter(self, name: str) -> tuple[tuple[float, float], int] | None:
+        curve = self.problem.curves[name]
+        runs, measured = getattr(curve.source, "n_runs_", None), _measured(curve)
+        if not runs or measured is None:
             return None
-        moved = [
-            name for name in self.problem.names
-            if cores[name] != self.cores[name] and abs(_place(self.problem.curves[name], self.cores[name])) > 1
-        ]  # fmt: skip
-        if not moved:
-            return self.factors
-        there = self._factors_at({name: cores[name] if name in moved else self.cores[name] for name in cores})
-        return {**self.factors, **{name: there[name] for name in moved}}
+        inside = [self._widths(name, count) for count in _spread(*measured)]
+        known = np.array([widths for widths in inside if widths is not None])
+        if not len(known):
+            return None
+        coefficients = 1 + 2 * len(curve.source.space_.names)
+        below, above = np.mean(known**2, axis=0) / (1 + coefficients / runs)
+        return (float(below), float(above)), int(runs)
 
     @cached_property
     def whole(self) -> Floats | float:
@@ -288,12 +325,7 @@ class Draws:
         times = self.problem.times(self.cores)
         return _holding(self._quantiles(self.seconds(times)), self.likely(times))
 
-    def likely(
-        self,
-        times: Mapping[str, float],
-        steps: Mapping[str, StepPattern] | None = None,
-        factors: Mapping[str, Floats] | None = None,
-    ) -> float:
+    def likely(self, times: Mapping[str, float], steps: Mapping[str, StepPattern] | None = None) -> float:
         """Return the seconds of a step with these times of the solvers; those of the mean step with `steps`.
 
         With coupled runs, the median over the errors. A plan makes its solvers equally slow, by their predicted times:
@@ -302,7 +334,7 @@ class Draws:
         """
         if not self.unsure_together:
             return float(self._means(times, {}, steps)[0])
-        return float(np.median(self._means(times, factors or self.factors or {}, steps)))
+        return float(np.median(self._means(times, self.factors or {}, steps)))
 
     def compare(self, cores: Mapping[str, int]) -> Comparison:
         """Return the comparison of this assignment with another one.
@@ -343,10 +375,14 @@ class Draws:
         `times` are the predicted seconds of its solvers, where they are known already.
         """
         times = self.problem.times(cores) if times is None else times
-        factors = self._factors_beyond(cores)
-        other = self._means(times, factors or {}, self.steps)
-        probability = float(np.mean(other <= self._own * (1 + 1e-12)))
-        return Alternative(dict(cores), self.likely(times, self.steps, factors), probability)
+        other = self._means(times, self._of_curves(cores), self.steps)
+        probability = float(np.mean(other <= self._own_by_curves * (1 + 1e-12)))
+        return Alternative(dict(cores), self.likely(times, self.steps), probability)
+
+    @cached_property
+    def _own_by_curves(self) -> Floats:
+        """The seconds with which alternatives are compared; (n_draws,), fewer where steps are many."""
+        return self._means(self.problem.times(self.cores), self._of_curves(self.cores), self.steps)
 
     def within_noise(self, other: Alternative) -> bool:
         """Tell whether `other` is at least as fast with a probability of (1 - level) / 2 or more."""
@@ -394,12 +430,24 @@ def _place(curve: SolverCurve, count: int) -> float:
 
     0 where it isn't known, or one count was measured.
     """
+    measured = _measured(curve)
+    if measured is None:
+        return 0.0
+    low, high = measured
+    return float(2.0 * np.log(count / low) / np.log(high / low) - 1.0)
+
+
+def _measured(curve: SolverCurve) -> tuple[float, float] | None:
+    """Return the fewest and the most cores that were measured; None where they aren't known, or are the same."""
     space = getattr(curve.source, "space_", None)
     kind = None if space is None else space.parameters[cores_of(curve.source)]
     low, high = (0.0, 0.0) if kind is None else (float(end) for end in ends(kind))
-    if not 0 < low < high:
-        return 0.0
-    return float(2.0 * np.log(count / low) / np.log(high / low) - 1.0)
+    return (low, high) if 0 < low < high else None
+
+
+def _spread(low: float, high: float) -> list[int]:
+    """Return counts that are spread evenly, in logarithms, over what was measured."""
+    return [int(count) for count in np.rint(np.geomspace(low, high, _SPREAD))]
 
 
 def _correlation(a: float, b: float) -> float:

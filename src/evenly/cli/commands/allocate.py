@@ -124,7 +124,7 @@ def allocate(
             _save_pictures(Learned({}), plan, pictures)
         return
     learned = learn(
-        path, reading, learning, lambda runs, known: _asked(runs, known, most, cores_are, fixed) | arguments,
+        path, reading, learning, lambda runs, known: asked_range(runs, known, most, cores_are, fixed) | arguments,
         accept=accept, others=[*opt.typed(search), *opt.typed(net), *(["--no-waiting"] if against.no_waiting else [])],
         step_days=units.step_days,
     )  # fmt: skip
@@ -212,7 +212,7 @@ def _check_open(runs: Mapping[str, Runs], cores_are: str | None, fixed: dict[str
         check_fixed(name, spaces, cores, values[name])
 
 
-def _asked(
+def asked_range(
     runs: Runs, known: Collection[str], most: int | None, cores_are: str | None, fixed: dict[str, Any]
 ) -> dict[str, Any]:
     """Tell a method that wants to know on which range it will be asked: from one core to all there are."""

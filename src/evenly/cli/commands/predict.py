@@ -192,8 +192,8 @@ def _tell_scatter(parts: list[_Part], level: float) -> None:
                 told = quantity(single[far]) if single[far] < math.inf else "a time that isn't known"
                 note(
                     f"{name}: the interval is that of the {model.training_['statistic']} of repeated runs. Single runs "
-                    f"scatter more: {(1 + level) / 2:.0%} of them end within {told} (--limit), where the interval ends "
-                    f"at {quantity(upper[far])}"
+                    f"scatter more: {50 * (1 + level):.0f} % of them end within {told} (--limit). The interval ends at "
+                    f"{quantity(upper[far])}"
                 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from json import loads
 from pathlib import Path
@@ -80,7 +80,7 @@ def report(
         named = list(fixed)
         ask = asking(named, counts, learning.train) if counts.cores is not None else None
         measured = [thing for thing in things if thing not in studies]
-        learned = _learned(measured, campaigns, reading, learning, notes, ask)
+        learned = _learned(measured, campaigns, reading, learning, notes, ask, _range_of(counts, fixed))
         fixed = by_solver(fixed, {name: model.space_ for name, model in learned.models.items()})
         check_parameters(of_all(fixed), learned)
         fixed = known_values(fixed, learned)
@@ -214,6 +214,7 @@ def _learned(
     learning: opt.Learning,
     notes: list[str],
     ask: Callable[[list[str], Measurements | None], None] | None,
+    range_of_coupled: Callable[[Runs, Collection[str]], dict[str, Any]] | None,
 ) -> Learned:
     """Return runs and models: models that are saved are taken, others are learned.
 
@@ -242,8 +243,19 @@ def _learned(
     new = {name: one for name, one in runs.items() if name not in models}
     if ask is not None and found is not None and list(found.runs) == list(new) and len(new) == 1:
         ask(list(new), found)
-    learned = learn_from(new, learning, found=found, reading=reading) if new else Learned({})
+    arguments = range_of_coupled if len({**models, **runs}) > 1 else None
+    learned = learn_from(new, learning, arguments, found=found, reading=reading) if new else Learned({})
     return Learned({**models, **learned.models}, {**runs, **learned.runs}, learned.test, found)
+
+
+def _range_of(counts: Counts, fixed: dict[str, Any]) -> Callable[[Runs, Collection[str]], dict[str, Any]] | None:
+    """Return what tells a method up to which cores it will be asked, where these are shared among coupled solvers."""
+    from evenly.cli.commands.allocate import asked_range
+
+    text = counts.cores
+    if text is None:
+        return None
+    return lambda runs, known: asked_range(runs, known, max(parsing.counts(text, "--cores")), counts.cores_are, fixed)
 
 
 def _of_studies(campaigns: list[Campaign]) -> dict[str, Runs]:

@@ -1,8 +1,9 @@
 """Learning curves: the error on left-out runs as a function of the number of runs, extrapolated to more runs.
 
 Regression errors fall roughly as a power of the number of runs until they reach the noise level [Viering and Loog, The
-shape of learning curves, 2022]. The exponent is fitted to up to three numbers of runs. The noise level can't be
-estimated before it is reached, so the extrapolated gain is an upper bound on the gain from more runs.
+shape of learning curves, 2022]. The exponent is fitted to up to three numbers of runs. Repeated runs tell the noise
+level: no error on measured values falls below it. Where runs weren't repeated, the extrapolated error is what more runs
+bring at best.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ import pandas as pd
 
 from evenly.models.base import Model
 from evenly.models.ensemble.race import Table, left_out_logs_of, mean_error
+from evenly.models.uncertainty.single_runs import SingleRuns
 from evenly.runs.runs import Runs
 
-__all__ = ["curve_of", "learning_curve"]
+__all__ = ["above_noise", "curve_of", "learning_curve"]
 
 _SHARES = (0.25, 0.5)
 _MORE = (2, 4)
@@ -40,7 +42,7 @@ def curve_of(model: Model, runs: Runs, error: float) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        As `learning_curve`.
+        As `above_noise`.
 
     Examples
     --------
@@ -53,13 +55,40 @@ def curve_of(model: Model, runs: Runs, error: float) -> pd.DataFrame:
     """
     own: pd.DataFrame | None = getattr(model, "learning_curve_", None)
     if own is not None:
-        return own
+        return above_noise(model, own)
     rows = runs.evidence(model.training_.get("statistic", "median"))
     rows = rows[~rows["censored"]].reset_index(drop=True)
     values = rows[runs.response].to_numpy(dtype=np.float64)
     count = len(rows)
     table = Table(rows[runs.parameters], np.log(values), np.ones(count), runs.space, np.ones(count, dtype=np.bool_))
-    return learning_curve(table, lambda: type(model)(**model.get_params()), error, count)
+    return above_noise(model, learning_curve(table, lambda: type(model)(**model.get_params()), error, count))
+
+
+def above_noise(model: Model, curve: pd.DataFrame) -> pd.DataFrame:
+    """Keep the extrapolated errors of a learning curve above the noise of the values that a model learned from.
+
+    With normal noise of standard deviation s (in logarithms), the MLogQ of a model without any error is sqrt(2/π) s.
+
+    Parameters
+    ----------
+    model : Model
+        The fitted model. It knows the noise, if enough runs were repeated.
+    curve : DataFrame
+        From `learning_curve`.
+
+    Returns
+    -------
+    DataFrame
+        The curve with the column ``kind``: "measured", or "expected"; "at best" where the noise isn't known.
+    """
+    kept = model.training_.get("single_runs")
+    noise = None if kept is None else SingleRuns.from_state(kept).noise()
+    measured = curve["measured"].astype(bool)
+    kind = np.where(measured, "measured", "at best" if noise is None else "expected")
+    if noise is None or not measured.any():
+        return curve.assign(kind=kind)
+    least = min(np.sqrt(2 / np.pi) * noise, float(curve["error"][measured].iloc[-1]))
+    return curve.assign(error=curve["error"].where(measured, curve["error"].clip(lower=least)), kind=kind)
 
 
 def learning_curve(

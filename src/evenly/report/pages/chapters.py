@@ -294,8 +294,7 @@ def _importance(model: Model, runs: Runs, whose: str) -> list[Part]:
 
 def _learning_curve(curve: pd.DataFrame, whose: str) -> Table:
     rows = [
-        [f"{int(row['runs']):,}", typical_error(float(row["error"])), "measured" if row["measured"] else "expected"]
-        for row in curve.to_dict("records")
+        [f"{int(row['runs']):,}", typical_error(float(row["error"])), row["kind"]] for row in curve.to_dict("records")
     ]
     return Table(["runs", "error", ""], rows, f"the error{whose} by number of runs", words=(2,))
 

@@ -64,7 +64,7 @@ def plot_cost(found: Forecast) -> Figure:
             fontsize=8, color=INK,
         )  # fmt: skip
     (mark,) = axes.plot([best["run_s"]], [best[column]], "*", color=INK, markersize=13, gid="best", zorder=5)
-    said = f"{found.name}: {found.ranks} ranks cost {compact(best[column], 3)} {unit}, used to "
+    said = f"{found.name}: {found.ranks} ranks cost {compact(best[column], 3)} {unit}, at an efficiency of "
     set_title(figure, said + percent(best["efficiency"], 2), f"predicted for {found.machine.name}; numbers are ranks")
     legend_below(figure, {"numbers of ranks": line, "recommended": mark})
     return figure

@@ -10,6 +10,8 @@ from evenly.report.formatting import compact, percent, plain, quantity
 from evenly.report.tables.run import add_numbers, add_row, add_texts, new_table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from evenly.models.base import Model
     from evenly.models.ensemble.automatic import Automatic
 
@@ -83,12 +85,19 @@ def _below(model: Automatic) -> list[str]:
     lines = [f"method beyond the measured range: {model.beyond_}"]
     if model.correction_:
         lines.insert(0, f"trees fitted to the blend's residuals reduce its error by {percent(model.correction_, 2)}")
-    curve = model.learning_curve_
+    curve = _learning_curve(model)
     if len(curve):
-        measured, expected = curve[curve["measured"]], curve[~curve["measured"]]
+        measured, more = curve[curve["measured"]], curve[~curve["measured"]]
         lines.append("error by number of runs: " + ", ".join(_point(row) for row in measured.to_dict(orient="records")))
-        lines.append("more runs would bring: " + ", ".join(_point(row) for row in expected.to_dict(orient="records")))
+        points = ", ".join(_point(row) for row in more.to_dict(orient="records"))
+        lines.append(f"with more runs, {more['kind'].iloc[0]}: {points}")
     return lines
+
+
+def _learning_curve(model: Automatic) -> pd.DataFrame:
+    from evenly.models.ensemble.learning_curves import above_noise
+
+    return above_noise(model, model.learning_curve_)
 
 
 def _point(row: dict[Any, Any]) -> str:
@@ -101,6 +110,6 @@ def choice_as_dict(model: Automatic) -> dict[str, Any]:
         "error": model.error_,
         "beyond": model.beyond_,
         "tried": model.choice_.to_dict(orient="records"),
-        "learning_curve": model.learning_curve_.to_dict(orient="records"),
+        "learning_curve": _learning_curve(model).to_dict(orient="records"),
     }
     return dict(plain(told))

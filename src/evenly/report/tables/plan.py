@@ -30,7 +30,7 @@ _SKEWED = 0.95
 _LONGER = 0.005
 _UNKNOWN = "any"
 _MEDIAN = "what is saved: the median, and an interval that allows for errors in the shapes of the curves"
-_ALIKE = "may be as good: the runs don't tell whether a {} is slower with these counts"
+_ALIKE = "may be as good: with these counts, the runs don't tell whether a {} is slower"
 
 
 def plan_table(plan: Plan, *, title: str = "", unit: TimeUnit | None = None) -> Table:
@@ -135,8 +135,9 @@ def _notes(plan: Plan, how: Written) -> list[str]:
         )
     if plan.interval is not None and plan.noise.scatter:
         notes.append(
-            f"it allows for {percent(plan.noise.scatter)} (standard deviation) between a coupled run and its solvers "
-            "alone, of the same resolution and version, as in 15 runs of IFS and NEMO: --coupled learns it from yours"
+            "the interval allows for a coupled run that differs from its solvers alone by "
+            f"{percent(plan.noise.scatter)} (standard deviation), as 15 runs of IFS and NEMO did. With --coupled, this is "
+            "learned from your own runs"
         )
     if plan.seconds > (1 + _LONGER) * plan.seconds_of_times:
         notes.append(
@@ -241,8 +242,8 @@ def _remark(plan: Plan, between: str) -> str:
         return ", the models extrapolate too far from the measurements"
     lower, upper = plan.interval or (plan.seconds, plan.seconds)
     skewed = plan.seconds < _SKEWED * np.sqrt(lower * upper)
-    why = ": a step waits for the slowest of its solvers" if "max" in str(plan.problem.layout) else ""
-    return f", probably longer than predicted{why}" if skewed else ""
+    why = ", as it waits for the slowest of its solvers" if "max" in str(plan.problem.layout) else ""
+    return f"; it is probably longer than predicted{why}" if skewed else ""
 
 
 def _listed(cores: Mapping[str, int]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from rich.table import Table
 
 from evenly.core_counts.goal import Choice
@@ -35,7 +36,7 @@ def recommendation_table(found: Recommendation, *, times: TimeFormat = "unit") -
     starred = bool(curve["extrapolated"].any())
     is_first = not starred and bool(np.isclose(curve["efficiency"].iloc[0], 1.0))
     caption = f"used: efficiency against the {'first row' if is_first else 'fewest measured cores'}"
-    if any(float(f"{used:.{_DIGITS}g}") > 1 for used in curve["efficiency"]):
+    if _surely_above_1(curve):
         caption += "; above 100 %: more cores also work faster each, as where their data fit into caches"
     title = "" if found.steps == 1 else f"{value_text(found.steps)} steps"
     parts = list(curve.columns[1 : curve.columns.get_loc("step_s")])
@@ -45,7 +46,7 @@ def recommendation_table(found: Recommendation, *, times: TimeFormat = "unit") -
         f"{percent(found.level)}: intervals; {caption}",
         *([f"at: {', '.join(others)}"] if joined else []),
         *(["* outside the range learned on"] if starred else []),
-        *(["✗ every run measured there failed"] if "failed" in curve else []),
+        *(["✗ every run there, or nearest to it, failed"] if "failed" in curve else []),
     ]
     table = new_table(title, "\n".join(told))
     priced = [found.machine.currency] if "money" in curve else []
@@ -80,6 +81,16 @@ def recommendation_table(found: Recommendation, *, times: TimeFormat = "unit") -
     return table
 
 
+def _surely_above_1(curve: pd.DataFrame) -> bool:
+    """Tell whether some measured count has an efficiency above 1 at the lower end of its interval, too.
+
+    The time on the fewest cores, to which it is compared, is taken to be as unsure as that on these.
+    """
+    unsure = np.exp(np.sqrt(2) * np.log(curve["run_upper_s"] / curve["run_s"]))
+    sure = curve["efficiency"][curve["measured"] & (curve["efficiency"] > unsure)]
+    return any(float(f"{used:.{_DIGITS}g}") > 1 for used in sure)
+
+
 def _clock(seconds: float) -> str:
     """Write a time as ``HH:MM:SS``, and from a day on as ``D-HH:MM``, which Slurm reads, too.
 
@@ -100,7 +111,7 @@ def question_lines(found: Recommendation) -> list[str]:
         asked += [f"within {quantity(goal.deadline_s)}"] if goal.deadline_s else []
         asked += [f"for at most {compact(goal.core_hours)} core-hours"] if goal.core_hours else []
         asked += [f"for at most {compact(goal.money)} {found.machine.currency}"] if goal.money else []
-        asked += [f"used to {percent(goal.efficiency)} or more"] if goal.efficiency else []
+        asked += [f"with an efficiency of {percent(goal.efficiency)} or more"] if goal.efficiency else []
     return [f"Asked: {', '.join(asked)}."] if asked else []
 
 
@@ -123,7 +134,7 @@ def choice_lines(choice: Choice, noun: str, level: float) -> list[str]:
     if knee.is_last and knee.is_first:
         pays = f"where more {noun} stop paying isn't told by one number: ask for several, as 1..{4 * knee.count}"
     elif knee.is_last:
-        pays = f"more {noun} still pay at {knee.count}, the largest number looked at"
+        pays = f"more {noun} still pay at {knee.count}, the largest number {knee.among}"
     else:
         between = f"between {knee.lower} and {knee.upper}" if knee.lower < knee.upper else f"at {knee.count}"
         pays = f"more {noun} stop paying at {knee.count} ({percent(level)}: {between})"
