@@ -340,7 +340,7 @@ def recommendation(found: Recommendation) -> Chapter:
         "predicted": f"{in_unit(found.seconds, factor)} {unit}{', an extrapolation' if found.extrapolated else ''}",
     }
     return Chapter(
-        [Section("On how many cores", parts)], {**numbers, percent(found.level): f"{lower} … {upper} {unit}"},
+        [Section("On how many cores", parts)], {**numbers, f"{percent(found.level)} interval": f"{lower} … {upper} {unit}"},
         {"cores": plain(found.to_dict())},
     )  # fmt: skip
 
