@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,9 @@ import evenly
 from evenly.report.pages.explorer import Explorer
 from evenly.report.slices import quietly
 from tests.report.pages.conftest import Opened
+
+if TYPE_CHECKING:
+    from playwright.sync_api import FloatRect, Locator
 
 
 def of_one_parameter() -> evenly.Runs:
@@ -221,9 +225,8 @@ def test_paper_shows_all_that_a_screen_scrolls_or_folds(opened: Opened, long_nam
     tab = opened(long_names, width=718)  # a page of A4 without its margins
     tab.emulate_media(media="print")
     assert tab.evaluate("document.documentElement.scrollWidth") <= 718
-    assert (
-        tab.locator(".wide").evaluate_all("(all) => all.filter((e) => e.scrollWidth > e.clientWidth + 1).length") == 0
-    )
+    hidden = "(all) => all.filter((one) => one.scrollWidth > one.clientWidth + 1).length"
+    assert tab.locator(".wide").evaluate_all(hidden) == 0
     assert tab.locator("details td").first.is_visible()
     assert tab.locator("[data-copy]").first.is_hidden()
     tab.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -232,19 +235,24 @@ def test_paper_shows_all_that_a_screen_scrolls_or_folds(opened: Opened, long_nam
     assert tab.locator("details[open]").count() == 0
 
 
+def _box(element: Locator) -> FloatRect:
+    found = element.bounding_box()
+    assert found is not None
+    return found
+
+
 def test_a_phone_shows_small_cards_and_whole_figures(opened: Opened, long_names: Path) -> None:
     tab = opened(long_names, width=380)
-    first, second = (tab.locator("header dl div").nth(n).bounding_box() or {} for n in (0, 1))
+    first, second = (_box(tab.locator("header dl div").nth(n)) for n in (0, 1))
     assert first["y"] == second["y"]
     assert tab.locator("header dt").last.text_content() == "90\N{NO-BREAK SPACE}% interval"
     figures = tab.locator("figure.wide")
     assert figures.evaluate_all("(all) => all.map((e) => e.scrollWidth <= e.clientWidth)") == [True] * figures.count()
     section = tab.locator("#on-how-many-cores")
-    button, caption = section.locator("button").bounding_box() or {}, section.locator(".caption").bounding_box() or {}
+    button, caption = _box(section.locator("button")), _box(section.locator(".caption"))
     assert button["x"] >= caption["x"] + caption["width"]
     assert caption["y"] - 1 <= button["y"] < caption["y"] + caption["height"]
-    long = tab.locator("#what-to-measure-next td.long").first.bounding_box() or {}
-    assert long["width"] >= 190
+    assert _box(tab.locator("#what-to-measure-next td.long").first)["width"] >= 190
     assert "line, dots: predicted; band, bars: 90" in (tab.locator(".explorer .caption").text_content() or "")
 
 
