@@ -153,6 +153,7 @@ def test_long_names_in_tables_break_behind_underscores() -> None:
     html = Table(["mesh"], [["a_very_long_name_of_a_fine_mesh"], ["a_short_one"]]).html()
     assert "very_<wbr>long" in html
     assert "a_short_one" in html
+    assert "<wbr>" not in Table(["meshes"], [["one of a_coarse_mesh, a_fine_mesh"]]).html()
 
 
 def test_saving_replaces_the_page_or_says_why_not(tmp_path: Path) -> None:

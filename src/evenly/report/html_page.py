@@ -38,7 +38,7 @@ __all__ = ["Command", "Fold", "Page", "Part", "Picture", "Remark", "Section", "T
 LARGEST_SVG = 300_000
 #: CSS pixels per inch of a picture below which its letters become too small to read.
 LEAST_SCALE = 50
-#: Letters above which a cell of a table breaks into lines.
+#: Letters above which a line in a cell of a table is broken.
 LONG_CELL = 24
 #: What begins the first cell of the row that is recommended.
 CHOSEN = "→ "
@@ -175,7 +175,8 @@ class Table(Part):
 
     def look(self, column: int, text: str) -> Markup:
         """Return the classes of a cell."""
-        classes = [*(["word"] if column in self.words else []), *(["long"] if len(text) > LONG_CELL else [])]
+        is_long = any(len(line) > LONG_CELL for line in text.split("\n"))
+        classes = [*(["word"] if column in self.words else []), *(["long"] if is_long else [])]
         return Markup(' class="{}"').format(" ".join(classes)) if classes else Markup()
 
     def is_chosen(self, row: Sequence[str]) -> bool:
@@ -367,8 +368,9 @@ def _inline(text: str) -> Markup:
 
 
 def _breakable(html: Markup) -> Markup:
-    # A long name breaks behind its underscores.
-    return Markup(re.sub(r"(?<=\w)_(?=\w)", "_<wbr>", html)) if len(html) > LONG_CELL else html  # noqa: S704 - escaped
+    # A long name breaks behind its underscores; several words break between them.
+    is_name = len(html) > LONG_CELL and not re.search(r"\s", html)
+    return Markup(re.sub(r"(?<=\w)_(?=\w)", "_<wbr>", html)) if is_name else html  # noqa: S704 - escaped
 
 
 def _options(line: str) -> Markup:
