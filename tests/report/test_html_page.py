@@ -15,9 +15,9 @@ from rich.table import Table as RichTable
 
 from evenly.errors import InputError
 from evenly.report.html_page import Command, Fold, Page, Part, Picture, Remark, Section, Table, Text
-from evenly.report.plots.style import PALETTE, new_figure
+from evenly.report.plots.style import PALETTE, new_figure, set_title
 
-_ALONE = {"meta", "img", "br"}  # svg closes its own
+_ALONE = {"meta", "img", "br", "wbr"}  # svg closes its own
 
 
 class _Checker(HTMLParser):
@@ -80,7 +80,7 @@ def test_whatever_is_given_is_text(text: str) -> None:
     for part in (Text(text), Remark(text), Table([text], [[text]], text), Fold(text, []), Command(text)):
         checker = checked(part.html())
         assert checker.seen <= {"p", "div", "table", "thead", "tbody", "tr", "th", "td", "details", "summary", "pre",
-                                "code", "span", "i"}  # fmt: skip
+                                "code", "span", "i", "wbr"}  # fmt: skip
         assert "".join(text.split()) in "".join(checker.shown.split())
 
 
@@ -118,6 +118,42 @@ def test_tables_of_the_terminal_keep_words_left_and_numbers_right() -> None:
     assert (table.header, table.words, table.caption) == (["solver", "time"], [0], "in [ms]")
     assert "<td>4</td>" in table.html()
     assert "<thead>" not in Table(["", ""], [["a", "1"]]).html()
+
+
+def test_tables_and_pictures_tell_what_they_are() -> None:
+    """Each scroll region was called "table", and a picture told its axes, not its finding."""
+    table = Table(
+        ["cores", "time\ns", "90 %", "90 %"], [["→ 4", "1.5", "1 … 2", "3 … 4"], ["8", "1", "1 … 2", "3 … 4"]]
+    )
+    assert 'aria-label="table of cores, time s, 90 %"' in table.html()
+    assert table.html().count("<tr class=chosen>") == 1
+    assert Table(["", ""], [["solver", "1"], ["mesh", "2"]]).label == "table of solver, mesh"
+    figure = new_figure(3, 2)
+    set_title(figure, "8 cores take 2 s", "falls as cores$^{-0.97}$")
+    figure.subplots().set_title("of the ocean")
+    html = Picture(figure, "time against cores").html()
+    assert 'aria-label="8 cores take 2 s. of the ocean"' in html
+    assert 'aria-label="8 cores take 2 s. of the ocean. time against cores"' in html
+
+
+def test_grounds_of_a_picture_are_left_to_the_page() -> None:
+    """White panels would hide the shade at the edge of a picture wider than the screen."""
+    figure = new_figure(3, 2)
+    axes = figure.subplots()
+    axes.plot([1, 2], color=PALETTE[0])
+    (mark,) = axes.plot([2], [2], "*", color=PALETTE[1], gid="best")
+    html = Picture(figure, "a curve").html()
+    assert "var(--paper)" not in html
+    assert html.count("data-chosen") == 1
+    assert axes.patch.get_visible()
+    assert mark.get_gid() == "best"
+
+
+def test_long_names_in_tables_break_behind_underscores() -> None:
+    html = Table(["mesh"], [["a_very_long_name_of_a_fine_mesh"], ["a_short_one"]]).html()
+    assert "very_<wbr>long" in html
+    assert "a_short_one" in html
+    assert "<wbr>" not in Table(["meshes"], [["one of a_coarse_mesh, a_fine_mesh"]]).html()
 
 
 def test_saving_replaces_the_page_or_says_why_not(tmp_path: Path) -> None:

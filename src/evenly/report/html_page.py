@@ -23,6 +23,7 @@ from typing import Any, Literal
 import matplotlib as mpl
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
@@ -36,7 +37,11 @@ __all__ = ["Command", "Fold", "Page", "Part", "Picture", "Remark", "Section", "T
 #: Bytes above which a picture is embedded as pixels instead of lines.
 LARGEST_SVG = 300_000
 #: CSS pixels per inch of a picture below which its letters become too small to read.
-LEAST_SCALE = 60
+LEAST_SCALE = 50
+#: Letters above which a line in a cell of a table is broken.
+LONG_CELL = 24
+#: What begins the first cell of the row that is recommended.
+CHOSEN = "→ "
 #: Colours of figures, and the variables of the page that take their place.
 _COLOURS = {
     "#ffffff": "paper", "#000000": "ink", INK.lower(): "ink", GREY.lower(): "soft", FAINT.lower(): "line",
@@ -45,6 +50,9 @@ _COLOURS = {
 }  # fmt: skip
 _FIXED = tuple(colour.lower() for colour in (ON_DARK, ON_LIGHT))
 _SCRIPT = Path(__file__).with_name("templates") / "page.js"
+#: Marks of mathematics in texts of matplotlib.
+_SIGNS = re.compile(r"[\\${}]")
+_PAPER = "#ffffff"
 _UNITS = "%|×|ns|µs|ms|s|min|h|B|KiB|MiB|GiB|TiB|ranks?"
 
 
@@ -159,6 +167,22 @@ class Table(Part):
     def moves(self) -> bool:
         return self.copied
 
+    @property
+    def label(self) -> str:
+        """The name of the table for readers who can't see it."""
+        named = [text for text in self.header if text] or [row[0] for row in self.rows[:4]]
+        return " ".join(f"table of {', '.join(dict.fromkeys(named))}".split())
+
+    def look(self, column: int, text: str) -> Markup:
+        """Return the classes of a cell."""
+        is_long = any(len(line) > LONG_CELL for line in text.split("\n"))
+        classes = [*(["word"] if column in self.words else []), *(["long"] if is_long else [])]
+        return Markup(' class="{}"').format(" ".join(classes)) if classes else Markup()
+
+    def is_chosen(self, row: Sequence[str]) -> bool:
+        """Return whether a row is the recommended one."""
+        return row[0].startswith(CHOSEN)
+
     @classmethod
     def of(cls, table: RichTable, *, copied: bool = False) -> Table:
         """Convert a table for the terminal to a table for a page.
@@ -198,12 +222,24 @@ class Picture(Part):
     alternative: str
 
     @property
+    def title(self) -> str:
+        """What is written above the figure: its finding, then the titles of its panels."""
+        above = self.figure.texts[0] if self.figure.texts and self.figure.texts[0].get_text() else None
+        titles = [*([above.get_text()] if above else []), *_panel_titles(self.figure)]
+        return _SIGNS.sub("", ". ".join(" ".join(title.split()) for title in dict.fromkeys(titles)))
+
+    @property
+    def told(self) -> str:
+        """The whole description of the figure."""
+        return f"{self.title}. {self.alternative}" if self.title else self.alternative
+
+    @property
     def drawn(self) -> Markup:
         """The picture as an element of the page."""
         lines = _lines(self.figure)
         if len(lines) <= LARGEST_SVG:
-            return Markup(_adapting(lines, self.alternative, self._style))  # noqa: S704 - made by matplotlib
-        return as_image(self.figure, self.alternative, self._style)
+            return Markup(_adapting(lines, self.told, self._style))  # noqa: S704 - made by matplotlib
+        return as_image(self.figure, self.told, self._style)
 
     @property
     def _style(self) -> str:
@@ -331,6 +367,12 @@ def _inline(text: str) -> Markup:
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", together).replace("\n", "<br>"))  # noqa: S704 - escaped
 
 
+def _breakable(html: Markup) -> Markup:
+    # A long name breaks behind its underscores; several words break between them.
+    is_name = len(html) > LONG_CELL and not re.search(r"\s", html)
+    return Markup(re.sub(r"(?<=\w)_(?=\w)", "_<wbr>", html)) if is_name else html  # noqa: S704 - escaped
+
+
 def _options(line: str) -> Markup:
     # No line break after the dashes of an option.
     return Markup(re.sub(r"(?<!\S)-{1,2}\w[\w-]*", r"<i>\g<0></i>", escape(line)))  # noqa: S704 - escaped
@@ -347,10 +389,23 @@ def _cell(text: str) -> str:
 def _lines(figure: Figure) -> str:
     """Return a figure as SVG."""
     lines = io.BytesIO()
+    # The grounds of panels are left to the page, whose shades at the edges of a wide figure would lie behind them.
+    grounds = [
+        axes.patch for axes in figure.axes if axes.patch.get_visible() and to_hex(axes.get_facecolor()) == _PAPER
+    ]
+    for ground in grounds:
+        ground.set_visible(False)
     # No date and a fixed salt: the same picture gives the same page.
     with mpl.rc_context({"svg.hashsalt": "evenly"}):
-        figure.savefig(lines, format="svg", metadata={"Date": None})
+        figure.savefig(lines, format="svg", metadata={"Date": None}, facecolor="none")
+    for ground in grounds:
+        ground.set_visible(True)
     return lines.getvalue().decode("utf-8")
+
+
+def _panel_titles(figure: Figure) -> list[str]:
+    titles = [axes.get_title(loc) for axes in figure.axes for loc in ("left", "center", "right")]
+    return [title for title in titles if title]
 
 
 def _adapting(svg: str, alternative: str, style: str) -> str:
@@ -366,6 +421,7 @@ def _adapting(svg: str, alternative: str, style: str) -> str:
     body = svg[svg.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, count=1, flags=re.DOTALL)
     body = re.sub(r' (?:width|height)="[\d.]+pt"', "", body, count=2)
+    body = re.sub(r'<g id="(?:best|plan)"', "<g data-chosen", body)
     body = re.sub(r'<g id="[\w.-]+"', "<g", body)  # several pictures on a page would share these names
     card = ' class="card"'
     if set(re.findall("#[0-9a-f]{6}", body)) <= {*_COLOURS, *_FIXED}:
@@ -375,4 +431,4 @@ def _adapting(svg: str, alternative: str, style: str) -> str:
 
 _FOLDER = FileSystemLoader(Path(__file__).with_name("templates"))
 _TEMPLATES = Environment(loader=_FOLDER, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-_TEMPLATES.filters |= {"inline": _inline, "options": _options}
+_TEMPLATES.filters |= {"inline": _inline, "breakable": _breakable, "options": _options}

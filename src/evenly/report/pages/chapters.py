@@ -412,10 +412,10 @@ def recommendation(found: Recommendation) -> Chapter:
     numbers = {
         "recommended": f"{found.cores} core{'s' * (found.cores != 1)}",
         "predicted": f"{in_unit(found.seconds, factor)} {unit}{', an extrapolation' if found.extrapolated else ''}",
+        f"{percent(found.level)} interval": f"{lower} … {upper} {unit}",
     }
     return Chapter(
-        [Section("On how many cores", parts)], {**numbers, percent(found.level): f"{lower} … {upper} {unit}"},
-        {"cores": plain(found.to_dict())},
+        [Section("On how many cores", parts)], numbers, {"cores": plain(found.to_dict())},
     )  # fmt: skip
 
 

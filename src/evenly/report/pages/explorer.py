@@ -189,6 +189,11 @@ class Explorer(Part):
         return [name for name in self.parameters if name not in self.fixed]
 
     @property
+    def has_labels(self) -> bool:
+        """Whether the curve may go along labels, which have dots and bars instead of a line and a band."""
+        return any(isinstance(self.parameters[name][0], str) for name in self.free)
+
+    @property
     def key(self) -> str:
         """What begins the names of this explorer's elements on the page."""
         return re.sub(r"\W+", "-", self.name) or "model"
