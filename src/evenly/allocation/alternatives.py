@@ -2,9 +2,9 @@
 
 One solver gets another count, and the cores of all others are assigned again. The count may be as good if the interval
 of the difference between both steps includes zero: the new one is at least as fast with a probability of at least
-(1 - level) / 2. Errors that both steps share cancel, such as the factor between alone and coupled. What differs are the errors
-of the curves: of both solvers, and of one solver on two counts, as far as they aren't alike. The scatter of single runs
-around a curve is no error of the curve.
+(1 - level) / 2. Errors that both steps share cancel, such as the factor between alone and coupled. What differs are the
+errors of the curves: of both solvers, and of one solver on two counts, as far as they aren't alike. The scatter of
+single runs around a curve is no error of the curve.
 """
 
 from __future__ import annotations

@@ -136,8 +136,8 @@ def _notes(plan: Plan, how: Written) -> list[str]:
     if plan.interval is not None and plan.noise.scatter:
         notes.append(
             "the interval allows for a coupled run that differs from its solvers alone by "
-            f"{percent(plan.noise.scatter)} (standard deviation), as 15 runs of IFS and NEMO did. With --coupled, this is "
-            "learned from your own runs"
+            f"{percent(plan.noise.scatter)} (standard deviation), as 15 runs of IFS and NEMO did. With --coupled, this "
+            "is learned from your own runs"
         )
     if plan.seconds > (1 + _LONGER) * plan.seconds_of_times:
         notes.append(
