@@ -62,8 +62,8 @@ def watched(task: Task, command: Sequence[str], more: Mapping[str, str] | None =
     if status == "ok" and (left := job.left.get("work")):
         status = "failed"
         reason = (
-            f"processes of the run were still at work a second after its command had ended ({left}), and were ended: "
-            "let the command wait for them, as a shell does with `wait`"
+            f"processes of the run were still at work after its command had ended ({left}), so that its time lacks "
+            "their work: let the command wait for them, as a shell does with `wait`"
         )
     # Beside tasks on other cores, these tasks would count as others.
     others = None if task.cores else _others(busy, time.monotonic() - clock)
