@@ -621,6 +621,19 @@ def test_another_machine_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         measure(path)
 
 
+def test_a_run_that_timed_out_took_at_least_its_limit_not_the_time_that_it_took_to_end(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(
+        "[program]\ncommand = ['sh', '-c', 'trap \"sleep 1; exit\" TERM; sleep {n} & wait']\ntimeout_s = 0.5\n"
+        "[parameters]\nn = [60]\n[repetitions]\nleast = 1\nmost = 1\n"
+    )
+    with Campaign(Study.load(path)) as campaign:
+        campaign.run()
+        (late,) = campaign.store.records()
+    assert late.quantities == {"seconds": 0.5}
+    assert late.took > 1
+
+
 def test_the_printed_part_of_a_run_that_timed_out_is_unknown(tmp_path: Path) -> None:
     code = "import sys, time; print('t', int(sys.argv[1])); time.sleep(1000 * (sys.argv[1] == '2'))"
     path = tmp_path / "study.toml"

@@ -292,16 +292,15 @@ class Making:
         return tuple(configuration[name] for name in self._study.plan.tasks)
 
     def _bounded(self, record: Record, task: tuple[Any, ...]) -> Record:
-        """Add a lower bound of the seconds to a run that timed out, where a bound is known.
+        """Let a run that timed out have a lower bound of the seconds, where one is known, and else none.
 
         The study may time only a part of a run. In a search, all runs of a task solve the same problem, so the fastest
         ones tell a bound of this part. Runs of other plans may solve different problems, so nothing is known of theirs.
         """
         if record.status != "timed out":
             return record
-        bound = None
         if self._study.timing.is_wall:
-            bound = record.took
-        elif self._study.plan.design == "tune":
-            bound = self._fastest.bound(task, record.took)
-        return record if bound is None else record._replace(quantities={"seconds": bound})
+            return record
+        ended_s = record.quantities.get("seconds", record.took)
+        bound = self._fastest.bound(task, ended_s) if self._study.plan.design == "tune" else None
+        return record._replace(quantities={} if bound is None else {"seconds": bound})
