@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evenly.campaign.timing import Pattern, Timing
-from evenly.errors import RunFailed
+from evenly.errors import InputError, RunFailed
 from evenly.launch import Outcome
 
 
@@ -64,6 +64,29 @@ def test_files_of_earlier_runs_are_not_taken(tmp_path: Path) -> None:
         timing.of(outcome(), tmp_path, {}, before=before)
     log.write_text("took 4")
     assert timing.of(outcome(), tmp_path, {}, before=before)["seconds"] == 4
+
+
+def test_of_a_file_that_a_run_appends_to_its_own_lines_count(tmp_path: Path) -> None:
+    log = tmp_path / "log.txt"
+    log.write_text("began\ntook 4\n")
+    timing = Timing(time=Pattern(r"took (\d)", "s", "log.txt"))
+    before = timing.files_before(tmp_path)
+    with log.open("a") as file:
+        file.write("began\n")
+    with pytest.raises(RunFailed, match=r"nothing in log.txt matches"):
+        timing.of(outcome(), tmp_path, {}, before=before)
+    with log.open("a") as file:
+        file.write("took 5\n")
+    assert timing.of(outcome(), tmp_path, {}, before=before)["seconds"] == 5
+    log.write_text("took 3\n and many more lines\n")  # anew
+    assert timing.of(outcome(), tmp_path, {}, before=before)["seconds"] == 3
+    log.write_text("began\ntook 4\n")  # as before
+    assert timing.of(outcome(), tmp_path, {}, before=before)["seconds"] == 4
+
+
+def test_a_clock_beside_a_pattern_is_refused() -> None:
+    with pytest.raises(InputError, match="takes a clock or a pattern, not both"):
+        Timing.from_dict({"clock": "cpu", "pattern": r"took (\S+)"})
 
 
 def test_readers(tmp_path: Path) -> None:
