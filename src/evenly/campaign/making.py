@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Self
 
 from evenly.campaign.crew import Cores, Crew
@@ -220,8 +220,9 @@ class Making:
             if error.errno == errno.E2BIG:
                 return self._unstarted(run.next, "its command is longer than the system allows")
             raise InputError(
-                f"{error.filename!r} can't be started: {error.strerror or error}; {self._store.count()} runs are kept "
-                f"in {self._store.path}: correct that and start again, it continues from there"
+                f"{error.filename!r} can't be started: {error.strerror or error}{self._from_where(error)}; "
+                f"{self._store.count()} runs are kept in {self._store.path}: correct that and start again, it continues from "
+                "there"
             ) from None
         except ValueError as error:
             # Python's own check of a command; InputError, another ValueError, concerns the whole study.
@@ -272,6 +273,13 @@ class Making:
         )  # fmt: skip
         self._store.add(record)
         return record
+
+    def _from_where(self, error: OSError) -> str:
+        """Say from which folder a relative path of a program is looked for, if that isn't the study's."""
+        folder, path = self._study.program.folder, PurePath(str(error.filename))
+        if folder == "." or path.is_absolute() or (len(path.parts) < 2 and not str(error.filename).startswith(".")):
+            return ""
+        return f" (from the run's folder, {folder!r}: give its path from there, as '../{path}', or all of it)"
 
     @cached_property
     def _fastest(self) -> Fastest:
