@@ -221,8 +221,8 @@ class Making:
                 return self._unstarted(run.next, "its command is longer than the system allows")
             raise InputError(
                 f"{error.filename!r} can't be started: {error.strerror or error}{self._from_where(error)}; "
-                f"{self._store.count()} runs are kept in {self._store.path}: correct that and start again, it continues from "
-                "there"
+                f"{self._store.count()} runs are kept in {self._store.path}: correct that and start again, it "
+                "continues from there"
             ) from None
         except ValueError as error:
             # Python's own check of a command; InputError, another ValueError, concerns the whole study.
