@@ -561,7 +561,7 @@ def test_a_pattern_that_fits_no_output_is_noticed_after_two_runs(tmp_path: Path)
     path = study(tmp_path)
     path.write_text(path.read_text().replace("took (", "tok ("))
     with Campaign(Study.load(path)) as campaign:
-        with pytest.raises(InputError, match="the last two failed at once and in the same way"):
+        with pytest.raises(InputError, match="the last two failed in the same way"):
             campaign.run()
         assert campaign.store.count() == 2
 
@@ -619,6 +619,49 @@ def test_another_machine_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("platform.node", lambda: "elsewhere")
     with pytest.warns(EvenlyWarning, match=r"holds runs with machine .*; now it is elsewhere"):
         measure(path)
+
+
+def test_runs_that_tell_no_time_stop_a_study(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(
+        "[program]\ncommand = 'echo T: x{n}'\n[parameters]\nn = [1, 2, 3, 4]\n[time]\npattern = 'T: (\\S+)'\n"
+    )
+    with pytest.raises(InputError, match=r"2 runs failed .* in the same way \('T: .* is not a number"):
+        measure(path)
+
+
+def test_a_command_is_looked_for_in_the_folder_of_the_run(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text("[program]\ncommand = './prog.sh {n}'\nfolder = 'work/{run}'\n[parameters]\nn = [1]\n")
+    with pytest.raises(InputError, match=r"'./prog.sh' can't be started: .* \(from the run's folder, 'work/\{run\}'"):
+        measure(path)
+
+
+def test_a_full_disk_damages_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measure(study(tmp_path, values="[1]"))
+
+    def load(_: sqlite3.Connection) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr("evenly.campaign.opening.load", load)
+    with pytest.raises(ReadError, match="or damaged"):
+        measure(study(tmp_path, values="[1]"))
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=0))
+    with pytest.raises(ReadError, match="the disk is full"):
+        measure(study(tmp_path, values="[1]"))
+
+
+def test_a_run_that_timed_out_took_at_least_its_limit_not_the_time_that_it_took_to_end(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(
+        "[program]\ncommand = ['sh', '-c', 'trap \"sleep 1; exit\" TERM; sleep {n} & wait']\ntimeout_s = 0.5\n"
+        "[parameters]\nn = [60]\n[repetitions]\nleast = 1\nmost = 1\n"
+    )
+    with Campaign(Study.load(path)) as campaign:
+        campaign.run()
+        (late,) = campaign.store.records()
+    assert late.quantities == {"seconds": 0.5}
+    assert late.took > 1
 
 
 def test_the_printed_part_of_a_run_that_timed_out_is_unknown(tmp_path: Path) -> None:

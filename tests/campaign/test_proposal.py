@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from evenly import Ordinal
 from evenly.campaign.one_run import Runner
 from evenly.campaign.proposal import study_of_command, study_of_runs
 from evenly.errors import InputError
@@ -39,6 +40,7 @@ def test_what_varies_in_a_command(command: str, proposed: str, varied: dict[str,
 def test_cores_of_a_rank_are_no_ranks() -> None:
     proposal = study_of_command("srun -N 2 --ntasks=16 -c 4 --ntasks-per-node 8 ./solve")
     assert proposal.check().program.command == "srun -N 2 --ntasks={ranks} -c 4 --ntasks-per-node 8 ./solve"
+    assert proposal.check().space.parameters["ranks"] == Ordinal(2, 4, 8, 16)  # at least one on each node
     assert proposal.guesses[-1] == "left as it is: -N 2, -c 4, --ntasks-per-node 8"
     with pytest.raises(InputError, match="nothing in the command"):
         study_of_command("srun -c 4 ./solve")

@@ -71,6 +71,7 @@ SMALL = '[program]\ncommand = "solve {n}"\n[parameters]\nn = [1, 2]\n'
         (SMALL + '[plan]\ndesign = "grid"\n', "design must be one of all, advisor, tune, random"),
         (SMALL + '[plan]\ndesign = "advisor"\n', "give runs"),
         (SMALL + "[repetitions]\nleast = 9\n", "least must not be above most"),
+        (SMALL + "[repetitions]\nwithin = 10\n", "a share of the time, 0.1 for 10 %, .* but got 10"),
         (SMALL + "[repetitions]\nwithin = -1\n", "within must be a number above 0"),
         (SMALL + "[time]\npattern = 'took'\n", "must have one group"),
         (SMALL + "[time]\npattern = '(('\n", "not a regular expression"),

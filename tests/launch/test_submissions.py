@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+import uuid
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,9 @@ import pytest
 from evenly.campaign.proposal import study_of_command
 from evenly.campaign.study import Program, Study
 from evenly.errors import InputError, ReadError
-from evenly.launch.submissions import check_waits
+from evenly.launch.base import Task
+from evenly.launch.local import Local
+from evenly.launch.submissions import check_waits, left_job
 
 
 @pytest.mark.parametrize(
@@ -70,3 +74,33 @@ def test_proposals_and_studies_ask(tmp_path: Path) -> None:
     path.write_text('[program]\ncommand = "sbatch job.sh {n}"\n[parameters]\nn = [1, 2]\n')
     with pytest.raises(ReadError, match="only submits a job"):
         Study.load(path)
+
+
+@pytest.mark.parametrize(
+    ("queue", "told"),
+    [
+        ("echo '7 debug wrap ada R 0:01 1 node1'", "it submitted a job, as 'Submitted batch job 7' .*sbatch --wait"),
+        ("echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1", "it submitted a job"),
+        ("exit 0", ""),
+        ("echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1", ""),
+    ],
+    ids=["runs", "unknown", "ended", "long ago"],
+)
+def test_a_run_that_ends_before_its_job_has_failed(
+    queue: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "squeue").write_text(f"#!/bin/sh\n{queue}\n")
+    (tmp_path / "squeue").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    outcome = Local().run(Task(("echo", "Submitted batch job 7"), uuid.uuid4().hex))
+    assert outcome.status == ("failed" if told else "ok")
+    assert re.match(told, outcome.reason)
+
+
+def test_other_schedulers_print_whether_the_run_waited() -> None:
+    submitted = 'Your job 7 ("job.sh") has been submitted\n'
+    assert "qsub -W block=true" in left_job(submitted)
+    assert left_job(f"{submitted}Job 7 exited with exit code 0.\n") == ""
+    submitted = "Job <7> is submitted to default queue <normal>.\n"
+    assert "bsub -K" in left_job(submitted)
+    assert left_job(f"{submitted}<<Waiting for dispatch ...>>\n<<Starting on node1>>\n") == ""

@@ -123,7 +123,7 @@ def test_what_is_refused() -> None:
         replay(Jobs.of({"state": ["COMPLETED"] * 2, "elapsed_s": 5.0}))
     with pytest.raises(InputError, match=r"has the user 'adda' \(did you mean 'ada'\?\)"):
         next_limit(noisy(10), user="adda")
-    with pytest.raises(InputError, match="no job that ended has the name 'wave'"):
+    with pytest.raises(InputError, match="no column that tells the name of jobs: leave out --name"):
         next_limit(noisy(10), user="ada", name="wave")
 
 

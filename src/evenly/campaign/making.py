@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Self
 
 from evenly.campaign.crew import Cores, Crew
@@ -220,8 +220,9 @@ class Making:
             if error.errno == errno.E2BIG:
                 return self._unstarted(run.next, "its command is longer than the system allows")
             raise InputError(
-                f"{error.filename!r} can't be started: {error.strerror or error}; {self._store.count()} runs are kept "
-                f"in {self._store.path}: correct that and start again, it continues from there"
+                f"{error.filename!r} can't be started: {error.strerror or error}{self._from_where(error)}; "
+                f"{self._store.count()} runs are kept in {self._store.path}: correct that and start again, it "
+                "continues from there"
             ) from None
         except ValueError as error:
             # Python's own check of a command; InputError, another ValueError, concerns the whole study.
@@ -273,6 +274,13 @@ class Making:
         self._store.add(record)
         return record
 
+    def _from_where(self, error: OSError) -> str:
+        """Say from which folder a relative path of a program is looked for, if that isn't the study's."""
+        folder, path = self._study.program.folder, PurePath(str(error.filename))
+        if folder == "." or path.is_absolute() or (len(path.parts) < 2 and not str(error.filename).startswith(".")):
+            return ""
+        return f" (from the run's folder, {folder!r}: give its path from there, as '../{path}', or all of it)"
+
     @cached_property
     def _fastest(self) -> Fastest:
         """The fastest runs of each task so far."""
@@ -292,16 +300,15 @@ class Making:
         return tuple(configuration[name] for name in self._study.plan.tasks)
 
     def _bounded(self, record: Record, task: tuple[Any, ...]) -> Record:
-        """Add a lower bound of the seconds to a run that timed out, where a bound is known.
+        """Let a run that timed out have a lower bound of the seconds, where one is known, and else none.
 
         The study may time only a part of a run. In a search, all runs of a task solve the same problem, so the fastest
         ones tell a bound of this part. Runs of other plans may solve different problems, so nothing is known of theirs.
         """
         if record.status != "timed out":
             return record
-        bound = None
         if self._study.timing.is_wall:
-            bound = record.took
-        elif self._study.plan.design == "tune":
-            bound = self._fastest.bound(task, record.took)
-        return record if bound is None else record._replace(quantities={"seconds": bound})
+            return record
+        ended_s = record.quantities.get("seconds", record.took)
+        bound = self._fastest.bound(task, ended_s) if self._study.plan.design == "tune" else None
+        return record._replace(quantities={} if bound is None else {"seconds": bound})

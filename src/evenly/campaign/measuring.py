@@ -7,6 +7,7 @@ the next campaign waits for those that are left, and collects those that ended m
 from __future__ import annotations
 
 import platform
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -115,6 +116,16 @@ def _shown_in(bar: NotebookBar) -> Callable[[Record, Progress], None]:
 def _in_setup(record: Record) -> bool:
     """Tell whether a line of the launcher's setup failed, so that the program wasn't started: no time tells of it."""
     return record.message == SETUP_FAILED
+
+
+def _fails_all(record: Record) -> bool:
+    """Tell whether all runs may fail as one did: it failed at once, or ended well and tells no time."""
+    return _in_setup(record) or record.exit_code == 0 or 0 < record.took < _AT_ONCE_S
+
+
+def _said_of_all(record: Record) -> str:
+    """Return why a run failed, without the numbers that differ from run to run where a program ended well."""
+    return record.message if record.exit_code else re.sub(r"\d[\d.,:]*", "…", record.message)
 
 
 def _said_alike(record: Record) -> str:
@@ -347,18 +358,19 @@ class Campaign:
             self._making.end()
 
     def _check_worth_it(self) -> None:
-        """Raise `InputError` if no run went well and the last two failed at once and in the same way."""
+        """Raise `InputError` if no run went well and the last two failed in the same way, and at once or by no time."""
         records = self.store.records()
-        last = [r for r in records[-2:] if r.status == "failed" and (_in_setup(r) or 0 < r.took < _AT_ONCE_S)]
-        ways = {(r.exit_code, r.message, _said_alike(r)) for r in last}
+        last = [r for r in records[-2:] if r.status == "failed" and _fails_all(r)]
+        ways = {(r.exit_code, _said_of_all(r), _said_alike(r)) for r in last}
         if len(last) < 2 or len(ways) > 1 or any(r.status == "ok" for r in records) or not self.progress.left:
             return
         # A program says what is wrong at the end, an MPI launcher at the beginning.
         words = [line.strip() for line in last[-1].output.splitlines() if any(map(str.isalnum, line))]
         ends = dict.fromkeys([*words[:1], *words[-1:]])
         told = ": ".join([last[-1].message, " … ".join(ends)] if ends else [last[-1].message])
+        how = "at once and in the same way" if last[-1].exit_code else "in the same way"
         raise InputError(
-            f"{len(records)} runs failed and none went well; the last two failed at once and in the same way ({told}): "
+            f"{len(records)} runs failed and none went well; the last two failed {how} ({told}): "
             "correct the program, or how it is started, and start again, or run the others too with --keep-going"
         )
 

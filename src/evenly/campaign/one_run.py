@@ -85,7 +85,7 @@ class Runner:
         near: Path | None = None,
         job_limit_s: float | None = None,
     ) -> Record:
-        """Run a configuration once.
+        """Run a configuration once. Of one that timed out, the seconds are when it was told to end.
 
         Parameters
         ----------
@@ -132,6 +132,8 @@ class Runner:
                 outcome = self._outcome(replace(task, workspace=again))
             ends_s = self.launcher.ends_after_s(task)
             status, quantities, message = self._measured(outcome, folder, result, before, _told_end(until_s, ends_s))
+            if status == "timed out":  # not the time that it took to end
+                quantities = {"seconds": min(s for s in (outcome.seconds, until_s, ends_s) if s is not None)}
         printed = "" if status == "ok" else (outcome.output + outcome.errors)[-_KEPT:]
         return Record(
             next_run.configuration, next_run.repetition, status, quantities, next_run.purpose, outcome.exit_code,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sqlite3
 import warnings
 from collections.abc import Sequence
@@ -13,7 +14,10 @@ from evenly.campaign.loading import load
 from evenly.campaign.rows import Damage, Loaded, Rows, check_version, connect, create, new_rows, write_all
 from evenly.errors import EvenlyWarning, ReadError
 
-__all__ = ["good_rows", "opened", "rewrite"]
+__all__ = ["good_rows", "of_full_disk", "opened", "rewrite"]
+
+#: What SQLite says of a full disk, too, and with how little room, in bytes, it can mean that.
+_IO, _LITTLE_ROOM = "disk I/O error", 1 << 20
 
 
 def opened(path: Path, named: Path) -> tuple[sqlite3.Connection, Loaded]:
@@ -34,7 +38,7 @@ def opened(path: Path, named: Path) -> tuple[sqlite3.Connection, Loaded]:
             # And each is moved from the log into the file at once: SQLite ignores a damaged log without a word.
             database.execute("PRAGMA wal_autocheckpoint = 1")
         except sqlite3.Error as error:
-            raise _damaged(named, [Damage("the file", str(error))]) from None
+            raise _unread(named, error) from None
         on_failure.pop_all()
     return database, loaded
 
@@ -44,11 +48,25 @@ def good_rows(database: sqlite3.Connection, named: Path) -> Loaded:
     try:
         loaded = load(database)
     except sqlite3.Error as error:
-        raise _damaged(named, [Damage("the file", str(error))]) from None
+        raise _unread(named, error) from None
     check_version(named, loaded)
     if loaded.damages:
         raise _damaged(named, loaded.damages, rows=loaded.rows)
     return loaded
+
+
+def of_full_disk(error: sqlite3.Error, folder: Path) -> bool:
+    """Tell whether a file couldn't be read or written since the disk is full: SQLite needs room for a log beside it."""
+    try:
+        return "full" in str(error) or (_IO in str(error) and shutil.disk_usage(folder).free < _LITTLE_ROOM)
+    except OSError:
+        return False
+
+
+def _unread(path: Path, error: sqlite3.Error) -> ReadError:
+    if of_full_disk(error, path.parent):
+        return ReadError(path, "the disk is full, and there is no room for its log: free some space and start again")
+    return _damaged(path, [Damage("the file", str(error))])
 
 
 def _damaged(path: Path, damages: Sequence[Damage], *, rows: Rows | None = None) -> ReadError:

@@ -61,7 +61,7 @@ def first_configurations(study: Study) -> list[dict[str, Any]]:
         table = table.sample(n=min(plan.runs, len(table)), random_state=plan.seed)
     if not len(table):
         rules = ", ".join(c.name for c in space.constraints)
-        raise InfeasibleError(f"no configuration obeys {rules}: loosen a rule", constraint=rules)
+        raise InfeasibleError(f"{study.name}: no configuration obeys {rules}: loosen a rule", constraint=rules)
     order = np.random.default_rng(plan.seed).permutation(len(table))
     return rows_of(table.iloc[order])
 

@@ -91,6 +91,7 @@ class _Found:
     values: dict[str, list[Any]] = field(default_factory=dict)
     why: dict[str, str] = field(default_factory=dict)
     kept: list[str] = field(default_factory=list)
+    nodes: int = 1
 
     def vary(self, name: str, values: Sequence[Any], why: str) -> str:
         """Take a parameter, and return its place in a command."""
@@ -165,6 +166,7 @@ def study_of_command(command: str) -> StudyProposal:
 def _varied(words: list[str], found: _Found) -> Iterator[str]:
     """Yield the words of a command with places for what varies."""
     launcher = Path(words[0]).name
+    found.nodes = _nodes(words)
     first = 2 if [launcher, *words[1:2]] == ["flux", "run"] else 1
     launched, before = launcher in _LAUNCHERS or first == 2, ""
     for number, word in enumerate(words):
@@ -186,7 +188,8 @@ def _place(name: str, value: int, *, launched: bool, found: _Found) -> str | Non
     said = f"{name} {value}".strip()
     if launched:
         if name in _RANKS and "ranks" not in found.values:
-            return found.vary("ranks", _doublings(value), f"{said}, from one on")
+            from_ = "one on each node" if found.nodes > 1 else "one"
+            return found.vary("ranks", _doublings(value, found.nodes), f"{said}, from {from_} on")
         found.kept.append(said)
         return None
     if kind_of(name) in ("ranks", "cores") and "ranks" not in found.values:
@@ -199,16 +202,30 @@ def _place(name: str, value: int, *, launched: bool, found: _Found) -> str | Non
     return None
 
 
-def _doublings(most: int) -> list[int]:
-    """Return powers of two up to a number, and the number.
+def _doublings(most: int, least: int = 1) -> list[int]:
+    """Return doublings of the least number up to the most, and that.
 
     Examples
     --------
-    >>> _doublings(6), _doublings(1)
-    ([1, 2, 4, 6], [1, 2])
+    >>> _doublings(6), _doublings(1), _doublings(8, 3)
+    ([1, 2, 4, 6], [1, 2], [3, 6, 8])
     """
-    powers = [2**i for i in range(max(most, 1).bit_length()) if 2**i <= most]
+    powers = [least * 2**i for i in range(max(most, 1).bit_length()) if least * 2**i <= most]
     return sorted({*powers, most}) if most > 1 else [1, 2]
+
+
+def _nodes(words: Sequence[str]) -> int:
+    """Return the number of nodes that Slurm or Flux is asked for, each of which has a rank at least; 1 if none is.
+
+    Examples
+    --------
+    >>> _nodes(["srun", "-N", "2", "./solve"]), _nodes(["srun", "--nodes=4", "./solve"]), _nodes(["mpirun", "-N", "2"])
+    (2, 4, 1)
+    """
+    found = re.match(
+        r"(?:\S*/)?(?:srun|flux run)(?: -\S+(?: \d+)?)*? (?:-N ?|--nodes[ =])(\d+)(?= |$)", " ".join(words)
+    )
+    return int(found[1]) if found else 1
 
 
 def study_of_runs(runs: Runs) -> StudyProposal:

@@ -10,7 +10,6 @@ import itertools
 import json
 import math
 import secrets
-import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +19,7 @@ from typing import Any, Self
 import pandas as pd
 
 from evenly.campaign.lock import FileLock
-from evenly.campaign.opening import good_rows, opened, rewrite
+from evenly.campaign.opening import good_rows, of_full_disk, opened, rewrite
 from evenly.campaign.record import Record, records_of, row_of
 from evenly.campaign.rows import (
     LOGS,
@@ -38,8 +37,6 @@ __all__ = ["Store", "StoreFullError", "inside", "jobs_beside", "whys"]
 
 
 #: Beginning of the keys of notes that tell why a search chose a run, and the other notes that are about runs.
-#: What SQLite says of a full disk, too, and with how little room, in bytes, it can mean that.
-_IO, _LITTLE_ROOM = "disk I/O error", 1 << 20
 _WHY, _OF_RUNS = "why ", ("anchor", "interrupted", "dropped")
 
 
@@ -133,8 +130,7 @@ class Store:
                 self._old = None
             write(self._database, rows)
         except sqlite3.Error as error:
-            # A file system without room for SQLite's log gives an error of input and output.
-            if "full" not in str(error) and not (_IO in str(error) and _is_full(self.path.parent)):
+            if not of_full_disk(error, self.path.parent):
                 raise ReadError(self.path, f"it can't be written: {error}") from None
             raise self.full() from None
         for changes in rows.values():
@@ -392,14 +388,6 @@ def _move_jobs(old: Path, new: Path, marks: Iterable[str]) -> None:
 def _when(started: float) -> str:
     """Return a start time; "" if it isn't known, as of a run during which evenly was killed."""
     return "" if not started else pd.Timestamp(started, unit="s", tz="UTC").strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _is_full(folder: Path) -> bool:
-    """Return whether a file system has hardly any room."""
-    try:
-        return shutil.disk_usage(folder).free < _LITTLE_ROOM
-    except OSError:
-        return False
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

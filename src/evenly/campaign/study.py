@@ -84,6 +84,8 @@ class Repetitions:
         for name in ("least", "most"):
             check_number(name, getattr(self, name), above=0, whole=True)
         check_number("within", self.within, above=0)
+        if self.within > 1:
+            raise InputError(f"within is a share of the time, 0.1 for 10 %, and at most 1, but got {self.within}")
         if self.least > self.most:
             raise InputError(f"least must not be above most, but got {self.least} and {self.most}")
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-import math
 import os
-import re
-import warnings
-from collections import deque
+import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,113 +12,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evenly.errors import EvenlyError, EvenlyWarning, InputError, RunFailed, check_keys
+from evenly.campaign.pattern import Pattern
+from evenly.errors import EvenlyError, InputError, RunFailed, check_keys
 from evenly.launch import Outcome
-from evenly.runs.durations import parse
-from evenly.runs.units import SECONDS_PER, base_unit, to_base
+from evenly.runs.units import base_unit
 
 __all__ = ["Pattern", "Timing"]
 
 #: Files with what changes when they are written.
 Before = Mapping[Path, tuple[int, ...]]
-#: Of output with more characters, about, only the end is kept.
-_MUCH = 3_900_000
-
-
-#: What may be a unit, right behind a number.
-_WORD = re.compile(r"[ \t]*([A-Za-zµμ]+)(?![\w^*]|[ \t]*[:=])")
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE | re.ASCII)
+#: Where the size of a file and the checksum of its end, of so many bytes, stand in what tells it from others.
+_SIZE, _SUM, _END = 1, 4, 65_536
 #: A printed time is no longer than the run, except for how a program rounds and its clock goes.
 _MUCH_LONGER, _LITTLE_S = 1.1, 1.0
-#: No model computes with larger numbers, or with those below its inverse.
-_LARGEST = 1e60
-
-
-@dataclass(frozen=True)
-class Pattern:
-    r"""A regular expression that finds a number with a unit in text.
-
-    Parameters
-    ----------
-    pattern : str
-        A regular expression with one group; its last match counts.
-    unit : str
-        See `evenly.runs.units.to_base`. Without it, a unit of time that stands right after the number counts, else
-        seconds.
-    file : str
-        File to search, relative to the run's folder; by default the program's output is searched.
-
-    Examples
-    --------
-    >>> Pattern(r"took (\S+)", "ms").find("took 5 ... took 8")
-    0.008
-    """
-
-    pattern: str
-    unit: str = ""
-    file: str = ""
-
-    def __post_init__(self) -> None:
-        base_unit(self.unit or "s")
-        if not isinstance(self.pattern, str):
-            raise InputError(f"pattern must be text, as 'took (.*) s', but got {self.pattern!r}")
-        try:
-            groups = re.compile(self.pattern).groups
-        except re.error as error:
-            raise InputError(f"pattern '{self.pattern}' is not a regular expression: {error}") from None
-        if groups != 1:
-            raise InputError(f"pattern '{self.pattern}' must have one group ( ) around the number, but has {groups}")
-
-    def find(self, text: str) -> float:
-        """Return the number in its base unit.
-
-        Raises
-        ------
-        RunFailed
-            If there is none.
-        """
-        found = deque(re.finditer(self.pattern, text, re.MULTILINE), maxlen=1)
-        if not found:
-            kept = (
-                f"the last {len(text):,} characters of the output, which are kept,"
-                if len(text) > _MUCH
-                else "the output"
-            )
-            raise RunFailed(f"nothing in {self.file or kept} matches '{self.pattern}'")
-        match = found[0]
-        number = match[1] or ""
-        if not _NUMBER.fullmatch(number.strip()):  # Python would read 1_000 and digits of other scripts, too
-            raise RunFailed(f"'{self.pattern}' matches {number!r}, which is not a number")
-        value = self._seconds(float(number), text[match.end(1) :])
-        if value and not 1 / _LARGEST <= abs(value) <= _LARGEST:
-            raise RunFailed(f"'{self.pattern}' matches {number!r}, which is too large or small to compute with")
-        return value
-
-    def _seconds(self, number: float, behind: str) -> float:
-        """Return a number in its base unit, by the study or by what stands right behind it."""
-        match = _WORD.match(behind)
-        word = match[1] if match is not None and match[1] != "m" else ""
-        told = parse(f"1 {word}")
-        if self.unit or math.isnan(told) or told == 1:
-            if math.isfinite(told) and SECONDS_PER.get(self.unit, told) != told:
-                raise RunFailed(
-                    f"{word} stands behind the number that '{self.pattern}' matches, but the study says unit = "
-                    f'"{self.unit}": leave unit out if what the program prints is right'
-                )
-            return float(to_base([number], self.unit or "s")[0])
-        if behind[len(match[0]) if match else 0 :].startswith("/"):
-            raise RunFailed(
-                f"{word}/ stands behind the number that '{self.pattern}' matches, a time or a rate: say which in "
-                f'[time], as unit = "{word}" or "1/s"'
-            )
-        _say(f"numbers that '{self.pattern}' matches are in {word}, which stands behind them")
-        return number * told
-
-
-@functools.cache
-def _say(text: str) -> None:
-    """Say something that is the same for many runs once."""
-    warnings.warn(EvenlyWarning(text), stacklevel=2)
 
 
 @dataclass(frozen=True)
@@ -189,6 +91,9 @@ class Timing:
         lost = [key for key in ("unit", "file") if key in values and "pattern" not in values]
         if lost:
             raise InputError(f"{lost[0]} in [time] belongs to a pattern, which is missing")
+        others = [key for key in ("pattern", "reader") if key in values]
+        if "clock" in values and others:
+            raise InputError(f"[time] takes a clock or a {others[0]}, not both: leave one of them out")
         pattern = {key: values[key] for key in ("pattern", "unit", "file") if key in values}
         time = Pattern(**pattern) if pattern else None
         try:
@@ -270,10 +175,17 @@ class Timing:
 
 
 def _text(outcome: Outcome, folder: Path, file: str, before: Before) -> str:
+    """Return what a run printed, or wrote to a file: not what the file had before, if the run appended to it."""
     if not file:
         return outcome.output + outcome.errors
-    _check_new(folder / file, file, before)
-    return (folder / file).read_text(encoding="utf-8", errors="replace")
+    path = folder / file
+    _check_new(path, file, before)
+    written = path.read_bytes()
+    if (earlier := before.get(path)) is not None and len(earlier) > _SUM:
+        size = earlier[_SIZE]
+        if size < len(written) and zlib.crc32(written[max(0, size - _END) : size]) == earlier[_SUM]:
+            written = written[size:]
+    return written.decode("utf-8", errors="replace")
 
 
 def _check_new(path: Path, name: str, before: Before) -> None:
@@ -282,16 +194,19 @@ def _check_new(path: Path, name: str, before: Before) -> None:
         now = _identity(path)
     except OSError as error:
         raise RunFailed(f"the run wrote no {name}: {error.strerror}") from None
-    if path.is_file() and now == before.get(path):
+    if path.is_file() and now[:_SUM] == before.get(path, ())[:_SUM]:
         raise RunFailed(f"the run wrote no {name}: the present file is that of an earlier run")
 
 
 def _identity(path: Path) -> tuple[int, ...]:
+    end: tuple[int, ...] = ()
     if path.is_file():
         # A network file system looks at a file anew when it is opened.
         with path.open("rb") as file:
             found = os.fstat(file.fileno())
+            file.seek(max(0, found.st_size - _END))
+            end = (zlib.crc32(file.read(min(found.st_size, _END))),)
     else:
         found = path.stat()
     # No device: its number differs from host to host.
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, *end)

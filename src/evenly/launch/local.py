@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 from evenly.fdtd.ranks.watching import Job, end_job, follow
 from evenly.launch.base import Launcher, Outcome, Task
 from evenly.launch.job_numbers import job_number
+from evenly.launch.submissions import left_job
 
 if TYPE_CHECKING:
     from evenly.runs.columns import Status
@@ -62,9 +63,11 @@ def watched(task: Task, command: Sequence[str], more: Mapping[str, str] | None =
     if status == "ok" and (left := job.left.get("work")):
         status = "failed"
         reason = (
-            f"processes of the run were still at work a second after its command had ended ({left}), and were ended: "
-            "let the command wait for them, as a shell does with `wait`"
+            f"processes of the run were still at work after its command had ended ({left}), so that its time lacks "
+            "their work: let the command wait for them, as a shell does with `wait`"
         )
+    elif status == "ok" and (reason := left_job(job.output + job.errors)):
+        status = "failed"
     # Beside tasks on other cores, these tasks would count as others.
     others = None if task.cores else _others(busy, time.monotonic() - clock)
     return Outcome(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Final
 
 from evenly.errors import InputError
 
-__all__ = ["check_waits"]
+__all__ = ["check_waits", "left_job"]
 
 #: Programs that submit jobs: the options with which they wait, the one to propose, and evenly's launcher.
 _SUBMITS: Final = {
@@ -26,6 +27,15 @@ _DETACHED: Final = re.compile(r"--detach(=true)?|-[it]*d[it]*")
 #: Their options that are followed by no value.
 _FLAGS: Final = re.compile(r"--(rm|init|privileged|read-only|interactive|tty)|-[it]+")
 _SHELLS: Final = ("sh", "bash", "dash", "zsh", "ksh")
+
+
+#: What submitting programs print; then what stands in the output of those that wait, with the job's number.
+_ANSWERS: Final = {
+    "sbatch": (r"^Submitted batch job (\d+)", None),
+    "qsub": (r"^Your job(?:-array)? ([\d.:-]+) \(.*\) has been submitted", r"^Job \S+ exited"),
+    "bsub": (r"^Job <(\d+)> is submitted to", r"<<Waiting for dispatch"),
+}
+_ANSWER_S: Final = 20.0
 
 
 def check_waits(words: Sequence[str]) -> None:
@@ -48,13 +58,48 @@ def check_waits(words: Sequence[str]) -> None:
         )
     if name not in _SUBMITS:
         return
-    waits, option, launcher = _SUBMITS[name]
+    waits = _SUBMITS[name][0]
     if not re.search(rf"(?<!\S)({waits})(?!\S)", " ".join(words[1:])):
         raise InputError(
-            f"{shown!r} only submits a job, and its time would be that of the submission: give the "
-            f'program itself as the command, with name = "{launcher}" in [launcher], so that evenly submits a job for '
-            f"each run (docs/cluster.md); or let the command wait for its job: {name} {option}"
+            f"{shown!r} only submits a job, and its time would be that of the submission: {_instead(name)}"
         )
+
+
+def _instead(name: str) -> str:
+    """Say what to give instead of a program that submits a job."""
+    _, option, launcher = _SUBMITS[name]
+    return (
+        f'give the program itself as the command, with name = "{launcher}" in [launcher], so that evenly submits a job '
+        f"for each run (docs/cluster.md); or let the command wait for its job: {name} {option}"
+    )
+
+
+def left_job(output: str) -> str:
+    """Return why a run failed that ended before a job which it submitted, by what it printed; "" if there is none.
+
+    Examples
+    --------
+    >>> left_job("Job <7> is submitted to default queue <normal>.").partition(", and")[0]
+    "it submitted a job, as 'Job <7> is submitted to' in its output tells"
+    """
+    for name, (answer, waited) in _ANSWERS.items():
+        found = list(re.finditer(answer, output, re.MULTILINE))
+        if found and (_is_queued(found[-1][1]) if waited is None else not re.search(waited, output, re.MULTILINE)):
+            return (
+                f"it submitted a job, as '{found[-1][0]}' in its output tells, and ended before it: {_instead(name)}. "
+                "If the job is no part of the run, don't let this be printed"
+            )
+    return ""
+
+
+def _is_queued(number: str) -> bool:
+    """Tell whether Slurm hasn't ended a job yet, or doesn't tell."""
+    command = ["squeue", "--noheader", "--states=PENDING,CONFIGURING,RUNNING,SUSPENDED", f"--jobs={number}"]
+    try:
+        told = subprocess.run(command, capture_output=True, text=True, timeout=_ANSWER_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return True
+    return bool(told.stdout.strip()) or (told.returncode != 0 and "Invalid job id" not in told.stderr)
 
 
 def _in_shell(words: Sequence[str]) -> Sequence[str]:

@@ -236,6 +236,8 @@ def _equal(jobs: Jobs, column: str, value: str, every: Jobs, among: np.ndarray |
         if (lost := np.asarray(every.table[column] == value)).any():
             what = Jobs(every.table[lost].reset_index(drop=True)).left_out() or "their times aren't known"
             raise InputError(f"no job whose {column} is {value!r} can tell how long it takes: {what}")
+        if not any(every.table[column]):
+            raise InputError(f"the table has no column that tells the {column} of jobs: leave out --{column}")
         listed = f": there are {', '.join(sorted(known)[:10])}{' …' if len(known) > 10 else ''}" if known else ""
         without = "; without --name, all jobs of the user count" if column == "name" else ""
         raise InputError(f"no job that ended has the {column} {value!r}{did_you_mean(value, known) or listed}{without}")

@@ -53,6 +53,11 @@ def test_steps_are_merged_into_their_job(tmp_path: Path) -> None:
     np.testing.assert_array_equal(table["requested_memory"], [32 * GIB, 200 * GIB, 200 * GIB, np.nan, 2 * GIB, 2 * GIB])
 
 
+def test_without_states_and_ends_jobs_may_be_running_still(tmp_path: Path) -> None:
+    jobs = read_jobs(write(tmp_path, "JobID|NCPUS|Elapsed\n1|16|01:00:00\n2|32|00:31:00\n"))
+    assert "every job is taken as completed, also one that was running still" in jobs.notes[0]
+
+
 @pytest.mark.parametrize("bar", ["|", ","])
 def test_without_states_jobs_failed_whose_code_is_not_0(tmp_path: Path, bar: str) -> None:
     text = "JobID|NCPUS|Elapsed|ExitCode\n1|16|01:00:00|0:0\n2|32|00:31:00|0:0\n3|32|00:05:00|1:0\n4|64|00:04:00|0:9\n"

@@ -108,6 +108,12 @@ def test_a_rate_and_a_date_are_no_time(tmp_path: Path, line: str) -> None:
         propose(path)
 
 
+def test_a_time_is_known_by_its_unit_in_brackets(tmp_path: Path) -> None:
+    path = tmp_path / "run.log"
+    path.write_text("Time [ms]: 12.5\n")
+    assert propose(path).check().endswith(": 0.0125 s")
+
+
 def test_times_of_several_units_are_read_whole(tmp_path: Path) -> None:
     path = tmp_path / "run.log"
     path.write_text("Solver 1.2\nRunning on 8 processes\nSOLVER : 2m13.50s CPU  1m17.20s WALL\n")

@@ -10,9 +10,9 @@ job's first process gets. A byte 0 means that nothing is to be left; so does the
 is gone then. A byte 255 means the same, a moment later: what the job started may end by itself.
 
 The file descriptor in the first argument takes lines: ``started TIME`` or ``refused ERRNO WHERE TEXT``, then
-``ended STATUS TIME``, then ``left work NAMES`` if processes of the job's own session had to be killed, and ``left
-daemons NAMES`` if others had to be, then ``gone CPU_SECONDS CERTAIN PEAK``, with 1 where certainly nothing is left, and
-the largest memory of one process (bytes). Times are those of the monotonic clock.
+``ended STATUS TIME``, then ``left work NAMES`` if processes of the job's own session went on after its first one, or
+had to be killed, and ``left daemons NAMES`` if others had to be, then ``gone CPU_SECONDS CERTAIN PEAK``, with 1 where
+certainly nothing is left, and the largest memory of one process (bytes). Times are those of the monotonic clock.
 """
 
 import marshal
@@ -30,6 +30,8 @@ GIVE_UP_S = 5.0
 NOTHING_LEFT = 0
 # The byte that asks for the same, but lets processes end by themselves for so many seconds, as daemons of MPI do.
 NOTHING_LEFT_SOON, _SOON_S = 255, 1.0
+# Processes that live on for so many seconds, and for this share of the job's time, do work that its time lacks.
+_BRIEFLY_S, _SHARE = 0.05, 0.01
 # Seconds between two checks that the driver is still the parent. The end of standard input may be missed: another
 # process may hold a copy of its other side, if the driver forked without a new program.
 _CHECK_S = 1.0
@@ -45,6 +47,8 @@ class _Job:
     def __init__(self, report: int) -> None:
         self.report, self.child, self.ended, self.cpu_s, self.peak = report, 0, False, 0.0, 0
         self.patience_s = 0.0
+        self.began, self.look_at = 0.0, float("inf")
+        self.left: dict[str, set[str]] = {"work": set(), "daemons": set()}
         os.set_inheritable(report, False)
         self.wake, woken = os.pipe()
         os.set_blocking(woken, False)
@@ -77,6 +81,7 @@ class _Job:
             begin, _, refusal = pipe.read().replace("\n", " ").partition("!")
         if begin:
             begin, used = begin.split()
+            self.began = float(begin)
             self.cpu_s -= float(used)
         self.tell(f"refused {refusal}" if refusal else f"started {begin}")
         # The job's output ends when the job's processes have closed it.
@@ -91,8 +96,10 @@ class _Job:
         poll.register(0, select.POLLIN)
         poll.register(self.wake, select.POLLIN)
         while os.getppid() == driver:
-            ready = [number for number, _ in poll.poll(_CHECK_S * 1000)]
+            wait_s = min(_CHECK_S, max(0.0, self.look_at - time.monotonic()))
+            ready = [number for number, _ in poll.poll(wait_s * 1000)]
             self.reap()
+            self.look()
             if 0 in ready:
                 signals = os.read(0, 64)
                 if not signals:
@@ -124,6 +131,8 @@ class _Job:
             self.peak = max(self.peak, used.ru_maxrss * _MEMORY_UNIT)
             if pid == self.child:
                 self.ended = True
+                # At most as long as processes may take to end by themselves.
+                self.look_at = now + min(_SOON_S, max(_BRIEFLY_S, _SHARE * (now - self.began)))
                 self.tell(f"ended {os.waitstatus_to_exitcode(status)} {now!r}")
 
     def kill(self) -> None:
@@ -132,8 +141,12 @@ class _Job:
         poll.register(self.wake, select.POLLIN)
         while self.reap() and time.monotonic() < patient:
             poll.poll(20)
+            self.look()
         if self.reap() and _ON_LINUX:
-            self.tell_left()
+            self.find_left("work", "daemons")
+        for kind, names in self.left.items():
+            if names:
+                self.tell(f"left {kind} {','.join(sorted(names))}")
         limit = time.monotonic() + GIVE_UP_S
         if self.child and not _ON_LINUX:
             _send(os.killpg, self.child, signal.SIGKILL)  # the first process may have ended before others
@@ -143,16 +156,20 @@ class _Job:
             poll.poll(20)
         self.tell(f"gone {self.cpu_s!r} {int(_ON_LINUX and not self.reap())} {self.peak}")
 
-    def tell_left(self) -> None:
-        """Name the processes that will be killed. Daemons are in sessions of their own."""
-        left = {"work": set[str](), "daemons": set[str]()}
+    def look(self) -> None:
+        """Once, a moment after the first process ended, find those that work on, as they may end by themselves."""
+        if time.monotonic() >= self.look_at:
+            self.look_at = float("inf")
+            if _ON_LINUX and self.reap():
+                self.find_left("work")
+
+    def find_left(self, *kinds: str) -> None:
+        """Note the names of processes that are there still. Daemons are in sessions of their own."""
         own = set(_descendants())
         for number, name, (state, _, _, session, *_) in _processes():
-            if number in own and state != "Z":
-                left["work" if session == str(self.child) else "daemons"].add("_".join(name.split()))
-        for kind, names in left.items():
-            if names:
-                self.tell(f"left {kind} {','.join(sorted(names))}")
+            kind = "work" if session == str(self.child) else "daemons"
+            if number in own and state != "Z" and kind in kinds:
+                self.left[kind].add("_".join(name.split()))
 
 
 def _read(length: int) -> bytes:

@@ -61,7 +61,8 @@ class Job:
     began : bool
         Whether a rank that uses evenly has begun.
     left : mapping of str to str
-        Names of the processes that it left, and that were killed: "work" in its own session, "daemons" in others.
+        Names of processes that it left: "work" in its own session, even if they ended soon; "daemons" in others, which
+        were killed.
     """
 
     status: int

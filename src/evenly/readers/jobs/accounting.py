@@ -148,6 +148,8 @@ def _told_by_codes(table: pd.DataFrame, end: Floats, reached: NDArray[np.bool_],
     )
     stopped = ended & reached
     untold = f"there is no column State: every job {told} as completed"
+    if "end" not in table:
+        untold = f"{untold.replace('that ended ', '')}, also one that was running still, as no column End tells"
     notes.append("; ".join(filter(None, [untold, told_stopped(int(stopped.sum()))])))
     states = np.select([stopped, failed, ended], ["TIMEOUT", "FAILED", "COMPLETED"], "RUNNING")
     return pd.Series(states, index=table.index)

@@ -311,12 +311,10 @@ def _times(lines: Sequence[str], starts: int = 1) -> list[Choice]:
             score = sum(points for words, points in _SCORES if re.search(words, around, re.IGNORECASE))
             score += sum(points for words, points in _SCORES if re.search(words, line, re.IGNORECASE)) / 2
             score += (2.0 if statistics[number] == "max" else -2.0) if several else 0.0
-            score += (1.0 if clock or "." in at.group() else 0.0) + 2 * place / len(lines)
+            unit = "s" if clock else _unit(line, at)
+            score += sum((clock or "." in at.group(), unit != "s")) + 2 * place / len(lines)
             values[template].append(parse(at.group(), "mm:ss") if clock else float(at.group()))
-            found[template] = (
-                score,
-                Choice(template, line, "s" if clock else _unit(line, at), _take(values[template], starts)),
-            )
+            found[template] = score, Choice(template, line, unit, _take(values[template], starts))
     good = [(score, choice) for score, choice in found.values() if score > _LEAST]
     good.sort(key=lambda item: item[0] - (1 if item[1].take != "only" else 0), reverse=True)
     return [choice for _, choice in good][:_MOST]
