@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from evenly.allocation.problem.base import Problem
 from evenly.allocation.problem.coupled_runs import Inside
 from evenly.allocation.problem.curves import SolverCurve, cores_of
-from evenly.allocation.problem.limits import is_count
+from evenly.allocation.problem.limits import index_at_most, is_count
 from evenly.allocation.problem.step_patterns import StepPattern, mean_step
 from evenly.arguments import check_seed, explained
 from evenly.errors import InputError
@@ -293,7 +293,7 @@ class Draws:
         runs, measured = getattr(curve.source, "n_runs_", None), _measured(curve)
         if not runs or measured is None:
             return None
-        inside = [self._widths(name, count) for count in _spread(*measured)]
+        inside = [self._widths(name, count) for count in _spread(curve, *measured)]
         known = np.array([widths for widths in inside if widths is not None])
         if not len(known):
             return None
@@ -445,9 +445,11 @@ def _measured(curve: SolverCurve) -> tuple[float, float] | None:
     return (low, high) if 0 < low < high else None
 
 
-def _spread(low: float, high: float) -> list[int]:
-    """Return counts that are spread evenly, in logarithms, over what was measured."""
-    return [int(count) for count in np.rint(np.geomspace(low, high, _SPREAD))]
+def _spread(curve: SolverCurve, low: float, high: float) -> list[int]:
+    """Return counts of a curve that are spread evenly, in logarithms, over what was measured, if it has some there."""
+    places = (index_at_most(curve.counts, math.ceil(count)) for count in np.geomspace(low, high, _SPREAD))
+    counts = [int(curve.counts[place]) for place in places]
+    return [count for count in counts if low <= count <= high]
 
 
 def _correlation(a: float, b: float) -> float:
