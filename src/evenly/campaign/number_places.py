@@ -20,7 +20,7 @@ _COMMAS = re.compile(r"-?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+,\d+(?:[eE][-+]?\d+)
 _DECIMAL = re.compile(r"-?(?:0,\d+|\d+,(?!\d{3}$)\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _GROUPS = re.compile(r"-?[1-9]\d{0,2}(?:(?:,\d{3}){2,}(?:\.\d*)?|,\d{3}\.\d*)", re.ASCII)
 #: What may be a unit, right behind a number.
-_WORD = re.compile(r"[ \t]*(?P<bracket>[\[(])?(?P<word>%|[A-Za-zµμ]+)(?P<more>[\w^*]?)")
+_WORD = re.compile(r"[ \t]*(?:(?P<word>%|[A-Za-zµμ]+)(?P<more>[\w^*]?)|[\[(](?P<inside>[A-Za-zµμ]+)[\])])")
 #: A word that is the name of what follows it (``2 min: 3``, ``0.5 loss 2.3``), or goes on with a sentence (``0.5 for
 #: all``). In ``45 cycles per step``, the number may be that of cycles.
 _NAMES = re.compile(r"[ \t]*[A-Za-zµμ]\w*[ \t]*[:=]")
@@ -35,23 +35,25 @@ _MARKS = " \t:=\"'>.,;|{}-]"
 _ROWS = 1000
 
 
-def whole_number(held: str, before: str, behind: str) -> str:
-    """Return the number of which a part is held, with the text before and behind it; ``held`` itself if it is whole.
+def whole_number(held: str, before: str, behind: str) -> tuple[str, str]:
+    """Return the number of which a part is held between two texts, or all of it, and what stands behind it.
 
     Examples
     --------
     >>> whole_number("1.5", "took ", "e+01 ms"), whole_number("5", "took 0.4", " s"), whole_number("2", "", " h 5 min")
-    ('1.5e+01', '0.45', '2 h 5 min')
+    (('1.5e+01', ' ms'), ('0.45', ' s'), ('2 h 5 min', ''))
     >>> whole_number("1", "took ", ",234 us"), whole_number("2", "", ":30"), whole_number("0", "", "m0.05s")
-    ('1,234', '2:30', '0m0.05s')
+    (('1,234', ' us'), ('2:30', ''), ('0m0.05s', ''))
     >>> whole_number("0.45", "100,", ",ok"), whole_number("0.45", "....", " s"), whole_number("4", "", " s, 3 ms")
-    ('0.45', '0.45', '4')
+    (('0.45', ',ok'), ('0.45', ' s'), ('4', ' s, 3 ms'))
     """
     left, right = (match[0] if match else "" for match in (_LEFT.search(before), _RIGHT.match(behind)))
     if not _is_one(left + held + right):  # marks between numbers
         left, right = re.split("[,:]", left)[-1], re.split("[,:]", right)[0]
-    whole = left + held + right
-    return whole if left else max(whole, _in_units(held + behind), key=len)
+    several = "" if left else _in_units(held + behind)
+    if len(several) > len(held + right):
+        return several, (held + behind)[len(several) :]
+    return left + held + right, behind[len(right) :]
 
 
 def _is_one(text: str) -> bool:
@@ -97,11 +99,11 @@ def word_behind(behind: str) -> tuple[str, float]:
     match = _WORD.match(behind)
     if match is None or _NAMES.match(behind):
         return "", math.nan
-    word = match["word"]
+    word = match["word"] or match["inside"]
     # Metres, and the least of several beside others, are none of time.
     is_open = word in ("m", "M") or match["more"] or (word == "min" and _NEXT.match(behind))
     seconds = math.nan if is_open else parse(f"1 {word}")
-    is_text = match["bracket"] or (word != "min" and _NEXT.match(behind)) or _GOES_ON.match(behind)
+    is_text = match["inside"] or (word != "min" and _NEXT.match(behind)) or _GOES_ON.match(behind)
     return ("" if math.isnan(seconds) and is_text else word), seconds
 
 

@@ -106,8 +106,7 @@ class Pattern:
         above, _, line = text[:start].rpartition("\n")
         before = max(line, text[match.start() : start], key=len)
         behind = text[start + len(held) :].partition("\n")[0]
-        number = self._whole(held, before, behind)
-        behind = (held + behind).removeprefix(number) if number.startswith(held) else behind
+        number, behind = self._whole(held, before, behind)
         title = title_before(before)
         if before is line and not unit_in_title(title):
             title = title_above(above, line, held + behind)
@@ -115,17 +114,17 @@ class Pattern:
             return self._in_unit(float(plain), behind, title)
         return self._duration(number, behind, unit_in_title(title))
 
-    def _whole(self, held: str, before: str, behind: str) -> str:
-        """Return the number of which a match holds a part, or all."""
-        number = whole_number(held, before, behind) if NUMBER.fullmatch(held) else held
+    def _whole(self, held: str, before: str, behind: str) -> tuple[str, str]:
+        """Return the number of which a match holds a part, or all, and what stands behind it."""
+        number, rest = whole_number(held, before, behind) if NUMBER.fullmatch(held) else (held, behind)
         by_commas = re.search(r",\(|\),", self.pattern)
         if number == held or (by_commas and "," in number) or (":" in number and parse(number) == float(held)):
-            return held
+            return held, behind
         part = f"'{self.pattern}' holds only a part of a number, as {held} of {number}"
         if not (plain_number(number) or math.isfinite(parse(number))) or re.search(r":\(|\):", self.pattern):
             raise RunFailed(f"{part}: let the brackets ( ) of the pattern hold all of it")
-        _say(f"{part}: all of it is taken")
-        return number
+        _say(f"'{self.pattern}' holds only a part of a number: all of it is taken")
+        return number, rest
 
     def _in_unit(self, value: float, behind: str, title: str) -> float:
         """Return a number in its base unit: by the study, else by the words around it."""

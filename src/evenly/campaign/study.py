@@ -84,8 +84,6 @@ class Repetitions:
         for name in ("least", "most"):
             check_number(name, getattr(self, name), above=0, whole=True)
         check_number("within", self.within, above=0)
-        if self.within > 1:
-            raise InputError(f"within is a share of the time, 0.1 for 10 %, and at most 1, but got {self.within}")
         if self.least > self.most:
             raise InputError(f"least must not be above most, but got {self.least} and {self.most}")
 
@@ -282,7 +280,7 @@ class Study:
             Space.of(kinds, values.get("constraints", ()), conditions=values.get("conditions")),
             program_of(values),
             Timing.from_dict(values.get("time", {})),
-            _of(Repetitions, "repetitions", values),
+            _repetitions(values),
             _of(Plan, "plan", values),
             folder,
             {str(part): str(text) for part, text in values.get("factors", {}).items()},
@@ -310,6 +308,13 @@ class Study:
         where = self.program.placement
         options = {str(name): str(value) for name, value in where.options.items()}
         return {"partition": where.partition, "exclusive": where.exclusive, "options": options}
+
+
+def _repetitions(values: Mapping[str, Any]) -> Repetitions:
+    found: Repetitions = _of(Repetitions, "repetitions", values)
+    if found.within > 1:  # who writes 10 means per cent
+        raise InputError(f"within is a share of the time, 0.1 for 10 %, and at most 1, but got {found.within}")
+    return found
 
 
 def _of(kind: type[Any], section: str, values: Mapping[str, Any]) -> Any:
