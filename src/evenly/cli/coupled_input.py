@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from evenly.cli.console import note
 from evenly.cli.input_paths import why_unread
 from evenly.cli.same_work import are_tables, are_tables_or_logs, check_folders, check_same_work
-from evenly.cli.task_columns import is_first_task
 from evenly.cli.texts_about import Texts, texts_about
 from evenly.errors import InputError, option_text
 from evenly.readers.tables.columns import is_part, measured, unit_of_time
@@ -210,6 +209,7 @@ def check_inputs(found: Measurements, solvers: Sequence[str]) -> None:
 
 def check_no_whole_runs(paths: Sequence[Path], found: Measurements, fixed: Collection[str]) -> None:
     """Refuse a table of whole coupled runs, with the cores of several solvers, as the runs of one program."""
+    from evenly.cli.task_columns import is_first_task
     from evenly.readers.tables.wide import with_cores
 
     names = next(iter(found.runs.values())).parameters

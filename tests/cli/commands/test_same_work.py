@@ -90,7 +90,9 @@ def test_logs_beside_simulated_years_are_asked_how_many_days_they_are_of(evenly:
     shown = evenly(*asked)
     if days != 31:
         assert shown.code == 2
-        assert f"{days} simulated days for ifs, and nothing tells it for nemo" in " ".join(shown.err.split())
+        assert f"{days} simulated day{'s' * (days != 1)} for ifs, and nothing tells it for nemo" in " ".join(
+            shown.err.split()
+        )
     told = evenly(*asked, "--step-days", "31", "--json").json
     assert told["cores"] == {"nemo": 240, "ifs": 480}
     assert told["simulated_years_per_day"] == pytest.approx(86_400 * 240 / 20_000 / 365, rel=1e-3)
@@ -113,7 +115,7 @@ def test_saved_models_of_different_days_are_asked_about_or_made_alike(evenly: Ev
     store.save({name: store.load(f"{name}.evenly") for name in ("ifs", "nemo")}, "both.evenly")  # type: ignore[misc]
     asked = ("allocate", "both.evenly", "--cores", "720")
     shown = evenly(*asked)
-    assert (shown.code, "365 simulated days for ifs, 1 simulated days for nemo" in " ".join(shown.err.split())) == (
+    assert (shown.code, "365 simulated days for ifs, 1 simulated day for nemo" in " ".join(shown.err.split())) == (
         2,
         True,
     )
