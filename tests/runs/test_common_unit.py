@@ -10,7 +10,8 @@ from evenly.runs.durations import common_unit
 @pytest.mark.parametrize(
     ("seconds", "own", "unit"),
     [
-        ([812.0, 431.0, 101.0], 113.0, "min"),
+        ([812.0, 431.0, 101.0], 113.0, "s"),  # people say 113 s, and a deadline may be 60 s
+        ([812.0, 431.0, 101.0], 130.0, "min"),
         ([250_000.0, 2832.0], 2832.0, "h"),
         ([1_300_000.0, 29_000.0], 29_000.0, "h"),  # nobody says 0.335 d
         ([1_300_000.0, 190_000.0], 190_000.0, "d"),
