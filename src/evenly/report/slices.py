@@ -250,7 +250,7 @@ def never_ended(runs: Runs) -> pd.DataFrame:
     Examples
     --------
     >>> table = pd.DataFrame({"cores": [1, 2, 2, 4], "seconds": [8.0, 4, np.nan, np.nan]})
-    >>> table["status"] = ["ok", "ok", "failed", "out of memory"]
+    >>> table["status"] = ["ok", "ok", "failed", "timed out"]
     >>> never_ended(Runs.from_frame(table, ["cores"]))["cores"].tolist()
     [4]
     """
