@@ -22,7 +22,7 @@ from evenly.metrics import mlogq
 from evenly.models.base import Model
 from evenly.report.formatting import interval, typical_error
 from evenly.report.left_out_errors import left_out_errors
-from evenly.report.pages.chapters import measured
+from evenly.report.pages.measurements import measured
 from evenly.report.tables import (
     comparison_table,
     curve_as_dict,

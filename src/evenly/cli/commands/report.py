@@ -64,7 +64,7 @@ def report(
 
     The page is one file, which needs no network. Its sliders move the prediction, its interval and its cost.
     """
-    from evenly.report.pages.chapters import Asked
+    from evenly.report.pages.chapter import Asked
     from evenly.report.pages.page import page_of
 
     save = save or Path("report.html")

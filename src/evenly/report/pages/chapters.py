@@ -11,25 +11,22 @@ import pandas as pd
 
 from evenly.allocation.allocate import values_at
 from evenly.allocation.plan import Plan
-from evenly.campaign import Campaign
-from evenly.core_counts.goal import Goal
 from evenly.core_counts.recommendation import Recommendation, recommend
 from evenly.decomposition.forecasting.forecast import Forecast
 from evenly.decomposition.partitioning.plan import CutPlan
 from evenly.errors import EvenlyError, InfeasibleError, InputError
-from evenly.machine.machine import Machine
 from evenly.models.base import Model
 from evenly.models.ensemble.learning_curves import curve_of
 from evenly.models.learned import told_missed
 from evenly.models.outliers import outliers_told
-from evenly.report.formatting import compact, in_unit, percent, plain, quantity, typical_error, value_text
+from evenly.report.formatting import in_unit, percent, plain, quantity, typical_error, value_text
 from evenly.report.html_page import Fold, Part, Picture, Remark, Section, Table, Text
 from evenly.report.left_out_errors import left_out_errors
+from evenly.report.pages.chapter import Asked, Chapter
 from evenly.report.pages.explorer import Explorer
-from evenly.report.slices import never_ended, quietly
+from evenly.report.slices import quietly
 from evenly.report.tables.model import models_as_dict, models_table
 from evenly.report.tables.recommendation import choice_lines, limit_lines, question_lines, recommendation_table
-from evenly.report.tables.run import count_runs, runs_as_dict, runs_table
 from evenly.report.tables.tuning import advice_table
 from evenly.runs.cores import Cores, find_cores
 from evenly.runs.runs import Runs
@@ -38,163 +35,12 @@ from evenly.tuning.advisor import advise
 from evenly.tuning.result import Result
 from evenly.tuning.sensitivity import sobol_indices
 
-__all__ = ["Asked", "Chapter", "campaign", "cut", "forecast", "measured", "models", "plan", "recommendation", "search"]
+__all__ = ["cut", "forecast", "models", "plan", "recommendation", "search"]
 
-#: Rows of the tables of runs.
-_MOST_ROWS = 200
 #: More configurations than this are so many that proposing another would take long, and teach little.
 _MOST_ADVISED = 500
 #: Explorers on a page.
 _MOST_EXPLORERS = 8
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What is asked of the models on a page.
-
-    Parameters
-    ----------
-    at : mapping of str to value
-        Values of parameters.
-    cores : sequence of int, optional
-        Numbers of cores to look at.
-    cores_are : str, optional
-        What the cores are, as an expression of the parameters.
-    goal : Goal, optional
-        What a number of cores is recommended for.
-    steps : float, optional
-        Steps of the job.
-    machine : Machine, optional
-        For its price.
-    level : float
-        The probability of the intervals.
-    limit : float, optional
-        The probability with which a time limit is enough.
-    next_runs : int
-        How many runs are proposed.
-    """
-
-    at: Mapping[str, Any] = field(default_factory=dict)
-    cores: Sequence[int] | None = None
-    cores_are: str | None = None
-    goal: Goal | None = None
-    steps: float | None = None
-    machine: Machine | None = None
-    level: float = 0.9
-    limit: float | None = None
-    next_runs: int = 3
-
-    @property
-    def wants_cores(self) -> bool:
-        """Whether a number of cores is asked for, so that it must be recommended."""
-        wants = (self.cores, self.steps, self.limit)
-        return any(want is not None for want in wants) or self.goal not in (None, Goal())
-
-
-@dataclass(frozen=True)
-class Chapter:
-    """Sections about one result, its main numbers, and the result as plain values."""
-
-    sections: Sequence[Section]
-    numbers: Mapping[str, str] = field(default_factory=dict)
-    data: Mapping[str, Any] = field(default_factory=dict)
-
-
-# ---- measurements -------------------------------------------------------------------------------------------
-
-
-def measured(runs: Mapping[str, Runs]) -> Chapter:
-    """Tell what was measured: how many runs, of which configurations, how much repeated runs differ, what failed."""
-    parts: list[Part] = [Table.of(runs_table(runs))]
-    for name, one in runs.items():
-        whose = f"{name}: " if len(runs) > 1 else ""
-        parts += [Text(f"{whose}{text}") for text in _coverage(one)]
-        parts += _failures(one, whose)
-    parts += [Fold(f"all runs{f' of {name}' if len(runs) > 1 else ''}", _all_runs(one)) for name, one in runs.items()]
-    count = sum(map(count_runs, runs.values()))
-    return Chapter(
-        [Section("What was measured", parts)], {"runs": f"{count:,}"}, {"runs": runs_as_dict(runs)["solvers"]}
-    )
-
-
-def _failures(runs: Runs, whose: str) -> Iterator[Part]:
-    """Tell which runs did not end well, and on which configurations none did."""
-    failed = runs.failed.to_frame()
-    if not len(failed):
-        return
-    kinds = failed["status"].value_counts()
-    told = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    yield Remark(f"{whose}{len(failed)} of {len(runs)} runs did not end well: {told}", "warning")
-    never = {tuple(one) for one in never_ended(runs).itertuples(index=False)}
-    groups = failed.groupby([*runs.parameters, "status"], sort=True, observed=True, dropna=False).size()
-    rows = [
-        [*map(_cell, key[:-1]), str(key[-1]), str(count), "none" if tuple(key[:-1]) in never else "some"]
-        for key, count in groups.items()
-        if isinstance(key, tuple)
-    ]
-    more = f"the first {_MOST_ROWS} of {len(rows)} configurations" if len(rows) > _MOST_ROWS else ""
-    header = [*runs.parameters, "ended as", "runs", "others ended well"]
-    words = (len(header) - 3, len(header) - 1)
-    yield Fold(f"{whose}runs that did not end well", [Table(header, rows[:_MOST_ROWS], more, words=words)])
-
-
-def _coverage(runs: Runs) -> Iterator[str]:
-    """Tell which combinations of values were measured, and where the largest gap is."""
-    table = runs.ok.configurations.drop_duplicates()
-    if not len(table):
-        return
-    counts = {name: table[name].nunique() for name in runs.parameters}
-    varied = [name for name, count in counts.items() if count > 1]
-    if len(varied) > 1:
-        every = int(np.prod([float(counts[name]) for name in varied]))
-        if every < 1e9:
-            shape = " × ".join(f"{counts[name]} of {name}" for name in varied)
-            yield f"{len(table):,} of {every:,} combinations of these values were measured ({shape})."
-    for name in varied:
-        values = np.unique(table[name]) if pd.api.types.is_numeric_dtype(table[name]) else np.array([])
-        if len(values) > 2 and values[0] > 0:
-            gaps = values[1:] / values[:-1]
-            widest = int(np.argmax(gaps))
-            if gaps[widest] > 4 and gaps[widest] > 2 * np.median(gaps):
-                low, high = value_text(values[widest]), value_text(values[widest + 1])
-                yield f"Nothing was measured between {name} = {low} and {high}."
-
-
-def _all_runs(runs: Runs) -> list[Part]:
-    table = runs.aggregate() if len(runs.ok) else runs.to_frame()[runs.parameters]
-    shown = table.head(_MOST_ROWS)
-    shown = shown.assign(spread=shown["spread"].where(shown["count"] > 1)) if "spread" in shown else shown
-    columns = [name for name in (*runs.parameters, runs.response, "count", "spread") if name in shown]
-    rows = [[_cell(value) for value in row] for row in shown[columns].itertuples(index=False)]
-    more = f"the first {_MOST_ROWS} of {len(table)} configurations" if len(table) > len(shown) else ""
-    unit = runs.quantities.get(runs.response, "")
-    named = {
-        runs.response: f"median {runs.response} [{unit}]",
-        "count": "runs" if count_runs(runs) == len(runs) else "values",
-        "spread": f"deviation [{unit}]",
-    }
-    return [Table([named.get(name, name) for name in columns], rows, more, words=(), copied=True)]
-
-
-def _cell(value: Any) -> str:
-    return value if isinstance(value, str) else compact(float(value), 6) if np.isreal(value) else str(value)
-
-
-def campaign(done: Campaign) -> Chapter:
-    """Tell what a campaign has measured, what failed and why, and what is still to be run."""
-    from evenly.report.tables.campaign import campaign_as_dict, campaign_table, failed_table
-
-    records, known = done.store.records(), done.configurations
-    missing = sum(done.missing.values())
-    parts: list[Part] = [Table.of(campaign_table(known, records), copied=True)]
-    if any(record.status != "ok" for record in records):
-        parts.append(Fold("failed runs", [Table.of(failed_table(known, records))]))
-    if missing:
-        parts.append(Remark(f"{missing} runs are still to be made: `evenly measure` goes on with them", "warning"))
-    return Chapter(
-        [Section(f"The campaign {done.study.name}", parts)], {"runs of the campaign": f"{len(records):,}"},
-        {"campaign": campaign_as_dict(known, records)},
-    )  # fmt: skip
 
 
 # ---- models -------------------------------------------------------------------------------------------------

@@ -17,8 +17,8 @@ from evenly.errors import InputError
 from evenly.machine.machine import Machine
 from evenly.models.base import Model
 from evenly.report.html_page import Page
-from evenly.report.pages import chapters
-from evenly.report.pages.chapters import Asked, Chapter
+from evenly.report.pages import chapters, measurements
+from evenly.report.pages.chapter import Asked, Chapter
 from evenly.report.pages.pictures import check_fits, numbered
 from evenly.runs.runs import Runs
 from evenly.tuning.result import Result
@@ -165,9 +165,9 @@ def _chapters(
             case Result():
                 yield chapters.search(thing)
             case Campaign():
-                yield chapters.campaign(thing)
+                yield measurements.campaign(thing)
     if runs:
-        yield chapters.measured(runs)
+        yield measurements.measured(runs)
     if models:
         plans = [thing for thing in others if isinstance(thing, Plan)]
         yield from chapters.models(models, runs, test, asked, plans[0] if len(plans) == 1 else None)
