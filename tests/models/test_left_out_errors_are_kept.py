@@ -10,6 +10,7 @@ import pytest
 
 import evenly
 from evenly.models.base import Model
+from evenly.report.formatting import typical_error
 from evenly.report.left_out_errors import left_out_errors
 
 
@@ -25,4 +26,4 @@ def test_errors_are_kept_in_the_file_and_shown_without_runs(tmp_path: Path, meth
     kept, errors = loaded.training_["left_out"], left_out_errors(model, runs)
     assert errors is not None
     assert kept == pytest.approx(errors)
-    assert f"{errors['MLogQ']:.4f}" in evenly.page(model).markdown()
+    assert f"| {typical_error(errors['MLogQ'])} |" in evenly.page(model).markdown()
