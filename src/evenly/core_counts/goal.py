@@ -128,7 +128,9 @@ class Choice:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the knee and the runner-up as plain values, for JSON."""
-        return {"knee": dataclasses.asdict(self.knee), "runner_up": self.runner_up, "trade": self.trade}
+        knee = dataclasses.asdict(self.knee)
+        del knee["among"]  # words for people, as in `why`
+        return {"knee": knee, "runner_up": self.runner_up, "trade": self.trade}
 
 
 @explained
