@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import evenly
 from evenly.errors import ReadError
 from evenly.readers.scanning import Measurements, scan
 from evenly.runs.cores import find_cores
@@ -1053,3 +1054,15 @@ def test_a_unit_that_start_and_end_leave_open_is_asked_about(tmp_path: Path) -> 
 def test_a_time_without_a_unit_that_only_seconds_fit_is_in_seconds(tmp_path: Path) -> None:
     rows = "16,09:00:00,09:10:48,600\n32,09:00:00,09:05:30,310\n64,09:00:00,09:03:11,170\n"
     assert _read(tmp_path, f"cores,start,end,runtime\n{rows}").runs[""].values.tolist() == [600, 310, 170]
+
+
+def test_cores_that_were_asked_for_may_be_those_of_the_runs(tmp_path: Path) -> None:
+    rows = [(p, mesh, 100 * n / p) for p in (4, 8, 16) for n, mesh in ((1, "coarse"), (4, "fine"))]
+    table = "number_of_cores_that_were_requested,mesh,wall_s\n" + "".join(f"{p},{m},{s}\n" for p, m, s in rows)
+    with pytest.raises(ReadError, match="tells what was asked for, and no other column how many cores runs had"):
+        _read(tmp_path, table)
+    chosen = evenly.read(tmp_path / "runs.csv", parameters=["mesh", "number_of_cores_that_were_requested"])
+    assert isinstance(chosen, evenly.Runs)
+    assert len(chosen) == 6
+    both = table.replace("mesh,", "ranks,").replace("coarse", "4").replace("fine", "8")
+    assert _read(tmp_path, both).runs[""].parameters == ["ranks"]

@@ -37,10 +37,12 @@ from evenly.readers.tables.refusals import (
     refuse_remarks,
     refuse_summaries,
     refuse_totals,
+    refuse_wished_counts,
 )
 from evenly.readers.tables.remarks import plain_text, quoted_texts, unused_lines
 from evenly.readers.tables.repetitions import NUMBERS, are_whole, is_running_clock
 from evenly.readers.tables.roles import (
+    A_WISH,
     NAMED,
     ONE_VALUE,
     Column,
@@ -462,13 +464,14 @@ class Interpretation:
             raise ReadError(self.path, self._no_parameter())
         if not asked:
             varied = [c for c in chosen if judged[c][0] == "parameter"] or chosen
+            refuse_wished_counts(self.values, [c for c, (_, why) in judged.items() if why == A_WISH], varied)
             self.notes.append(f"parameters: {', '.join([*varied, *self.options.constants])}")
         return chosen
 
     def _judge(self, column: str, times: NDArray[np.float64], statistics: Collection[str]) -> tuple[Role, str]:
         """Return the role of a column that is nothing else yet, and why; some are `statistics` of the time."""
         if is_limit(column):
-            return "left out", "a limit or a wish, which was not measured"
+            return "left out", A_WISH
         if column in self._quantities_of_own:
             return "outcome", OWN
         if is_usage(column, self.cells.columns):

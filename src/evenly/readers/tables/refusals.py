@@ -23,17 +23,18 @@ from evenly.readers.tables.remarks import (
     tells_another,
 )
 from evenly.readers.tables.repetitions import chosen_by
-from evenly.readers.tables.roles import Column, is_count, look_measured
+from evenly.readers.tables.roles import A_WISH, Column, is_count, look_measured, words_of
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.values import Values
 from evenly.readers.tables.warm_up import warmed_up
 from evenly.readers.tables.works import works_in
 from evenly.runs.count_names import kind_of
+from evenly.runs.weak_scaling import WORKERS
 from evenly.space.expressions import quoted, unlike
 
 __all__ = [
     "refuse_choices", "refuse_few_cores", "refuse_marks", "refuse_other_timings", "refuse_remarks", "refuse_summaries",
-    "refuse_totals",
+    "refuse_totals", "refuse_wished_counts",
 ]  # fmt: skip
 
 #: What a row is called that sums up others, or that warmed up.
@@ -77,6 +78,20 @@ def refuse_summaries(values: Values, column: str) -> None:
             f"{word!r} in column {column!r} is no run like the others: leave such rows out with where= "
             f"({values.options.with_where(unlike(column, word))})",
         )
+
+
+def refuse_wished_counts(values: Values, wishes: Sequence[str], parameters: Sequence[str]) -> None:
+    """Ask about a count of cores that was asked for, if no parameter tells how many cores runs had."""
+    varied = [name for name in wishes if values.is_numeric(name) and values.cells[name].nunique() > 1]
+    counts = [name for name in varied if any(kind_of(word) in WORKERS for word in words_of(name))]
+    if not counts or any(kind_of(name) or name.lower() in ("p", "np") for name in parameters):
+        return
+    both, others = (option_text("--parameters", ",".join(names)) for names in ([*parameters, counts[0]], parameters))
+    raise ReadError(
+        values.path,
+        f"{counts[0]!r} tells what was asked for, and no other column how many cores runs had: if they had as many, "
+        f"name it, too ({both}); if not, name the others ({others})",
+    )
 
 
 def refuse_marks(values: Values, time: str, seconds: NDArray[np.float64], failed: NDArray[np.bool_]) -> None:
@@ -367,7 +382,7 @@ def refuse_choices(
         With what names it a parameter, or leaves it out.
     """
     for column, told in roles.items() if parameters else ():
-        by_name = any(word in told.why for word in ("name", "statistic", "a limit or a wish", "dates"))
+        by_name = any(word in told.why for word in ("name", "statistic", A_WISH, "dates"))
         each = told.why.startswith("a different label")
         left = told.role in ("identifier", "outcome", "left out", "quantity")
         half_blank = told.why.startswith("no value in")  # flags, of which none may be the usual one

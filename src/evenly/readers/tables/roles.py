@@ -24,6 +24,7 @@ from evenly.space.space import Space
 
 __all__ = [
     "ASSUMED",
+    "A_WISH",
     "ENOUGH",
     "NAMED",
     "ONE_VALUE",
@@ -55,6 +56,8 @@ Role = Literal[
 
 #: Why a column is a parameter that the user named.
 NAMED = "named in parameters= (--parameters)"
+#: Why a column is left out that says what was asked for.
+A_WISH = "a limit or a wish, which was not measured"
 #: Why a column is a constant; the value follows.
 ONE_VALUE = "one value: "
 #: Why a column is the time, at its end, if nothing tells its unit.
