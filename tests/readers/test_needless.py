@@ -245,6 +245,8 @@ def test_two_sizes_with_names_are_a_choice() -> None:
     rows = [(mesh, days, p, days * 100 / p) for mesh, days in (("coarse", 20), ("fine", 10)) for p in (8, 16, 32)]
     frame = pd.DataFrame(rows, columns=["mesh", "days", "cores", "seconds"])
     told = [Column(name, "parameter", "") for name in ("mesh", "days", "cores")]
-    runs = without_needless({"": Runs.from_frame(frame, ["mesh", "days", "cores"])}, told)[0][""]
+    given = Runs.from_frame(frame, ["mesh", "days", "cores"]).of_days(30.0)
+    runs = without_needless({"": given}, told)[0][""]
+    assert runs.days == 30.0
     assert runs.space.parameters["days"] == Ordinal(10, 20, scale="log")
     assert isinstance(runs.space.parameters["cores"], Integer)

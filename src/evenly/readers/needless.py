@@ -110,7 +110,9 @@ def _of_two(runs: Runs, tied: Collection[str]) -> Runs:
             kinds[name] = Ordinal(*values.tolist(), scale=kind.scale, unit=kind.unit)
     if kinds == runs.space.parameters:
         return runs
-    return Runs(runs.to_frame(), space=Space.of(kinds), quantities=runs.quantities, response=runs.response)
+    return Runs(
+        runs.to_frame(), space=Space.of(kinds), quantities=runs.quantities, response=runs.response, days=runs.days
+    )
 
 
 def _layouts(runs: Mapping[str, Runs]) -> list[str]:
