@@ -446,7 +446,7 @@ def _measured(curve: SolverCurve) -> tuple[float, float] | None:
 
 
 def _spread(curve: SolverCurve, low: float, high: float) -> list[int]:
-    """Return counts of a curve that are spread evenly, in logarithms, over what was measured, if it has some there."""
+    """Return some of a curve's counts in the measured range, evenly spread in logarithms."""
     places = (index_at_most(curve.counts, math.ceil(count)) for count in np.geomspace(low, high, _SPREAD))
     counts = [int(curve.counts[place]) for place in places]
     return [count for count in counts if low <= count <= high]
