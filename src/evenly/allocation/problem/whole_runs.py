@@ -3,8 +3,8 @@
 Each solver's time is ``a_k p^-(b + b_k)`` on p cores, and the layout makes the time of a run of them. Before any run is
 seen, the logarithms of the a_k are normal with the standard deviation `SPREAD`. They lie around values by which nobody
 waits on the usual cores, since people balance layouts: solvers side by side take one time, and those in turn share it
-equally. All these fit the runs on average. b is normal around 0.9. The runs are few, so the b_k are small: how little they tell of
-each solver's exponent is in the interval of its curve. Draws of the unknowns from their posterior
+equally. All these fit the runs on average. b is normal around 0.9. The runs are few, so the b_k are small: how little
+they tell of each solver's exponent is in the interval of its curve. Draws of the unknowns from their posterior
 (`evenly.allocation.problem.posterior`) tell the rest: each draw explains the runs, so that no solver takes longer than
 a run did with as few cores of each.
 
