@@ -279,7 +279,18 @@ def _tell_failed(runs: Mapping[str, Runs], response: str | None) -> None:
         if bounds := int((learned.bounds > 0).sum()):
             note(f"{bounds} run{'s' if bounds > 1 else ''} of {solver} hit the limit: learned as longer than that")
         if failed := len(one.failed) - bounds:
-            note(f"{failed} failed run{'s' if failed > 1 else ''} of {solver} left out of {len(one)}")
+            note(f"{failed} failed run{'s' if failed > 1 else ''} of {solver} left out of {len(one)}{_never(one)}")
+
+
+def _never(runs: Runs) -> str:
+    """Say on which configurations no run ended well, if they are few."""
+    from evenly.report.slices import never_ended
+
+    never = never_ended(runs)
+    if not 0 < len(never) <= 3:
+        return ""
+    told = (", ".join(f"{name} = {value}" for name, value in row.items()) for row in never.to_dict("records"))
+    return f"; none ended well with {'; '.join(told)}"
 
 
 def known_values(values: Mapping[str, Any], learned: Learned) -> dict[str, Any]:

@@ -311,3 +311,12 @@ def test_runs_of_another_program_are_refused(show: Any) -> None:
     other = evenly.Runs.from_frame(pd.DataFrame({"nodes": [1, 2, 4], "seconds": [4.0, 2.0, 1.0]}), ["nodes"])
     with pytest.raises(InputError, match="needs 'cores', but the runs have nodes"):
         show(evenly.fit(mine, method="power-law"), other)
+
+
+def test_sliders_stop_at_what_failed() -> None:
+    table = pd.DataFrame(
+        {"cores": [2, 50, 333, 777], "seconds": [100.0, 9, 2, np.nan], "status": ["ok"] * 3 + ["failed"]}
+    )
+    runs = evenly.Runs.from_frame(table, ["cores"])
+    explorer = Explorer.of("", evenly.fit(runs, method="power-law"), runs)
+    assert explorer.table.loc[explorer.table["failed"], "cores"].tolist() == [777]

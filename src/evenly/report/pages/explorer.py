@@ -152,6 +152,10 @@ class Explorer(Part):
             Further values at which the sliders stop, as those of a table beside it.
         """
         along = choose_parameter(model, None)
+        if runs is not None:  # what failed can be looked at, too
+            never = never_ended(runs).select_dtypes("number")
+            more = {str(name): [*stops.get(str(name), ()), *never[name].tolist()] for name in never}
+            stops = {**stops, **more}
         start = {along: None, **fixed_at(model, runs, (along,), {k: v for k, v in (at or {}).items() if k != along})}
         values = {
             name: _values(kind, runs, name, stops.get(name, ()), beyond=bool(kind_of(name)))
