@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import evenly
 from evenly.allocation.problem.limits import Limits
 from evenly.allocation.problem.noise import Compare
-from evenly.errors import InputError
+from evenly.errors import InfeasibleError, InputError
 from evenly.models.scaling_laws.power_law import PowerLaw
 from evenly.runs.runs import Runs
 
@@ -88,3 +89,17 @@ def test_intervals_of_models_allow_for_what_coupled_runs_differ_by() -> None:
     assert widths[0] > widths[1] + 0.1  # 2 · 1.645 · 0.07 = 0.23, in quadrature
     exact = evenly.allocate({"a": lambda p: 8 / p, "b": lambda p: 4 / p}, cores=6)
     assert exact.interval is None
+
+
+def test_counts_on_which_all_runs_failed_are_left_out(tmp_path: Path) -> None:
+    """The model alone would give one core: it doesn't know that the memory of one isn't enough."""
+    table = pd.DataFrame({"cores": [1, 2, 3, 6, 12], "seconds": [np.nan, np.nan, 25.0, 12.5, 6.25]})
+    table["status"] = ["failed", "failed", "ok", "ok", "ok"]
+    fluid = evenly.fit(evenly.Runs.from_frame(table, ["cores"]), method="power-law")
+    evenly.save(fluid, tmp_path / "fluid.evenly")
+    for model in (fluid, evenly.load(tmp_path / "fluid.evenly")):
+        plan = evenly.allocate({"fluid": model, "solid": lambda cores: 1e6 / cores}, 8)
+        assert plan.cores == {"fluid": 3, "solid": 5}
+        assert plan.failed == ("'fluid' doesn't get 1, 2 cores: all runs there failed",)
+        with pytest.raises(InfeasibleError, match="all runs of 'fluid' on the counts that it may get failed"):
+            evenly.allocate({"fluid": model, "solid": lambda cores: 1e6 / cores}, 8, limits={"fluid": {"maximum": 2}})

@@ -22,7 +22,7 @@ from evenly.allocation.assigning import assign
 from evenly.allocation.plan import Plan
 from evenly.allocation.problem.base import Balancer, Problem, check_names
 from evenly.allocation.problem.coupled_runs import SCATTER, CoupledRuns, learn_inside
-from evenly.allocation.problem.curves import SolverCurve, Table, call, cores_of, cores_parameter
+from evenly.allocation.problem.curves import SolverCurve, Table, call, cores_of, cores_parameter, failed_on
 from evenly.allocation.problem.days_of_solvers import factors_of_one_step
 from evenly.allocation.problem.layout import Layout, parse_layout
 from evenly.allocation.problem.limits import Limits, possible_counts
@@ -33,6 +33,7 @@ from evenly.allocation.problem.whole_runs import WholeRunCurve
 from evenly.allocation.scaling import best_total
 from evenly.arguments import explained
 from evenly.core_counts.by_cores import ByCores
+from evenly.core_counts.failures import told_counts
 from evenly.core_counts.fastest_way import FastestWay
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.machine.machine import Machine
@@ -320,7 +321,17 @@ def _curve(name: str, source: Any, limits: Limits, at: Mapping[str, Any], total:
     at = {**_constants(source), **at}
     limits = _makeable(name, source, limits, total)
     counts = possible_counts(name, limits, total, machine, lambda quantity, asked: call(quantity, asked, at))
-    return SolverCurve(name, source, counts, at, asked)
+    failed = failed_on(name, source, counts, at)
+    if len(failed) and failed.all():
+        raise InfeasibleError(
+            f"all runs of {name!r} on the counts that it may get failed, or those nearest to them: allow others, or "
+            "leave the failed runs out",
+            constraint=f"{name}.failed",
+        )
+    if not failed.any():
+        return SolverCurve(name, source, counts, at, asked)
+    every = np.asarray(counts)
+    return SolverCurve(name, source, every[~failed], at, asked, failed=told_counts(every[failed]))
 
 
 def _constants(source: Any) -> dict[str, Any]:

@@ -220,6 +220,14 @@ class Plan(Shown):
         notes = (self.problem.curves[name].outside(count) for name, count in self.cores.items())
         return tuple(note for note in notes if note is not None)
 
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """One note per solver with counts that it doesn't get, since all runs there failed."""
+        left_out = ((name, self.problem.curves[name].failed) for name in self.cores)
+        return tuple(
+            f"{name!r} doesn't get {counts} cores: all runs there failed" for name, counts in left_out if counts
+        )
+
     @cached_property
     def fastest(self) -> dict[str, int]:
         """The fastest assignment of the same total; it may differ from `cores` under another goal or balancer."""
@@ -362,6 +370,7 @@ class Plan(Shown):
                 for name, found in self.versus.items()
             },
             "extrapolated": list(self.extrapolated),
+            "failed": list(self.failed),
         }
 
     def __repr__(self) -> str:

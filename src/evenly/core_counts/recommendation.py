@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from evenly.arguments import explained
 from evenly.core_counts.by_cores import check_whole, ways
-from evenly.core_counts.failures import failed_counts, told_failed, without
+from evenly.core_counts.failures import failed_counts, told_counts, told_failed, without
 from evenly.core_counts.goal import LOOKED_AT, Choice, Goal, Knee, counts_like, time_words
 from evenly.core_counts.one_size import (
     check_one_size,
@@ -37,6 +37,7 @@ from evenly.models.uncertainty.single_runs import SCATTERS
 from evenly.runs.cores import Cores, constants, find_cores
 from evenly.runs.count_names import kind_of
 from evenly.runs.durations import common_unit
+from evenly.runs.outcomes import Outcomes
 from evenly.runs.runs import Runs
 from evenly.showing import Shown
 from evenly.space.parameters import Categorical
@@ -238,7 +239,8 @@ def recommend(
     check_one_size(model, what)
     table, notes = _candidates(model, what, list(cores), cores, dict(at or {}), measured)
     curve = _curve(model, table, what, count, machine, level, limit, measured)
-    failed = failed_counts(table, what, measured)
+    known = Outcomes.of(measured) if measured is not None else Outcomes.from_state(model.training_.get("outcomes", {}))
+    failed = failed_counts(table, what, known)
     doubt = _doubt(model, what, dict(at or {}), measured) if only_cores_varied(model, what) else ""
     goal = goal or Goal()
     try:
@@ -252,12 +254,12 @@ def recommend(
             [table, _candidates(model, what, finer, finer, dict(at or {}), measured)[0]], ignore_index=True
         )
         curve = _curve(model, table, what, count, machine, level, limit, measured)
-        failed = failed_counts(table, what, measured)
+        failed = failed_counts(table, what, known)
         choice = _chosen(goal, curve, failed, machine, level)
         rows = [*(n for n in curve["cores"] if n not in finer), choice.count]
         curve = curve[curve["cores"].isin(rows)].reset_index(drop=True)
     missed = told_missed(model)
-    lost = told_failed({n: where for n, where in failed.items() if n in set(curve["cores"])}, choice.count)
+    lost = told_failed({n: where for n, where in failed.items() if n in set(curve["cores"])})
     curve = curve.assign(failed=curve["cores"].isin(list(failed))) if lost else curve
     said = [one for one in (lost, missed, doubt, what.said) if one]
     if steps is None and (goal.deadline_s or goal.core_hours or goal.money):
@@ -275,11 +277,17 @@ def recommend(
 def _chosen(goal: Goal, curve: pd.DataFrame, failed: Mapping[int, set[int]], machine: Machine, level: float) -> Choice:
     """Return the count that a goal chooses among those on which runs ended well; an error says which it left out."""
     left = without(curve, failed)
+    if not len(left):
+        raise InfeasibleError(
+            f"on {told_counts(failed)} cores, every run with these values failed, or every run near them: ask about "
+            "other counts with --cores (cores=), or what a run there would take with --at (Model.predict)",
+            constraint="cores",
+        )
     among = LOOKED_AT if len(left) == len(curve) else "on which runs didn't fail"
     try:
         return goal.choose(left, "cores", currency=machine.currency, level=level, among=among)
     except InfeasibleError as error:
-        if lost := told_failed(failed, int(left["cores"].iloc[0])):
+        if lost := told_failed(failed):
             raise InfeasibleError(f"{error} {lost[0].upper()}{lost[1:]}.", constraint=error.constraint) from None
         raise
 

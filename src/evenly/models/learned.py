@@ -20,6 +20,7 @@ from evenly.models.uncertainty.conformal import LogConformal
 from evenly.models.uncertainty.floors import floors_of
 from evenly.models.uncertainty.single_runs import SingleRuns
 from evenly.runs.node_filling import filling
+from evenly.runs.outcomes import Outcomes
 from evenly.runs.runs import Runs, Statistic
 from evenly.runs.weak_scaling import bands, weak_scaling
 from evenly.space.parameters import Categorical
@@ -119,6 +120,7 @@ def summarise(learned: Learned) -> None:
             vars(model)["_conformal"] = conformal.knowing(noise)
     found: dict[str, Any] = {
         "days": runs.days,
+        "outcomes": Outcomes.of(runs).to_state(),
         "label_ranges": _label_ranges(good),
         "between": _between(learned),
         "floors": floors_of(table, runs.parameters, runs.response),

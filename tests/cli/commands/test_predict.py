@@ -393,6 +393,15 @@ def test_a_count_on_which_every_run_failed_is_not_recommended(evenly: Evenly) ->
     assert "more cores still pay at 6, the largest number on which runs didn't fail" in more.out
     assert "number looked at" not in more.out
     alone = evenly(*asked, "block=64", "--cores", "8")
-    assert "with these values failed: no other number was asked about" in alone.err
+    assert alone.code == 1
+    assert "on 8 cores, every run with these values failed, or every run near them: ask about other counts" in alone.err
+    assert evenly("fit", "a.csv", *LAW, "-o", "a.evenly").code == 0
+    saved = ("predict", "a.evenly", "--at", "n=500", "--at", "block=64")
+    rows = evenly(*saved, "--at", "cores=4,8,16", "--json").json["predictions"]
+    assert [row["failed"] for row in rows] == [False, True, True]
+    assert "✗ all runs there, or at the nearest values that were run, failed" in (
+        " ".join(evenly(*saved, "--at", "cores=8").out.split())
+    )
+    assert "8, 16 cores are not recommended" in evenly(*saved, "--cores", "4,8,16").err
     fine = evenly(*asked, "block=16", "--cores", "4,8")
     assert ("recommended: 8 cores" in fine.out, "with these values failed" in fine.err) == (True, False)

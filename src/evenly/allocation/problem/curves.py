@@ -17,15 +17,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.allocation.problem.limits import Counts, Limits
+from evenly.allocation.problem.limits import Counts, Limits, listed
 from evenly.core_counts.by_cores import ByCores
 from evenly.core_counts.fastest_way import FastestWay
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.runs.cores import find_cores
+from evenly.runs.outcomes import Outcomes
 from evenly.space.ranges import extent
 from evenly.space.space import Space
 
-__all__ = ["Front", "SolverCurve", "Table", "call", "cores_of", "cores_parameter"]
+__all__ = ["Front", "SolverCurve", "Table", "call", "cores_of", "cores_parameter", "failed_on"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -100,6 +101,8 @@ class SolverCurve:
         The limits from which `counts` follow; used in messages only.
     factor : float
         How much longer the solver takes than its source says, as inside coupled runs.
+    failed : str
+        Which counts aren't among `counts`, since all runs there, or nearest to them, failed.
     """
 
     name: str
@@ -108,6 +111,7 @@ class SolverCurve:
     at: Mapping[str, Any] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     factor: float = 1.0
+    failed: str = ""
 
     def seconds(self, counts: Any) -> Floats:
         """Return seconds (n,) on `counts` (n,); infinite where the source returns infinity (it can't run there).
@@ -292,6 +296,18 @@ def cores_of(source: Any) -> str:
     if space is None:
         return (_parameters(source) or ("cores",))[0]
     return find_cores(space).names[0]
+
+
+def failed_on(name: str, source: Any, counts: Counts, at: Mapping[str, Any]) -> NDArray[np.bool_]:
+    """Tell for each of `counts` (n,) whether all runs there, or those nearest to it, failed; empty if none did."""
+    model = source.model if isinstance(source, ByCores) else source
+    known = Outcomes.from_state(getattr(model, "training_", {}).get("outcomes", {}))
+    if not known.failed.any() or isinstance(source, FastestWay):
+        return np.zeros(0, dtype=np.bool_)
+    cores = source.cores if isinstance(source, ByCores) else find_cores(model.space_)
+    fixed = {**at, **(source.fixed if isinstance(source, ByCores) else {})}
+    measured = cores.of(known.configurations, len(known.configurations))
+    return known.along(listed(name, counts), measured, fixed)
 
 
 def _parameters(source: Any) -> tuple[str, ...] | None:

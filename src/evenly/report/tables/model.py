@@ -18,6 +18,7 @@ from evenly.report.slices import bounds, formula_of, leading_of, measured_by_con
 from evenly.report.tables.choice import blend_of, choice_as_dict, chose_itself
 from evenly.report.tables.run import add_numbers, add_row, add_texts, new_table
 from evenly.runs.durations import format_hms
+from evenly.runs.outcomes import Outcomes
 from evenly.runs.runs import Runs
 from evenly.space.parameters import Parameter
 from evenly.space.space import Configurations
@@ -311,13 +312,15 @@ def predictions_table(
     Returns
     -------
     rich.table.Table
-        A star marks configurations outside the training range.
+        A star marks configurations outside the training range, a cross those on which every run failed.
     """
     found = _predictions(models, configurations, level, limit)
     starred = any(row["extrapolated"] for row in found)
+    failing = any(row.get("failed") for row in found)
     unknown = limit is not None and any(row["limit"] is None for row in found)
     told = [
         *(["* outside the range learned on"] if starred else []),
+        *(["✗ all runs there, or at the nearest values that were run, failed"] if failing else []),
         *(["–: more runs were stopped at their limit than may be, so that it isn't known what is enough"] * unknown),
     ]
     parameters = list(dict.fromkeys(name for row in found for name in row["configuration"]))
@@ -334,6 +337,7 @@ def predictions_table(
     for row in found:
         value, between = _value_and_interval(row, found, times)
         value += "*" if row["extrapolated"] else " " * starred
+        value += " ✗" if row.get("failed") else "  " * failing
         cells = [_cell(row["configuration"].get(name)) for name in parameters]
         whose = [row["solver"]] if len(models) > 1 else []
         add_row(table, *whose, *cells, value, between, *([row["limit"] or "–"] if limit is not None else []))
@@ -369,12 +373,13 @@ def _predictions(
         value = silent.predict(table)
         lower, upper = silent.interval(table, level)
         enough = None if limit is None else _limits(solver, silent, table, limit)
-        beyond = model.extrapolates(table)
+        beyond, fails = model.extrapolates(table), Outcomes.from_state(model.training_.get("outcomes", {})).fail(table)
         for i, row in enumerate(table.to_dict("records")):
             found.append({
                 "solver": solver, "configuration": plain(row), "quantity": model.response_["name"],
                 "unit": model.response_["unit"], "value": float(value[i]), "lower": float(lower[i]),
-                "upper": float(upper[i]), "extrapolated": bool(beyond[i]), **({"limit": enough[i]} if enough else {}),
+                "upper": float(upper[i]), "extrapolated": bool(beyond[i]),
+                **({"failed": bool(fails[i])} if fails.any() else {}), **({"limit": enough[i]} if enough else {}),
             })  # fmt: skip
     return found
 

@@ -159,7 +159,7 @@ def _notes(plan: Plan, how: Written) -> list[str]:
         notes.append(f"{compact(plan.sypd)} SYPD: simulated years per day, each for {compact(plan.chsy)} core-hours")
     if plan.idle:
         notes.append(f"{plan.idle} of {plan.total} cores stay idle: {plan.idle_reason}")
-    notes.extend(f"note: {text}" for text in plan.extrapolated)
+    notes.extend(f"note: {text}" for text in (*plan.extrapolated, *plan.failed))
     return notes
 
 
@@ -349,6 +349,7 @@ def _row(plan: Plan, total: int) -> dict[str, Any]:
             "simulated_years_per_day": plan.sypd,
             "core_hours_per_simulated_year": plan.chsy,
             "extrapolated": list(plan.extrapolated),
+            "failed": list(plan.failed),
         }
     )
     return found
