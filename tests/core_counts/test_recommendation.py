@@ -393,3 +393,27 @@ def test_efficiency_is_against_the_fewest_cores_of_this_mesh(small: object, larg
     found = evenly.recommend(model, [128, 256, 512], at={"mesh": large}, measured=runs if with_runs else None).curve
     fewest = 64 * float(model.predict(pd.DataFrame({"mesh": [large], "cores": [64]}))[0])
     assert found["efficiency"].tolist() == pytest.approx((fewest / (found["run_s"] * found["cores"])).tolist())
+
+
+def test_a_chosen_method_that_misses_its_runs_is_said_to() -> None:
+    """A power law of two solvers of which one stops scaling: 34 % off, though repeated runs differ by 3 %."""
+    random, rows = np.random.default_rng(0), []
+    for cores in (8, 16, 32, 64, 128):
+        for solver, seconds in (("direct", 1640 / cores), ("multigrid", 600 / cores + 10)):
+            rows += [(cores, solver, seconds * random.lognormal(0, 0.03)) for _ in range(3)]
+    table, names = pd.DataFrame(rows, columns=["cores", "solver", "seconds"]), ["cores", "solver"]
+    law, best = (evenly.fit(table, method=method, parameters=names) for method in ("power-law", None))
+    found = evenly.recommend(law, range(8, 129), at={"solver": "multigrid"})
+    assert found.notes[0].startswith(
+        "this method doesn't follow the runs closely, the default may (leave --method out):"
+    )
+    found = evenly.recommend(best, range(8, 129), at={"solver": "multigrid"})
+    assert not any("closely" in note for note in found.notes)
+
+
+def test_a_law_whose_prediction_is_the_end_of_its_interval_says_so() -> None:
+    table = pd.DataFrame({"cores": (few := [8, 16, 32, 64, 128]), "seconds": [600 / n + 10 for n in few]})
+    law, best = (evenly.fit(table, method=method, parameters=["cores"]) for method in ("power-law", None))
+    told = "the predicted time is the shortest of its interval, since other laws"
+    assert any(note.startswith(told) for note in evenly.recommend(law, [8, 1024]).notes)
+    assert not any(note.startswith(told) for note in evenly.recommend(best, [8, 1024]).notes)

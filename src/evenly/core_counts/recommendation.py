@@ -32,7 +32,7 @@ from evenly.core_counts.other_parameters import unvaried
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.machine.machine import Machine
 from evenly.models.base import Model
-from evenly.models.learned import told_missed
+from evenly.models.learned import told_at_edge, told_missed
 from evenly.models.uncertainty.single_runs import SCATTERS
 from evenly.runs.cores import Cores, constants, find_cores
 from evenly.runs.count_names import kind_of
@@ -261,7 +261,8 @@ def recommend(
     missed = told_missed(model)
     lost = told_failed({n: where for n, where in failed.items() if n in set(curve["cores"])})
     curve = curve.assign(failed=curve["cores"].isin(list(failed))) if lost else curve
-    said = [one for one in (lost, missed, doubt, what.said) if one]
+    edge = told_at_edge(model, curve["run_s"], curve["run_lower_s"], curve["run_upper_s"])
+    said = [one for one in (what.said, lost, missed, edge, doubt) if one]
     if steps is None and (goal.deadline_s or goal.core_hours or goal.money):
         said.append("the job is one run or step as measured: say how many it has with --steps (steps=)")
     if count != 1:

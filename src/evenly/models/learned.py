@@ -26,12 +26,18 @@ from evenly.runs.weak_scaling import bands, weak_scaling
 from evenly.space.parameters import Categorical
 from evenly.space.space import Space
 
-__all__ = ["Learned", "summarise", "told_missed"]
+__all__ = ["Learned", "summarise", "told_at_edge", "told_missed"]
 
 #: Of parameters with more labels, the ranges of their runs aren't kept.
 _MOST_LABELS = 100
 #: A model that is so far off one of the few runs that it learned from doesn't fit them; of many, noise may do that.
 _MISSED, _FEW = 1.5, 50
+#: Where the noise is known, so many times of it are too much, and at least so much (log).
+_SURE, _LEAST = 5.0, 0.2
+#: A prediction that is so near to an end of its interval, as a share of it (log), stands at the end.
+_EDGE = 0.03
+#: Methods that compare others, of which none follows the runs if they don't.
+_RACES = ("PMNF", "Automatic")
 
 
 @dataclass(frozen=True)
@@ -127,18 +133,36 @@ def summarise(learned: Learned) -> None:
         "weak_scaling": weak_scaling(good.configurations),
         "bands": bands(good.configurations),
         "filling": filling(good.configurations),
-        "missed": _missed(learned),
+        "missed": _missed(learned, None if single is None else single.noise()),
     }
     model.training_ |= {name: value for name, value in found.items() if value}
 
 
 def told_missed(model: Model) -> str:
     """Return a sentence on the run that a model misses most, if it does by much; else ""."""
-    missed = model.training_.get("missed", "")
-    return f"the runs follow none of the laws closely, so the times are unsure: {missed}" if missed else ""
+    if not (missed := model.training_.get("missed", "")):
+        return ""
+    if type(model).__name__ in _RACES:
+        return f"the runs follow none of the laws closely, so the times are unsure: {missed}"
+    return f"this method doesn't follow the runs closely, the default may (leave --method out): {missed}"
 
 
-def _missed(learned: Learned) -> str:
+def told_at_edge(model: Model, predicted: Any, lower: Any, upper: Any) -> str:
+    """Return a sentence on predictions (n,) of one law at the end of their intervals, if these are wide; else ""."""
+    if type(model).__name__ in _RACES:
+        return ""
+    low, high = np.log(np.divide(predicted, lower)), np.log(np.divide(upper, predicted))
+    at_edge = (np.minimum(low, high) < _EDGE * (low + high)) & (low + high > _LEAST)
+    if not at_edge.any():
+        return ""
+    end = "shortest" if (low < high)[at_edge].all() else "longest" if (low > high)[at_edge].all() else "outermost"
+    return (
+        f"the predicted time is the {end} of its interval, since other laws that follow the runs tell other times: the "
+        "default method weighs them all (leave --method out)"
+    )
+
+
+def _missed(learned: Learned, noise: float | None) -> str:
     """Return which of few runs the model misses most, where it does by much; else ""."""
     model, runs, table = learned.model, learned.runs, learned.evidence
     if runs.response != "seconds" or learned.parts or len(table) > _FEW:
@@ -146,7 +170,7 @@ def _missed(learned: Learned) -> str:
     predicted = model._predict(model.space_.frame(table[learned.runs.parameters]))
     apart = np.nan_to_num(np.log(learned.values / predicted))
     worst = int(np.argmax(np.abs(apart)))
-    if np.exp(abs(apart[worst])) < _MISSED:
+    if abs(apart[worst]) < (np.log(_MISSED) if noise is None else max(_LEAST, _SURE * noise)):
         return ""
     told = ", ".join(f"{name} = {table[name].iloc[worst]}" for name in runs.parameters)
     return f"the run with {told} took {np.exp(apart[worst]):.2g} times as long as the model says"

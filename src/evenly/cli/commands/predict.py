@@ -80,8 +80,8 @@ def predict(
         print_json({"level": level, "predictions": _predicted(parts, level, limit)})
     else:
         _show(parts, level, limit, times)
-        if limit is None:
-            _tell_scatter(parts, level)
+        _tell_method(parts, level)
+        _tell_scatter(parts, level, limit)
 
 
 def _predict_counts(
@@ -177,23 +177,43 @@ def _show(parts: list[_Part], level: float, limit: float | None, times: Literal[
         out.print(shown)
 
 
-def _tell_scatter(parts: list[_Part], level: float) -> None:
+def _tell_method(parts: list[_Part], level: float) -> None:
+    """Say where a model misses its own runs, or predicts the end of an interval."""
+    from evenly.models.learned import told_at_edge, told_missed
+
+    for part in parts:
+        for name, model in part.models.items():
+            edge = told_at_edge(model, model.predict(part.rows), *model.interval(part.rows, level))
+            for told in filter(None, (told_missed(model), edge)):
+                note(f"{name}: {told}")
+
+
+def _tell_scatter(parts: list[_Part], level: float, limit: float | None) -> None:
     """Say where single runs scatter more than the medians of repeated ones, for which the intervals hold."""
     from evenly.models.uncertainty.single_runs import SCATTERS
     from evenly.report.formatting import quantity
 
+    probability = (1 + level) / 2 if limit is None else limit
     for part in parts:
         for name, model in part.models.items():
             if "single_runs" not in model.training_ or model.response_["name"] != "seconds":
                 continue
-            upper, single = model.interval(part.rows, level)[1], model.upper(part.rows, (1 + level) / 2)
+            upper, single = model.interval(part.rows, 2 * probability - 1)[1], model.upper(part.rows, probability)
             far = int((single / upper).argmax())
-            if single[far] > SCATTERS * upper[far]:
-                told = quantity(single[far]) if single[far] < math.inf else "a time that isn't known"
+            if single[far] <= SCATTERS * upper[far]:
+                continue
+            told = quantity(single[far]) if single[far] < math.inf else "a time that isn't known"
+            share, statistic = f"{100 * probability:.0f} %", model.training_["statistic"]
+            if limit is None:
                 note(
-                    f"{name}: the interval is that of the {model.training_['statistic']} of repeated runs. Single runs "
-                    f"scatter more: {50 * (1 + level):.0f} % of them end within {told} (--limit). The interval ends at "
-                    f"{quantity(upper[far])}"
+                    f"{name}: the interval is that of the {statistic} of repeated runs. Single runs scatter more: "
+                    f"{share} of them end within {told} (--limit). The interval ends at {quantity(upper[far])}"
+                )
+            else:
+                note(
+                    f"{name}: the limit allows for single runs, of which some took far longer than the {statistic} "
+                    f"of their repetitions: {share} end within {told}. Of such {statistic}s, {share} end within "
+                    f"{quantity(upper[far])}. Leave runs out of the table that something disturbed"
                 )
 
 
