@@ -320,3 +320,10 @@ def test_sliders_stop_at_what_failed() -> None:
     runs = evenly.Runs.from_frame(table, ["cores"])
     explorer = Explorer.of("", evenly.fit(runs, method="power-law"), runs)
     assert explorer.table.loc[explorer.table["failed"], "cores"].tolist() == [777]
+
+
+def test_an_odd_repetition_is_named_with_its_time_and_the_median() -> None:
+    table = pd.DataFrame({"cores": np.repeat(CORES, 3), "seconds": np.repeat([100 / p for p in CORES], 3)})
+    table.loc[4, "seconds"] = 1500.0
+    text = evenly.page(evenly.Runs.from_frame(table, ["cores"])).markdown()
+    assert "Repeated runs differ by a factor above 2 at cores = 2: 50, 50, 1500 s, median 50 s" in text

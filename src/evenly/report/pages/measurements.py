@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evenly.campaign import Campaign
+from evenly.readers.confounding import unlike_runs
 from evenly.report.formatting import compact, value_text
 from evenly.report.html_page import Fold, Part, Remark, Section, Table, Text
 from evenly.report.pages.chapter import Chapter
@@ -18,6 +19,8 @@ from evenly.runs.runs import Runs
 
 __all__ = ["campaign", "measured"]
 
+#: Configurations that are named.
+_MOST_UNLIKE = 5
 #: Rows of the tables of runs.
 _MOST_ROWS = 200
 
@@ -29,6 +32,7 @@ def measured(runs: Mapping[str, Runs]) -> Chapter:
         whose = f"{name}: " if len(runs) > 1 else ""
         parts += [Text(f"{whose}{text}") for text in _coverage(one)]
         parts += _failures(one, whose)
+        parts += _unlike(one, whose)
     parts += [Fold(f"all runs{f' of {name}' if len(runs) > 1 else ''}", _all_runs(one)) for name, one in runs.items()]
     count = sum(map(count_runs, runs.values()))
     return Chapter(
@@ -55,6 +59,16 @@ def _failures(runs: Runs, whose: str) -> Iterator[Part]:
     header = [*runs.parameters, "ended as", "runs", "others ended well"]
     words = (len(header) - 3, len(header) - 1)
     yield Fold(f"{whose}runs that did not end well", [Table(header, rows[:_MOST_ROWS], more, words=words)])
+
+
+def _unlike(runs: Runs, whose: str) -> Iterator[Part]:
+    """Tell which repeated runs differ by a factor above 2."""
+    found = list(unlike_runs(runs))
+    if not found:
+        return
+    more = f"; and {len(found) - _MOST_UNLIKE} more" if len(found) > _MOST_UNLIKE else ""
+    told = "; ".join(found[:_MOST_UNLIKE])
+    yield Remark(f"{whose}Repeated runs differ by a factor above 2 at {told}{more}", "warning")
 
 
 def _coverage(runs: Runs) -> Iterator[str]:
