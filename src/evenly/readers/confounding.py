@@ -138,11 +138,11 @@ def unlike_runs(runs: Runs) -> dict[str, float]:
     if not len(ratio):
         return {}
     unit = runs.quantities[runs.response]
-    medians, all_values = groups.median(), groups.apply(sorted)
+    medians, all_values = groups.median().to_dict(), groups.apply(sorted).to_dict()
     return {
-        f"{_named(runs.parameters, where)}: {_listed(all_values.loc[where])} {unit}, median {medians.loc[where]:g} {unit}":
-        float(one) for where, one in ratio.items()
-    }  # fmt: skip
+        f"{_named(runs.parameters, at)}: {_listed(all_values[at])} {unit}, median {medians[at]:g} {unit}": float(one)
+        for at, one in ratio.items()
+    }
 
 
 def _named(parameters: Sequence[str], values: object) -> str:

@@ -1073,7 +1073,8 @@ def test_a_wish_that_is_the_only_count_is_one_question(tmp_path: Path, wish: str
     table = f"job,{wish},elapsed_s\n" + "".join(f"{1000 + i},{p},{320 / p}\n" for i, p in enumerate((4, 8, 16, 32)))
     with pytest.raises(ReadError, match=rf"had as many, name it \(--parameters {wish}.*{more}.*\); if not, add a co"):
         _read(tmp_path, table)
-    runs = _read(tmp_path, table, parameters=[wish]).runs[""]
+    runs = evenly.read(tmp_path / "runs.csv", parameters=[wish])
+    assert isinstance(runs, evenly.Runs)
     if not more:
         assert find_cores(runs.space).text == wish
         assert find_cores(runs.space).said.startswith(f"cores: one for each of {wish}")

@@ -96,10 +96,14 @@ def test_rows_that_are_left_out_are_told() -> None:
 
 def test_of_what_intervals_are_is_told() -> None:
     runs = noisy(3)
-    text = evenly.page(runs, evenly.fit(runs, method="power-law"), next_runs=0).markdown()
-    told = re.search(r"The 90 % interval is that of the median of .* Of the single runs, (\d+) % lie inside", text)
+    page = evenly.page(runs, evenly.fit(runs, method="power-law"), next_runs=0)
+    told = re.search(
+        r"The 90 % interval is for the median of repeated runs, not for one run: (\d+) % of the single runs lie inside",
+        page.markdown(),
+    )
     assert told is not None
     assert int(told[1]) < 85
+    assert re.search(r"\d % of these medians of repeated runs inside the 90 % interval", page.html())
 
 
 def test_sliders_stop_at_what_is_recommended_and_planned() -> None:

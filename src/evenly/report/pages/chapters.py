@@ -121,8 +121,8 @@ def _repetitions(model: Model, runs: Runs, level: float, first: str) -> Iterator
     lower, upper = silent.interval(single.configurations, level)
     inside = float(np.mean((lower <= single.values) & (single.values <= upper)))
     yield Text(
-        f"{first}The {percent(level)} interval is that of the {model.training_['statistic']} of as many repeated runs "
-        f"as were measured. Of the single runs, {percent(inside, 2)} lie inside."
+        f"{first}The {percent(level)} interval is for the {model.training_['statistic']} of repeated runs, not for one "
+        f"run: {percent(inside, 2)} of the single runs lie inside."
     )
 
 
@@ -134,7 +134,7 @@ def _importance(model: Model, runs: Runs, whose: str) -> list[Part]:
     first, total = sobol_indices(quietly(model), runs.ok, np.random.default_rng(0))
     rows = sorted(zip(runs.parameters, first, total, strict=True), key=lambda row: -row[2])
     told = [[name, percent(alone, 2), percent(all_, 2)] for name, alone, all_ in rows if name in varied]
-    caption = f"how much of the differences between predicted times{whose} comes from each parameter"
+    caption = f"share of the variance of the logarithm of predicted times{whose} that comes from each parameter"
     return [Table(["parameter", "alone", "with others"], told, caption)]
 
 
