@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import evenly
-from evenly.errors import EvenlyWarning, InputError
+from evenly.errors import EvenlyWarning, ExtrapolationWarning, InputError
 from evenly.report.html_page import Page
 from evenly.report.pages.explorer import Explorer
 from tests.report.test_html_page import checked
@@ -141,6 +141,20 @@ def test_coupled_solvers_and_their_plan(model: evenly.Model) -> None:
     ]  # fmt: skip
     assert page.title == "fluid, solid"
     assert page.data["plan"]["cores"] == {"fluid": 12, "solid": 12}
+    assert re.fullmatch(r"[\d.]+ … [\d.]+ s", page.numbers["90 % interval"])
+    assert "extrapolation" not in page.numbers["a step takes"]
+    with pytest.warns(ExtrapolationWarning):
+        beyond = evenly.page(evenly.allocate(models, cores=100))
+    assert beyond.numbers["a step takes"].endswith(", an extrapolation")
+
+
+def test_several_programs_without_a_plan_are_shown_side_by_side(model: evenly.Model) -> None:
+    page = evenly.page({"fluid": runs_of(), "solid": runs_of()}, {"fluid": model, "solid": model}, next_runs=0)
+    assert titles(page)[:2] == ["What was measured", "The programs side by side"]
+    text = page.markdown()
+    assert "`--cores N` (`evenly.allocate`) tells how many of N cores each of them gets" in text
+    assert "| cores | fluid s | solid s |" in text
+    assert re.search(r"\| 32 \| 4\.\d+ \| 4\.\d+ \|", text)
 
 
 def found_by_search() -> Any:

@@ -19,7 +19,7 @@ from evenly.models.base import Model
 from evenly.models.ensemble.learning_curves import curve_of
 from evenly.models.learned import told_missed
 from evenly.models.outliers import outliers_told
-from evenly.report.formatting import in_unit, percent, plain, quantity, typical_error, value_text
+from evenly.report.formatting import in_unit, interval, percent, plain, quantity, typical_error, value_text
 from evenly.report.html_page import Fold, Part, Picture, Remark, Section, Table, Text
 from evenly.report.left_out_errors import left_out_errors
 from evenly.report.pages.chapter import Asked, Chapter
@@ -278,11 +278,14 @@ def plan(found: Plan) -> Chapter:
         parts.append(Table.of(comparison_table(found)))
     parts.append(Picture(plot_plan(found), "the solvers' work and waiting over a few steps"))
     parts.append(Picture(plot_curve(found), "time of a step by number of cores"))
-    told = ", ".join(f"{name} {cores}" for name, cores in found.cores.items())
-    return Chapter(
-        [Section("How many cores for each solver", parts)], {"cores": told, "a step takes": quantity(found.seconds)},
-        {"plan": plain(plan_as_dict(found))},
-    )  # fmt: skip
+    numbers = {
+        "cores": ", ".join(f"{name} {cores}" for name, cores in found.cores.items()),
+        "a step takes": f"{quantity(found.seconds)}{', an extrapolation' * bool(found.extrapolated)}",
+    }
+    if found.interval is not None:
+        told = "not known, so far from what was measured" if found.is_guess else interval(*found.interval)
+        numbers[f"{percent(found.noise.level)} interval"] = told
+    return Chapter([Section("How many cores for each solver", parts)], numbers, {"plan": plain(plan_as_dict(found))})
 
 
 def cut(found: CutPlan) -> Chapter:

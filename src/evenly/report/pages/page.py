@@ -20,6 +20,7 @@ from evenly.report.html_page import Page
 from evenly.report.pages import chapters, measurements
 from evenly.report.pages.chapter import Asked, Chapter
 from evenly.report.pages.pictures import check_fits, numbered
+from evenly.report.pages.several import several
 from evenly.runs.runs import Runs
 from evenly.tuning.result import Result
 
@@ -170,6 +171,8 @@ def _chapters(
         yield measurements.measured(runs)
     if models:
         plans = [thing for thing in others if isinstance(thing, Plan)]
+        if len(models) > 1 and not plans:
+            yield several(models, runs)
         yield from chapters.models(models, runs, test, asked, plans[0] if len(plans) == 1 else None)
 
 
