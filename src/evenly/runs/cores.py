@@ -26,7 +26,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError, did_you_mean, option_text
-from evenly.runs.count_names import COUNT_KINDS, cores_of_each, factor_of, kind_of
+from evenly.runs.count_names import COUNT_KINDS, REQUESTED, cores_of_each, factor_of, kind_of_parameter
 from evenly.space.expressions import Expression, quoted
 from evenly.space.parameters import Categorical, Parameter
 from evenly.space.ranges import ends
@@ -40,8 +40,6 @@ Ints = NDArray[np.int64]
 _AXIS = re.compile(
     r"(?:n?p(?:roc)?s?_?|\w*(?:tiles?|procs?|ranks?|parts?|splits?|decomp\w*|dims?)_?)(?:[xyzrcijk]|rows?|cols?)"
 )
-#: In the name of what was asked for.
-_REQUESTED = re.compile(r"[\W_]*requested[\W_]*", re.IGNORECASE)
 #: HPL's grid of processes.
 _HPL = frozenset("pq")
 #: What stands for the cores of a node in a proposal.
@@ -117,12 +115,12 @@ def find_cores(space: Space, cores_are: str | None = None, *, measured: pd.DataF
         return _checked(Cores(cores_are), space)
     for name in names:
         kind = space.parameters[name]
-        if _kind(name) in ("cores", "ranks") and name.lower() != "mpi" and isinstance(kind, Categorical):
+        if kind_of_parameter(name) in ("cores", "ranks") and name.lower() != "mpi" and isinstance(kind, Categorical):
             raise InputError(
                 f"{name!r} counts cores by its name, but holds labels such as {kind.options[0]!r}: write numbers"
             )
     numbers = [name for name in names if not isinstance(space.parameters[name], Categorical)]
-    by_kind: dict[str, list[str]] = {kind: [n for n in numbers if _kind(n) == kind] for kind in COUNT_KINDS}
+    by_kind: dict[str, list[str]] = {kind: [n for n in numbers if kind_of_parameter(n) == kind] for kind in COUNT_KINDS}
     cores, ranks, nodes = by_kind["cores"], by_kind["ranks"], by_kind["nodes"]
     _refuse_tied_threads(measured, ranks, by_kind["per rank"])
     if len(cores) == 1 and all(_is_one(space.parameters[n]) or _of_all(measured, cores[0], n) for n in nodes):
@@ -155,14 +153,9 @@ def _refuse_tied_threads(measured: pd.DataFrame | None, ranks: Sequence[str], th
         )
 
 
-def _kind(name: str) -> str:
-    """Return what a parameter counts: ``cores_requested`` counts cores, if it is a parameter."""
-    return kind_of(_REQUESTED.sub("", name))
-
-
 def _is_said(name: str) -> bool:
     """Tell whether cores are said to be those of a name: they may be shared, or others than were asked for."""
-    return _may_share(name) or _REQUESTED.search(name) is not None
+    return _may_share(name) or REQUESTED.search(name) is not None
 
 
 def _may_share(name: str) -> bool:
@@ -215,7 +208,7 @@ def _checked(cores: Cores, space: Space) -> Cores:
 
 def _question(names: Iterable[str], by_kind: Mapping[str, list[str]], measured: pd.DataFrame | None) -> str:
     """Return the question which parameters are the cores, with proposals that can be typed."""
-    counting = [name for name in names if _kind(name)]
+    counting = [name for name in names if kind_of_parameter(name)]
     names = list(names)
     likely = next((name for letter in "pnctr" for name in names if name == letter), names[0])
     first = quoted(likely)

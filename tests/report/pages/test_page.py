@@ -345,3 +345,11 @@ def test_an_odd_repetition_is_named_with_its_time_and_the_median() -> None:
     table.loc[4, "seconds"] = 1500.0
     text = evenly.page(evenly.Runs.from_frame(table, ["cores"])).markdown()
     assert "Repeated runs differ by a factor above 2 at cores = 2: 50, 50, 1500 s, median 50 s" in text
+
+
+def test_the_run_that_is_to_be_made_first_is_in_the_table_of_runs(model: evenly.Model) -> None:
+    page = evenly.page(runs_of(0.0), evenly.fit(runs_of(0.0), method="power-law"), cores=[64, 512], next_runs=2)
+    text = page.markdown()
+    assert "Run cores = 512 first" in text
+    assert page.data["next"][""][0]["cores"] == 512
+    assert text.count("| 512 |", text.index("What to measure next")) == 1

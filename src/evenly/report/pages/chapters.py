@@ -204,7 +204,9 @@ def _next(
 ) -> Iterator[Chapter]:
     """Propose the runs that would teach most; first of all, the `best` configuration, if it is far from all runs."""
     parts: list[Part] = []
+    first: list[Mapping[str, Any]] = []
     if best and any(model.extrapolates([best])[0] for model in learned.values()):
+        first = [best]
         at = ", ".join(f"{name} = {value_text(value)}" for name, value in best.items())
         parts.append(Remark(f"Run {at} first: it is recommended, but lies outside what was measured"))
     proposed = {}
@@ -215,7 +217,7 @@ def _next(
             parts.append(Text(f"{whose}With {tried:,} configurations, a few more would teach little."))
             continue
         try:
-            table = advise(one, asked.next_runs, times=learned.get(name))
+            table = advise(one, asked.next_runs, times=learned.get(name), values="usual", first=first)
         except EvenlyError as error:
             parts.append(Text(f"{whose}{error}"))
             continue
