@@ -29,8 +29,9 @@ from evenly.space.parameters import Integer, Ordinal, Parameter, Real
 from evenly.space.sampling import combinations
 from evenly.space.space import Space
 
-__all__ = ["advise", "next_runs"]
+__all__ = ["Values", "advise", "next_runs"]
 
+#: Which values are proposed.
 Values = Literal["all", "usual"]
 #: Maximum number of configurations to compare.
 _COMPARED = 4096

@@ -353,3 +353,13 @@ def test_the_run_that_is_to_be_made_first_is_in_the_table_of_runs(model: evenly.
     assert "Run cores = 512 first" in text
     assert page.data["next"][""][0]["cores"] == 512
     assert text.count("| 512 |", text.index("What to measure next")) == 1
+
+
+def test_the_page_of_a_search_recommends_a_number_of_cores_only_if_it_is_asked_for(model: evenly.Model) -> None:
+    space = evenly.Space(cores=evenly.Integer(1, 32))
+    found = evenly.tune(space, lambda at: 1.0 + abs(at["cores"] - 8), budget=6)
+    page = evenly.page(found, runs_of(), model, next_runs=0)
+    assert titles(page) == ["The fastest configuration", "What was measured", "The model", "Predictions"]
+    explorer = next(part for section in page.sections for part in section.parts if isinstance(part, Explorer))
+    assert explorer.start["cores"] == found.best["cores"]
+    assert "On how many cores" in titles(evenly.page(found, runs_of(), model, cores=CORES, next_runs=0))

@@ -31,7 +31,7 @@ from evenly.report.tables.tuning import advice_table
 from evenly.runs.cores import Cores, find_cores
 from evenly.runs.runs import Runs
 from evenly.space.space import Space
-from evenly.tuning.advisor import advise
+from evenly.tuning.advisor import Values, advise
 from evenly.tuning.result import Result
 from evenly.tuning.sensitivity import sobol_indices
 
@@ -51,23 +51,30 @@ def models(
     runs: Mapping[str, Runs],
     test: Mapping[str, Runs],
     asked: Asked,
+    *,
     plan: Plan | None = None,
+    fastest: Result | None = None,
+    values: Values = "usual",
 ) -> Iterator[Chapter]:
     """Tell how good models are, what they predict, on how many cores to run, and which runs would teach them most.
 
-    Sliders stand first where it is recommended to be: at the cores of the plan, where there is one.
+    Sliders stand first where it is recommended to be: at the cores of the plan, where there is one, or at the fastest
+    configuration of a search, which answers on how many cores to run, unless that is asked.
     """
     yield _model_chapter(learned, runs, test, asked)
     found = _Recommended()
     if len(learned) == 1:
         (name, model), *_ = learned.items()
-        found = _cores(model, runs.get(name), asked)
-    values = values_at({**found.best, **asked.at}, learned)
+        if fastest is not None and not asked.wants_cores:
+            found = _Recommended(fastest.best)
+        else:
+            found = _cores(model, runs.get(name), asked)
+    all_values = values_at({**found.best, **asked.at}, learned)
     for count, (name, model) in enumerate(learned.items()):
         if count >= _MOST_EXPLORERS:
             yield Chapter([Section("More models", [Text(f"{len(learned) - count} more have no sliders here.")])])
             break
-        at, stops = values[name], found.stops
+        at, stops = all_values[name], found.stops
         cores = _certain_cores(model.space_, runs.get(name), asked.cores_are)
         if plan is not None and name in plan.cores and cores is not None and cores.is_one_parameter:
             at, stops = {**at, cores.names[0]: plan.cores[name]}, {cores.names[0]: [plan.cores[name]]}
@@ -79,7 +86,7 @@ def models(
         yield Chapter([Section(title, [explorer])])
     yield from found.chapters
     if asked.next_runs:
-        yield from _next(runs, learned, asked, found.best)
+        yield from _next(runs, learned, asked, found.best, values)
 
 
 def _model_chapter(
@@ -200,7 +207,7 @@ def _most_measured(model: Model, runs: Runs | None, cores_are: str | None) -> in
 
 
 def _next(
-    runs: Mapping[str, Runs], learned: Mapping[str, Model], asked: Asked, best: Mapping[str, Any]
+    runs: Mapping[str, Runs], learned: Mapping[str, Model], asked: Asked, best: Mapping[str, Any], values: Values
 ) -> Iterator[Chapter]:
     """Propose the runs that would teach most; first of all, the `best` configuration, if it is far from all runs."""
     parts: list[Part] = []
@@ -217,7 +224,7 @@ def _next(
             parts.append(Text(f"{whose}With {tried:,} configurations, a few more would teach little."))
             continue
         try:
-            table = advise(one, asked.next_runs, times=learned.get(name), values="usual", first=first)
+            table = advise(one, asked.next_runs, times=learned.get(name), values=values, first=first)
         except EvenlyError as error:
             parts.append(Text(f"{whose}{error}"))
             continue
@@ -229,7 +236,7 @@ def _next(
             shown = advice_table(table, one.parameters, per_core=cores is None, errors=False)
             parts += [*([Text(whose)] if whose else []), Table.of(shown)]
         else:
-            parts.append(Text(f"{whose}Everything between these values was run. New values would teach more."))
+            parts.append(Text(f"{whose}All usual values between those measured were run. Others would teach more."))
     if parts:
         yield Chapter([Section("What to measure next", parts)], data={"next": proposed})
 

@@ -22,6 +22,7 @@ from evenly.report.pages.chapter import Asked, Chapter
 from evenly.report.pages.pictures import check_fits, numbered
 from evenly.report.pages.several import several
 from evenly.runs.runs import Runs
+from evenly.tuning.advisor import Values
 from evenly.tuning.result import Result
 
 __all__ = ["page", "page_of"]
@@ -173,7 +174,13 @@ def _chapters(
         plans = [thing for thing in others if isinstance(thing, Plan)]
         if len(models) > 1 and not plans:
             yield several(models, runs)
-        yield from chapters.models(models, runs, test, asked, plans[0] if len(plans) == 1 else None)
+        searches = [thing for thing in others if isinstance(thing, Result)]
+        # A study says which values can be run; a table, which ones were.
+        values: Values = "all" if any(isinstance(thing, Result | Campaign) for thing in others) else "usual"
+        yield from chapters.models(
+            models, runs, test, asked, plan=plans[0] if len(plans) == 1 else None,
+            fastest=searches[0] if len(searches) == 1 else None, values=values,
+        )  # fmt: skip
 
 
 def _sorted(things: Sequence[Any]) -> tuple[dict[str, Runs], dict[str, Model], list[Any]]:
