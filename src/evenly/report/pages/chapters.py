@@ -19,7 +19,7 @@ from evenly.models.base import Model
 from evenly.models.ensemble.learning_curves import curve_of
 from evenly.models.learned import told_missed
 from evenly.models.outliers import outliers_told
-from evenly.report.formatting import in_unit, interval, percent, plain, quantity, typical_error, value_text
+from evenly.report.formatting import count_text, in_unit, interval, percent, plain, quantity, typical_error, value_text
 from evenly.report.html_page import Fold, Part, Picture, Remark, Section, Table, Text
 from evenly.report.left_out_errors import left_out_errors
 from evenly.report.pages.chapter import Asked, Chapter
@@ -147,7 +147,8 @@ def _importance(model: Model, runs: Runs, whose: str) -> list[Part]:
 
 def _learning_curve(curve: pd.DataFrame, whose: str) -> Table:
     rows = [
-        [f"{int(row['runs']):,}", typical_error(float(row["error"])), row["kind"]] for row in curve.to_dict("records")
+        [count_text(int(row["runs"])), typical_error(float(row["error"])), row["kind"]]
+        for row in curve.to_dict("records")
     ]
     return Table(["runs", "error", ""], rows, f"the error{whose} by number of runs", words=(2,))
 
@@ -221,7 +222,7 @@ def _next(
         whose = f"{name}: " if len(runs) > 1 else ""
         tried = len(one.configurations.drop_duplicates())
         if tried > _MOST_ADVISED:
-            parts.append(Text(f"{whose}With {tried:,} configurations, a few more would teach little."))
+            parts.append(Text(f"{whose}With {count_text(tried)} configurations, a few more would teach little."))
             continue
         try:
             table = advise(one, asked.next_runs, times=learned.get(name), values=values, first=first)
