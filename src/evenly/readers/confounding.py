@@ -137,11 +137,15 @@ def unlike_runs(runs: Runs) -> dict[str, float]:
     ratio = ratio[ratio > _UNLIKE]
     if not len(ratio):
         return {}
-    unit = runs.quantities[runs.response]
-    medians, all_values = groups.median().to_dict(), groups.apply(sorted).to_dict()
+    unit, medians, all_values = (
+        runs.quantities[runs.response],
+        groups.median().to_dict(),
+        groups.apply(sorted).to_dict(),
+    )
+    ends = dict(zip(found.index, zip(found["min"], found["max"], strict=True), strict=True))
     return {
-        f"{_named(runs.parameters, at)}: {_listed(all_values[at])} {unit}, median {medians[at]:g} {unit}": float(one)
-        for at, one in ratio.items()
+        f"{_named(runs.parameters, at)}: {_listed(all_values[at], ends[at])} {unit}, median {medians[at]:g} {unit}": one
+        for at, one in ratio.to_dict().items()
     }
 
 
@@ -150,10 +154,11 @@ def _named(parameters: Sequence[str], values: object) -> str:
     return ", ".join(f"{name} = {value}" for name, value in zip(parameters, known, strict=True))
 
 
-def _listed(values: Sequence[float]) -> str:
-    """Return values in ascending order, or, of many, the smallest and largest."""
-    few = len(values) <= _LISTED
-    return ", ".join(f"{value:g}" for value in values) if few else f"{values[0]:g} … {values[-1]:g}"
+def _listed(values: Sequence[float], ends: tuple[float, float]) -> str:
+    """Return values in ascending order, or, of many, the ends between which they, or most of them, lie."""
+    if len(values) <= _LISTED:
+        return ", ".join(f"{value:g}" for value in values)
+    return f"{'most ' * (len(values) > _MOST_REPEATED)}{ends[0]:g} … {ends[1]:g}"
 
 
 def alike_at_the_top(runs: Runs) -> str:

@@ -155,6 +155,10 @@ def test_several_programs_without_a_plan_are_shown_side_by_side(model: evenly.Mo
     assert "`--cores N` (`evenly.allocate`) tells how many of N cores each of them gets" in text
     assert "| cores | fluid s | solid s |" in text
     assert re.search(r"\| 32 \| 4\.\d+ \| 4\.\d+ \|", text)
+    labels = evenly.Runs.from_frame(pd.DataFrame({"method": ["a", "b"], "seconds": [1.0, 2.0]}), ["method"])
+    other = evenly.fit({"solid": labels}, method="power-law")["solid"]
+    mixed = evenly.page({"fluid": runs_of(), "solid": labels}, {"fluid": model, "solid": other}, next_runs=0)
+    assert "| cores | fluid s" not in mixed.markdown()
 
 
 def found_by_search() -> Any:

@@ -26,8 +26,7 @@ def several(learned: Mapping[str, Model], runs: Mapping[str, Runs]) -> Chapter:
     parts: list[Part] = [
         Text("If they are coupled, `--cores N` (`evenly.allocate`) tells how many of N cores each of them gets.")
     ]
-    counts = _measured_counts(runs)
-    if counts and all(map(_has_only_cores, learned.values())):
+    if all(map(_has_only_cores, learned.values())) and (counts := _measured_counts(learned, runs)):
         parts.append(_times(learned, counts))
     return Chapter([Section("The programs side by side", parts)])
 
@@ -41,9 +40,9 @@ def _has_only_cores(model: Model) -> bool:
     return is_cores and bool(model.response_["name"] == "seconds")
 
 
-def _measured_counts(runs: Mapping[str, Runs]) -> list[int]:
+def _measured_counts(learned: Mapping[str, Model], runs: Mapping[str, Runs]) -> list[int]:
     """Return counts on which some program was measured, at most a dozen of them."""
-    columns = [one.ok.configurations.iloc[:, 0] for one in runs.values() if len(one.parameters) == 1 and len(one.ok)]
+    columns = [runs[name].ok.configurations[model.space_.names[0]] for name, model in learned.items() if name in runs]
     known = np.unique(np.concatenate([column.to_numpy() for column in columns])) if columns else np.array([])
     if len(known) > _MOST_COUNTS:
         known = known[np.unique(np.linspace(0, len(known) - 1, _MOST_COUNTS).round().astype(int))]
