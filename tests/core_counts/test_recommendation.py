@@ -338,6 +338,11 @@ def test_the_table_says_what_efficiency_is_against() -> None:
     captions = [str(recommendation_table(evenly.recommend(model, counts)).caption) for counts in ([1, 4], [16, 64])]
     assert "against the first row" in captions[0]
     assert "against the fewest measured cores" in captions[1]  # 16 cores are used to 25 %
+    assert not any("above 100 %" in caption for caption in captions)
+    few, _ = learned(pd.DataFrame({"cores": [8, 16, 32], "seconds": [100.0, 71.0, 50.0]}), "cores")
+    assert "above 100 %: each core does more than there" in str(
+        recommendation_table(evenly.recommend(few, [1, 8])).caption
+    )
 
 
 def test_a_cause_of_efficiencies_above_100_percent_is_told_only_where_they_are_sure_and_measured() -> None:

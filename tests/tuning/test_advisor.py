@@ -8,7 +8,7 @@ import pytest
 
 from evenly import Categorical, InputError, Integer, Real, Runs, Space, fit
 from evenly.metrics import mlogq
-from evenly.tuning.advisor import next_runs
+from evenly.tuning.advisor import advise, next_runs
 
 
 def measured(table: pd.DataFrame, space: Space) -> Runs:
@@ -107,3 +107,25 @@ def test_where_all_usual_counts_were_run_others_are_proposed() -> None:
     table = pd.DataFrame({"cores": [4, 6, 8], "seconds": [8.0, 6.0, 5.0]})
     space = Space(cores=Integer(4, 8))
     assert set(next_runs(measured(table, space), 5)["cores"]) == {5, 7}
+
+
+def test_usual_values_are_those_measured_and_round_ones_well_between_them() -> None:
+    """Of the whole range of sizes, runs next to measured ones on many cores are cheap, and teach nearly nothing."""
+    rows = [(p, n, 3 + 4e-4 * n / p, 7) for n in (1_000_000, 4_000_000, 16_000_000) for p in (8, 16, 32, 64)]
+    runs = Runs.from_frame(
+        pd.DataFrame(rows, columns=["cores", "size", "seconds", "level"]), ["cores", "size", "level"]
+    )
+    proposed = advise(runs, 40, values="usual")
+    assert set(proposed["size"]) == {1_000_000, 2_000_000, 4_000_000, 8_000_000, 16_000_000}
+    assert set(proposed["cores"]) == {8, 12, 16, 24, 32, 48, 64}
+    assert len(proposed) == 7 * 5 - 12
+    few = Runs.from_frame(pd.DataFrame({"cores": [7, 8, 9, 10], "seconds": [4.0, 3.5, 3.1, 2.8]}), ["cores"])
+    assert not len(advise(few, 3, values="usual"))
+
+
+def test_what_comes_first_is_proposed_first_and_once() -> None:
+    runs = Runs.from_frame(pd.DataFrame({"cores": [8, 16, 64], "seconds": [80.0, 41.0, 12.0]}), ["cores"])
+    assert advise(runs, 3, first=[{"cores": 256}])["cores"].tolist()[0] == 256
+    found = advise(runs, 4, values="usual", first=[{"cores": 32}])["cores"].tolist()
+    assert found[0] == 32
+    assert sorted(found) == [12, 24, 32, 48]

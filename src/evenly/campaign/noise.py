@@ -68,7 +68,9 @@ class Drift:
     def __str__(self) -> str:
         if self.runs < 3:
             return "too few runs to tell whether the machine drifted"
-        change = f"{self.change:+.1%} ± {self.error:.1%} from the first of its {self.runs} runs to the last"
+        change = (
+            f"{100 * self.change:+.1f} % ± {100 * self.error:.1f} % from the first of its {self.runs} runs to the last"
+        )
         if self.matters:
             return f"the machine drifted: the anchor took {change}"
         return f"{'no drift' if self.error < _CLEAR else 'noise hides any drift'}: the anchor took {change}"

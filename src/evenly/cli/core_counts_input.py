@@ -49,7 +49,7 @@ class Counts:
     ] = None
     efficiency: Annotated[
         str | None,
-        _counts("--efficiency", help="Smallest parallel efficiency, 70%; the fastest count is chosen."),
+        _counts("--efficiency", help="Smallest parallel efficiency, as 70%; the fastest count is chosen."),
     ] = None
     machine: Annotated[
         str | None, _counts("--machine", help="A machine: a file, or a name of `evenly machine list`.")
@@ -175,7 +175,7 @@ def refuse_without_cores(counts: Counts) -> None:
 def _efficiency(text: str) -> float:
     value = parsing.share("100%" if text.strip() in ("1", "1.0") else text, "--efficiency")
     if not 0 < value <= 1:
-        raise InputError(f"--efficiency takes a share above 0 and up to 100%, but got {text!r}")
+        raise InputError(f"--efficiency takes a share above 0 and up to 100 %, but got {text!r}")
     return value
 
 

@@ -35,7 +35,7 @@ def _limit(text: object) -> float:
     try:
         value = parsing.probability(str(text), "--limit")
         if value <= 0.5:
-            raise InputError(f"--limit takes a probability above 50%, as 95%, but got {text!r}")
+            raise InputError(f"--limit takes a probability above 50 %, as 95%, but got {text!r}")
     except InputError as error:
         raise typer.BadParameter(str(error)) from None
     return value
@@ -54,7 +54,8 @@ KeepGoing = Annotated[
     typer.Option("--keep-going", help="Make all runs, even if the first ones fail at once and alike."),
 ]
 Level = Annotated[
-    float, typer.Option("--level", parser=_level, metavar="SHARE", help="Probability that intervals cover: 0.9 or 90%.")
+    float,
+    typer.Option("--level", parser=_level, metavar="SHARE", help="Probability that intervals cover, as 0.9 or 90%."),
 ]
 CoresAre = Annotated[
     str | None,
@@ -64,7 +65,7 @@ Limit = Annotated[
     float | None,
     typer.Option(
         "--limit", parser=_limit, metavar="SHARE",
-        help="Print the time limits to ask a batch system for, which are enough with this probability: 95%.",
+        help="Print the time limits to ask a batch system for, which are enough with this probability, as 95%.",
     ),
 ]  # fmt: skip
 At = Annotated[

@@ -290,7 +290,7 @@ def probability(text: str, option: str) -> float:
         value = math.nan
     value = value / 100 if percent or value > 1 else value
     if not 0.01 - 1e-12 <= value <= 0.999 + 1e-12:
-        raise InputError(f"{option} takes a probability from 1% to 99.9%, as 0.9 or 90%, but got {text!r}")
+        raise InputError(f"{option} takes a probability from 1 % to 99.9 %, as 0.9 or 90%, but got {text!r}")
     return value
 
 

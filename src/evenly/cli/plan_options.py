@@ -125,7 +125,8 @@ class GoalOptions:
         "time"
     )
     within: Annotated[
-        str | None, _goal("--within", help="Take the cheapest that is at most this much slower than the fastest: 5%.")
+        str | None,
+        _goal("--within", help="Take the cheapest that is at most so much slower than the fastest, as 5%."),
     ] = None
     max_seconds: Annotated[float | None, _goal("--max-seconds", help="Longest allowed step.")] = None
     min_sypd: Annotated[

@@ -18,7 +18,7 @@ from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
 from evenly.runs.weak_scaling import factors_of, weak_scaling
 
-__all__ = ["alike_at_the_top", "confounded", "products", "unlike"]
+__all__ = ["alike_at_the_top", "confounded", "products", "unlike", "unlike_runs"]
 
 #: Of more parameters, products aren't looked for.
 _MOST_SIZES = 12
@@ -28,6 +28,8 @@ _FIRST = 100
 _UNLIKE = 2.0
 #: Of more runs of a configuration, their 10 % and 90 % quantiles are compared.
 _MOST_REPEATED = 20
+#: So many repeated runs are listed.
+_LISTED = 5
 #: Below so many seconds, equal times are likely a clock's that counts whole seconds.
 _MANY_TICKS = 100
 
@@ -103,25 +105,60 @@ def unlike(runs: Runs) -> str:
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"cores": [8, 8, 16], "seconds": [10.0, 31.0, 6.0]})
-    >>> unlike(Runs.from_frame(table, ["cores"]))
-    'repeated runs differ by up to 3.1 times (cores = 8): something else was varied, or varies by itself'
+    >>> print(unlike(Runs.from_frame(table, ["cores"])))
+    repeated runs differ by up to 3.1 times (cores = 8: 10, 31 s, median 20.5 s): something else was varied, or varies
+    by itself
     """
-    good = runs.ok
-    groups = good.to_frame().groupby(runs.parameters, sort=False, observed=True)[runs.response]
+    found = unlike_runs(runs)
+    if not found:
+        return ""
+    where, ratio = next(iter(found.items()))
+    return f"repeated runs differ by up to {ratio:.2g} times ({where}): something else was varied, or varies by itself"
+
+
+def unlike_runs(runs: Runs) -> dict[str, float]:
+    """Return the configurations whose repeated runs differ by a factor above 2, with their values; the widest first.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"cores": [8, 8, 8, 16], "seconds": [10.0, 310.0, 12.0, 6.0]})
+    >>> unlike_runs(Runs.from_frame(table, ["cores"]))
+    {'cores = 8: 10, 12, 310 s, median 12 s': 31.0}
+    """
+    groups = runs.ok.to_frame().groupby(runs.parameters, sort=False, observed=True)[runs.response]
     found = groups.agg(["min", "max", "count"])
     often = found.index[found["count"] > _MOST_REPEATED]
     if len(often):  # a few odd ones among many say little
         many = groups.quantile(np.array([0.1, 0.9])).unstack().loc[often]
         found.loc[often, ["min", "max"]] = many.to_numpy()
     found = found[(found["count"] > 1) & (found["min"] > 0)]
-    ratio = found["max"] / found["min"]
-    if not len(ratio) or ratio.max() <= _UNLIKE:
-        return ""
-    where = ratio.idxmax()
-    values = where if isinstance(where, tuple) else (where,)
-    told = ", ".join(f"{name} = {value}" for name, value in zip(runs.parameters, values, strict=True))
-    far = f"repeated runs differ by up to {ratio.max():.2g} times ({told})"
-    return f"{far}: something else was varied, or varies by itself"
+    ratio = (found["max"] / found["min"]).sort_values(ascending=False, kind="stable")
+    ratio = ratio[ratio > _UNLIKE]
+    if not len(ratio):
+        return {}
+    unit, medians, all_values = (
+        runs.quantities[runs.response],
+        groups.median().to_dict(),
+        groups.apply(sorted).to_dict(),
+    )
+    ends = dict(zip(found.index, zip(found["min"], found["max"], strict=True), strict=True))
+    return {
+        f"{_named(runs.parameters, at)}: {_listed(all_values[at], ends[at])} {unit}, median {medians[at]:g} {unit}": one
+        for at, one in ratio.to_dict().items()
+    }
+
+
+def _named(parameters: Sequence[str], values: object) -> str:
+    known = values if isinstance(values, tuple) else (values,)
+    return ", ".join(f"{name} = {value}" for name, value in zip(parameters, known, strict=True))
+
+
+def _listed(values: Sequence[float], ends: tuple[float, float]) -> str:
+    """Return values in ascending order, or, of many, the ends between which they, or most of them, lie."""
+    if len(values) <= _LISTED:
+        return ", ".join(f"{value:g}" for value in values)
+    return f"{'most ' * (len(values) > _MOST_REPEATED)}{ends[0]:g} … {ends[1]:g}"
 
 
 def alike_at_the_top(runs: Runs) -> str:

@@ -147,6 +147,17 @@ def span(low: float, high: float, digits: int = 4) -> str:
     return compact(low, digits) if low == high else f"{compact(low, digits)} … {compact(high, digits)}"
 
 
+def count_text(count: int) -> str:
+    """Format a count of things: exactly, and as `compact` does without a comma below 10,000.
+
+    Examples
+    --------
+    >>> count_text(1500), count_text(45_000)
+    ('1500', '45,000')
+    """
+    return str(count) if count < 10_000 else f"{count:,}"
+
+
 def percent(share: float, digits: int = 3) -> str:
     """Format a share as a percentage, rounded to a tenth of a percent.
 

@@ -26,7 +26,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError, did_you_mean, option_text
-from evenly.runs.count_names import COUNT_KINDS, cores_of_each, factor_of, kind_of
+from evenly.runs.count_names import COUNT_KINDS, REQUESTED, cores_of_each, factor_of, kind_of_parameter
 from evenly.space.expressions import Expression, quoted
 from evenly.space.parameters import Categorical, Parameter
 from evenly.space.ranges import ends
@@ -115,16 +115,16 @@ def find_cores(space: Space, cores_are: str | None = None, *, measured: pd.DataF
         return _checked(Cores(cores_are), space)
     for name in names:
         kind = space.parameters[name]
-        if kind_of(name) in ("cores", "ranks") and name.lower() != "mpi" and isinstance(kind, Categorical):
+        if kind_of_parameter(name) in ("cores", "ranks") and name.lower() != "mpi" and isinstance(kind, Categorical):
             raise InputError(
                 f"{name!r} counts cores by its name, but holds labels such as {kind.options[0]!r}: write numbers"
             )
     numbers = [name for name in names if not isinstance(space.parameters[name], Categorical)]
-    by_kind: dict[str, list[str]] = {kind: [n for n in numbers if kind_of(n) == kind] for kind in COUNT_KINDS}
+    by_kind: dict[str, list[str]] = {kind: [n for n in numbers if kind_of_parameter(n) == kind] for kind in COUNT_KINDS}
     cores, ranks, nodes = by_kind["cores"], by_kind["ranks"], by_kind["nodes"]
     _refuse_tied_threads(measured, ranks, by_kind["per rank"])
     if len(cores) == 1 and all(_is_one(space.parameters[n]) or _of_all(measured, cores[0], n) for n in nodes):
-        return Cores(quoted(cores[0]), _said(cores[0]) if _may_share(cores[0]) else "")
+        return Cores(quoted(cores[0]), _said(cores[0]) if _is_said(cores[0]) else "")
     multiply = [n for kind in ("nodes", "per node", "gpus") for n in by_kind[kind] if _varies(space.parameters[n])]
     multiply += [n for n in by_kind["per rank"] if not _is_one(space.parameters[n])]
     if not cores and (text := _product(space, by_kind)):
@@ -151,6 +151,11 @@ def _refuse_tied_threads(measured: pd.DataFrame | None, ranks: Sequence[str], th
             f"of each is open: of all, learn without it, {option_text('--parameters', ranks[0])}; of each, say so by "
             f"{option_text('--cores-are', f'{both} * {own}')}"
         )
+
+
+def _is_said(name: str) -> bool:
+    """Tell whether cores are said to be those of a name: they may be shared, or others than were asked for."""
+    return _may_share(name) or REQUESTED.search(name) is not None
 
 
 def _may_share(name: str) -> bool:
@@ -203,7 +208,7 @@ def _checked(cores: Cores, space: Space) -> Cores:
 
 def _question(names: Iterable[str], by_kind: Mapping[str, list[str]], measured: pd.DataFrame | None) -> str:
     """Return the question which parameters are the cores, with proposals that can be typed."""
-    counting = [name for name in names if kind_of(name)]
+    counting = [name for name in names if kind_of_parameter(name)]
     names = list(names)
     likely = next((name for letter in "pnctr" for name in names if name == letter), names[0])
     first = quoted(likely)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["COUNT_KINDS", "cores_of_each", "factor_of", "kind_of", "letters"]
+__all__ = ["COUNT_KINDS", "REQUESTED", "cores_of_each", "factor_of", "kind_of", "kind_of_parameter", "letters"]
 
 #: The kinds of what counts, with their names in lower case and without signs.
 COUNT_KINDS: dict[str, tuple[str, ...]] = {
@@ -54,6 +54,8 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
 _KIND_OF = {name: kind for kind, names in COUNT_KINDS.items() for name in names}
 
 
+#: In the name of what was asked for.
+REQUESTED = re.compile(r"[\W_]*requested[\W_]*", re.IGNORECASE)
 #: What each of them has: ``nodes (128 cores each)``, ``nodes [2x64 cores]``, ``nodes of 48 cores``.
 _WHAT_EACH_HAS = re.compile(
     r"(?:[(\[,@×*]|(?<=[\s\d])x(?=\s)|\b(?:of|with|à|avec|zu|mit|de|con|da)\b)\s*(?P<n>\d+)"
@@ -132,6 +134,17 @@ def kind_of(name: str) -> str:
     plain = letters(_WHAT_EACH_HAS.sub("", name))
     bare = _NUMBER_OF.sub("", plain)  # Num MPI ranks, total ranks
     return _KIND_OF.get(plain) or _KIND_OF.get(bare) or ("per rank" if _OF_EACH_RANK.fullmatch(plain) else "")
+
+
+def kind_of_parameter(name: str) -> str:
+    """Return what `kind_of` does; counts that were requested are those of the runs, if they are a parameter.
+
+    Examples
+    --------
+    >>> kind_of_parameter("cores_requested"), kind_of_parameter("requested nodes"), kind_of("cores_requested")
+    ('cores', 'nodes', '')
+    """
+    return kind_of(REQUESTED.sub("", name))
 
 
 def letters(name: str) -> str:

@@ -9,7 +9,8 @@ point rejection, 2000; cost as in Settles, Craven and Friedland, Active learning
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -21,19 +22,24 @@ from evenly.models.base import Model
 from evenly.models.fitting import fit
 from evenly.models.gaussian_process.gaussian_process import GaussianProcess
 from evenly.runs.cores import find_cores
-from evenly.runs.count_names import kind_of
+from evenly.runs.count_names import kind_of_parameter
 from evenly.runs.runs import Runs
 from evenly.space.expressions import Expression
-from evenly.space.parameters import Integer, Ordinal, Parameter
+from evenly.space.parameters import Integer, Ordinal, Parameter, Real
 from evenly.space.sampling import combinations
 from evenly.space.space import Space
 
-__all__ = ["advise", "next_runs"]
+__all__ = ["Values", "advise", "next_runs"]
 
+#: Which values are proposed.
+Values = Literal["all", "usual"]
 #: Maximum number of configurations to compare.
 _COMPARED = 4096
 #: Number of configurations over which the variance is averaged.
 _ASKED = 512
+#: Unmeasured counts are at least this far from measured ones, in logs; neighbours between which another value is worth
+#: running, this share of the range.
+_FAR, _WIDE = np.log(1.2), 0.2
 _ADDED = ("seconds", "core_hours", "error_before", "error_after")
 
 
@@ -79,6 +85,8 @@ def advise(
     budget: float | None = None,
     cores: str | None = None,
     times: Model | None = None,
+    values: Values = "all",
+    first: Sequence[Mapping[str, Any]] = (),
     seed: int = 0,
 ) -> pd.DataFrame:
     """Return configurations that are worth running next, with their cost and benefit, the best first.
@@ -96,6 +104,11 @@ def advise(
         budget, what the names of the parameters say unmistakably; without one, the runs are compared by their time.
     times : Model, optional
         A model of these runs, which tells how long further ones take; by default one that is learned quickly.
+    values : {"all", "usual"}
+        Of parameters that are numbers: all of the space, or those that were measured and those well between them.
+        Counts of cores and the like are those that people ask for; with "all", others where these were all run.
+    first : sequence of mappings
+        Configurations that come first, whatever they teach, also outside the space.
     seed : int
         Seed of the sample of configurations, where the space has too many to compare all.
 
@@ -123,7 +136,8 @@ def advise(
     """
     if budget is not None and cores is None:
         cores = find_cores(runs.space, measured=runs.configurations).text
-    return _proposed(runs, n, budget=budget, cores=cores, times=_learned(runs) if times is None else times, seed=seed)
+    times = _learned(runs) if times is None else times
+    return _proposed(runs, n, budget=budget, cores=cores, times=times, values=values, first=first, seed=seed)
 
 
 def _learned(runs: Runs) -> Model | None:
@@ -141,6 +155,8 @@ def _proposed(
     budget: float | None = None,
     cores: str | None = None,
     times: Model | None = None,
+    values: Values = "all",
+    first: Sequence[Mapping[str, Any]] = (),
     seed: int = 0,
 ) -> pd.DataFrame:
     """Return the proposals of `advise`; without `times`, the Gaussian process tells how long runs take."""
@@ -155,10 +171,11 @@ def _proposed(
     everywhere = runs.space.sample(_ASKED, design="sobol", seed=seed)
     rows: list[dict[str, Any]] = []
     left = np.inf if budget is None else budget
-    usual = _usual_counts(runs)
-    for _ in range(n):
-        open_ = _open(usual, kept, seed)
-        if not len(open_):
+    usual = _usual(runs, values)
+    for place in range(n):
+        is_told = place < len(first)
+        open_ = pd.DataFrame([first[place]])[runs.space.names] if is_told else _open(usual, kept, seed)
+        if not len(open_) and values == "all":
             open_ = _open(runs.space, kept, seed)
         if not len(open_):
             break
@@ -176,7 +193,8 @@ def _proposed(
         left -= float(hours[row])
         kept = pd.concat([kept, best], ignore_index=True)
         # The chosen run is added at its predicted time, so that the next one is chosen elsewhere.
-        known = pd.concat([known, best.assign(seconds=seconds[row])], ignore_index=True)
+        if not is_told:
+            known = pd.concat([known, best.assign(seconds=seconds[row])], ignore_index=True)
         rows.append(
             {"seconds": seconds[row], "core_hours": hours[row], "error_before": np.sqrt(variance),
              "error_after": np.sqrt(max(variance - lessons[row], 0.0))}
@@ -185,20 +203,46 @@ def _proposed(
     return pd.concat([found, pd.DataFrame(rows, columns=list(_ADDED))], axis=1)
 
 
-def _usual_counts(runs: Runs) -> Space:
-    """Return the space with counts of cores, ranks, nodes and the like only as `counts_like` has them."""
+def _usual(runs: Runs, values: Values) -> Space:
+    """Return the space with the usual counts of cores, ranks, nodes and the like only, and, if asked, other numbers."""
     space = runs.space
-    counted = {
-        name: kind
-        for name, kind in space.parameters.items()
-        if isinstance(kind, Integer) and kind_of(name) and space.listed is None
-    }
+    if space.listed is not None:
+        return space
     usual: dict[str, Parameter] = dict(space.parameters)
-    for name, kind in counted.items():
-        measured = runs.ok.configurations[name].to_numpy(dtype=np.int64)
-        allowed = pd.Series(counts_like(measured.tolist(), kind.low, kind.high))
+    for name, kind in space.parameters.items():
+        measured = runs.ok.configurations[name].unique()
+        if isinstance(kind, Integer) and kind_of_parameter(name):
+            counts = counts_like([int(count) for count in measured], kind.low, kind.high)
+            found: Sequence[float] = counts if values == "all" else _apart(counts, measured)
+        elif isinstance(kind, Integer | Real) and values == "usual":
+            found = _between(np.sort(measured.astype(np.float64)), kind)
+        else:
+            continue
+        allowed = pd.Series(found)
         usual[name] = Ordinal(*allowed[kind.contains(allowed)].tolist())
-    return Space.of(usual, space.constraints, conditions=space.conditions) if counted else space
+    return Space.of(usual, space.constraints, conditions=space.conditions)
+
+
+def _apart(counts: Sequence[int], measured: NDArray[Any]) -> list[int]:
+    """Return the counts that were measured, and those that are far from all of them."""
+    return [count for count in counts if (far := np.abs(np.log(count / measured)).min()) == 0 or far > _FAR]
+
+
+def _between(measured: NDArray[np.float64], kind: Integer | Real) -> list[float]:
+    """Return measured values, and round ones midway between neighbours that are far apart.
+
+    Examples
+    --------
+    >>> _between(np.array([1e6, 1.1e6, 16e6]), Integer(1_000_000, 16_000_000, scale="log"))
+    [1000000, 1100000, 4200000, 16000000]
+    """
+    is_log = kind.scale == "log"
+    places = np.log(measured) if is_log else measured
+    wide = np.diff(places) > _WIDE * (places[-1] - places[0])
+    middles = (places[1:] + places[:-1])[wide] / 2
+    rounded = [float(f"{np.exp(middle) if is_log else middle:.2g}") for middle in middles]
+    found = sorted({*measured.tolist(), *(value for value in rounded if measured[0] < value < measured[-1])})
+    return [round(value) for value in found] if isinstance(kind, Integer) else found
 
 
 def _cores(cores: str | None, table: pd.DataFrame) -> NDArray[np.float64]:

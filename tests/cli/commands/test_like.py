@@ -33,7 +33,7 @@ def test_few_runs_are_learned_like_many_others(evenly: Evenly, tmp_path: Path, s
     new = _table(tmp_path / "new.csv", 0.5, [4, 32])
     shown = evenly("fit", new, "--like", like, "--effort", "quick", "--save", "new.evenly")
     assert shown.code == 0, shown.err
-    assert f"new: {like.name} is used (weight 100%): times are 0.49" in shown.err
+    assert f"new: {like.name} is used (weight 100 %): times are 0.49" in shown.err
     assert "gp of ratio" in shown.out
     asked = evenly("predict", "new.evenly", "--at", "cores=128", "--json").json
     assert asked["predictions"][0]["value"] == pytest.approx(0.5 * (100 / 128 + 15), rel=0.05)

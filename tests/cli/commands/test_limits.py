@@ -93,7 +93,7 @@ def test_limits_of_predictions(evenly: Evenly, tmp_path: Path) -> None:
     assert row["upper"] <= 3600 * hours + 60 * minutes < row["upper"] + 60
     refused = evenly("predict", path, "--at", "cores=3", "--limit", "40%")
     assert refused.code == 2
-    assert "above 50%" in refused.err
+    assert "above 50 %" in refused.err
 
 
 def test_the_time_limit_of_the_recommended_number_of_cores(evenly: Evenly) -> None:

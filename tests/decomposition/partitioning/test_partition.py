@@ -89,7 +89,7 @@ def test_gain_within_the_models_error_is_not_taken() -> None:
     # Even halves take 1.05 and 1.00: the balanced cut gains 2.4 %.
     sure, unsure = cost(points=1e-9, heavy=5e-11), cost(share_error=0.05, points=1e-9, heavy=5e-11)
     assert evenly.partition(planted, 2, unsure).chosen == "even"
-    why = "the best other cut is predicted to be 2.4% faster, which is less than the error of the cost model (5.0%)"
+    why = "the best other cut is predicted to be 2.4 % faster, which is less than the error of the cost model (5.0 %)"
     assert evenly.partition(planted, 2, unsure).why == why
     assert evenly.partition(planted, 2, sure).balanced.step_s < evenly.partition(planted, 2, sure).even.step_s
 

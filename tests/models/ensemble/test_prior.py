@@ -185,7 +185,7 @@ def test_fit_takes_models_runs_and_one_of_each_solver() -> None:
     few, asked = _curve(0.5, [4, 32]), {"cores": [1, 8, 128]}
     truth = evenly.fit(many).predict(asked) / 2
     for prior in (many, evenly.fit(many)):
-        with pytest.warns(EvenlyWarning, match=r"the prior is used .weight 100%.: times are 0.5"):
+        with pytest.warns(EvenlyWarning, match=r"the prior is used .weight 100 %.: times are 0.5"):
             model = evenly.fit(few, prior=prior)
         np.testing.assert_allclose(model.predict(asked), truth, rtol=0.02)
         assert model.training_["prior"]["weight"] == 1

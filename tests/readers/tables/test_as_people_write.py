@@ -1066,3 +1066,15 @@ def test_cores_that_were_asked_for_may_be_those_of_the_runs(tmp_path: Path) -> N
     assert len(chosen) == 6
     both = table.replace("mesh,", "ranks,").replace("coarse", "4").replace("fine", "8")
     assert _read(tmp_path, both).runs[""].parameters == ["ranks"]
+
+
+@pytest.mark.parametrize(("wish", "more"), [("cores_requested", ""), ("nodes_requested", "'nodes_requested [*] 48'")])
+def test_a_wish_that_is_the_only_count_is_one_question(tmp_path: Path, wish: str, more: str) -> None:
+    table = f"job,{wish},elapsed_s\n" + "".join(f"{1000 + i},{p},{320 / p}\n" for i, p in enumerate((4, 8, 16, 32)))
+    with pytest.raises(ReadError, match=rf"had as many, name it \(--parameters {wish}.*{more}.*\); if not, add a co"):
+        _read(tmp_path, table)
+    runs = evenly.read(tmp_path / "runs.csv", parameters=[wish])
+    assert isinstance(runs, evenly.Runs)
+    if not more:
+        assert find_cores(runs.space).text == wish
+        assert find_cores(runs.space).said.startswith(f"cores: one for each of {wish}")

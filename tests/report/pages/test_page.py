@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import evenly
-from evenly.errors import EvenlyWarning, InputError
+from evenly.errors import EvenlyWarning, ExtrapolationWarning, InputError
 from evenly.report.html_page import Page
 from evenly.report.pages.explorer import Explorer
 from tests.report.test_html_page import checked
@@ -96,10 +96,14 @@ def test_rows_that_are_left_out_are_told() -> None:
 
 def test_of_what_intervals_are_is_told() -> None:
     runs = noisy(3)
-    text = evenly.page(runs, evenly.fit(runs, method="power-law"), next_runs=0).markdown()
-    told = re.search(r"The 90 % interval is that of the median of .* Of the single runs, (\d+) % lie inside", text)
+    page = evenly.page(runs, evenly.fit(runs, method="power-law"), next_runs=0)
+    told = re.search(
+        r"The 90 % interval is for the median of repeated runs, not for one run: (\d+) % of the single runs lie inside",
+        page.markdown(),
+    )
     assert told is not None
     assert int(told[1]) < 85
+    assert re.search(r"\d % of these medians of repeated runs inside the 90 % interval", page.html())
 
 
 def test_sliders_stop_at_what_is_recommended_and_planned() -> None:
@@ -137,6 +141,24 @@ def test_coupled_solvers_and_their_plan(model: evenly.Model) -> None:
     ]  # fmt: skip
     assert page.title == "fluid, solid"
     assert page.data["plan"]["cores"] == {"fluid": 12, "solid": 12}
+    assert re.fullmatch(r"[\d.]+ … [\d.]+ s", page.numbers["90 % interval"])
+    assert "extrapolation" not in page.numbers["a step takes"]
+    with pytest.warns(ExtrapolationWarning):
+        beyond = evenly.page(evenly.allocate(models, cores=100))
+    assert beyond.numbers["a step takes"].endswith(", an extrapolation")
+
+
+def test_several_programs_without_a_plan_are_shown_side_by_side(model: evenly.Model) -> None:
+    page = evenly.page({"fluid": runs_of(), "solid": runs_of()}, {"fluid": model, "solid": model}, next_runs=0)
+    assert titles(page)[:2] == ["What was measured", "The programs side by side"]
+    text = page.markdown()
+    assert "`--cores N` (`evenly.allocate`) tells how many of N cores each of them gets" in text
+    assert "| cores | fluid s | solid s |" in text
+    assert re.search(r"\| 32 \| 4\.\d+ \| 4\.\d+ \|", text)
+    labels = evenly.Runs.from_frame(pd.DataFrame({"method": ["a", "b"], "seconds": [1.0, 2.0]}), ["method"])
+    other = evenly.fit({"solid": labels}, method="power-law")["solid"]
+    mixed = evenly.page({"fluid": runs_of(), "solid": labels}, {"fluid": model, "solid": other}, next_runs=0)
+    assert "| cores | fluid s" not in mixed.markdown()
 
 
 def found_by_search() -> Any:
@@ -320,3 +342,28 @@ def test_sliders_stop_at_what_failed() -> None:
     runs = evenly.Runs.from_frame(table, ["cores"])
     explorer = Explorer.of("", evenly.fit(runs, method="power-law"), runs)
     assert explorer.table.loc[explorer.table["failed"], "cores"].tolist() == [777]
+
+
+def test_an_odd_repetition_is_named_with_its_time_and_the_median() -> None:
+    table = pd.DataFrame({"cores": np.repeat(CORES, 3), "seconds": np.repeat([100 / p for p in CORES], 3)})
+    table.loc[4, "seconds"] = 1500.0
+    text = evenly.page(evenly.Runs.from_frame(table, ["cores"])).markdown()
+    assert "Repeated runs differ by a factor above 2 at cores = 2: 50, 50, 1500 s, median 50 s" in text
+
+
+def test_the_run_that_is_to_be_made_first_is_in_the_table_of_runs(model: evenly.Model) -> None:
+    page = evenly.page(runs_of(0.0), evenly.fit(runs_of(0.0), method="power-law"), cores=[64, 512], next_runs=2)
+    text = page.markdown()
+    assert "Run cores = 512 first" in text
+    assert page.data["next"][""][0]["cores"] == 512
+    assert text.count("| 512 |", text.index("What to measure next")) == 1
+
+
+def test_the_page_of_a_search_recommends_a_number_of_cores_only_if_it_is_asked_for(model: evenly.Model) -> None:
+    space = evenly.Space(cores=evenly.Integer(1, 32))
+    found = evenly.tune(space, lambda at: 1.0 + abs(at["cores"] - 8), budget=6)
+    page = evenly.page(found, runs_of(), model, next_runs=0)
+    assert titles(page) == ["The fastest configuration", "What was measured", "The model", "Predictions"]
+    explorer = next(part for section in page.sections for part in section.parts if isinstance(part, Explorer))
+    assert explorer.start["cores"] == found.best["cores"]
+    assert "On how many cores" in titles(evenly.page(found, runs_of(), model, cores=CORES, next_runs=0))

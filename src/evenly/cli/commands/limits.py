@@ -19,10 +19,11 @@ def limits(
         typer.Argument(metavar="JOBS", help="Tables of jobs: of sacct, PBS, .swf, or your own (CSV, Excel, …)."),
     ],
     kill: Annotated[
-        str | None, typer.Option("--kill", metavar="SHARE", help="Share of jobs that limits may kill: 5% by default.")
+        str | None,
+        typer.Option("--kill", metavar="SHARE", help="Share of jobs that limits may kill, as 5%, the default."),
     ] = None,
     limit: Annotated[
-        str | None, typer.Option("--limit", metavar="SHARE", help="Share of jobs that limits are enough for: 95%.")
+        str | None, typer.Option("--limit", metavar="SHARE", help="Share of jobs that limits are enough for, as 95%.")
     ] = None,
     user: Annotated[str | None, typer.Option("--user", help="What this user's next job should ask for.")] = None,
     name: Annotated[
@@ -76,10 +77,10 @@ def limits(
 def _share(kill: str | None, limit: str | None) -> float:
     """Return the share of jobs that may be killed, from one of two options that mean the same."""
     if kill is not None and limit is not None:
-        raise InputError("--kill and --limit say the same, 5% killed is a limit for 95%: give one of them")
+        raise InputError("--kill and --limit say the same, 5 % killed is a limit for 95 %: give one of them")
     if limit is not None:
         return round(1 - parsing.probability(limit, "--limit"), 12)  # 5%, not 0.050000000000000044
     share = 0.05 if kill is None else parsing.share(kill, "--kill")
     if not 0 < share < 1:
-        raise InputError(f"--kill takes a share between 0% and 100%, but got {kill!r}")
+        raise InputError(f"--kill takes a share between 0 % and 100 %, but got {kill!r}")
     return share

@@ -79,7 +79,7 @@ def train(
     else:
         out.print(
             f"learned from {len(rehearsals)} cells; the slowest rank of cells not learned from is off by "
-            f"{errors['error']:.1%} (median), {errors['error_90']:.1%} (nine of ten)"
+            f"{100 * errors['error']:.1f} % (median), {100 * errors['error_90']:.1f} % (nine of ten)"
         )
     note(f"saved {target}; `evenly predict --simulation` uses it" if output is None else f"saved {target}")
 

@@ -147,11 +147,11 @@ def _decided(cell: Cell, cost: CostModel, even: Prediction, found: dict[int, Pre
     compared = ""
     if len(found) > 1 and best == most:
         behind = min(seconds for n, seconds in slowest.items() if n != best) / slowest[best] - 1
-        compared = f"; {best} chunks per rank, as fewer are predicted to be {behind:.1%} slower"
+        compared = f"; {best} chunks per rank, as fewer are predicted to be {100 * behind:.1f} % slower"
     elif len(found) > 1:
         ahead = slowest[most] / slowest[best] - 1
         chunks = "1 chunk" if best == 1 else f"{best} chunks"
-        compared = f"; {chunks} per rank, as {most} are predicted to be no faster ({ahead:+.1%})"
+        compared = f"; {chunks} per rank, as {most} are predicted to be no faster ({100 * ahead:+.1f} %)"
     balanced, even = found[best].at(speed), even.at(speed)
     gain = even.step_s / balanced.step_s - 1
     error = UNKNOWN_ERROR if np.isnan(cost.share_error) else cost.share_error
@@ -161,7 +161,8 @@ def _decided(cell: Cell, cost: CostModel, even: Prediction, found: dict[int, Pre
     known = "the least that is trusted" if np.isnan(cost.share_error) else "the error of the cost model"
     if round(gain, 3) <= 0:
         return CutPlan(cell, "even", balanced, even, "no cut is predicted to be faster")
-    why = f"the best other cut is predicted to be {gain:.1%} faster, which is less than {known} ({error:.1%})"
+    faster, off = f"{100 * gain:.1f} %", f"{100 * error:.1f} %"
+    why = f"the best other cut is predicted to be {faster} faster, which is less than {known} ({off})"
     return CutPlan(cell, "even", balanced, even, why)
 
 

@@ -179,7 +179,7 @@ class Prior:
             return f"{self.name} isn't used, since it doesn't help: error on left-out runs {errors}"
         if found["error"] != found["error"]:
             return f"{self.name} is used, though no run could be left out to tell how good it is: {times}"
-        return f"{self.name} is used (weight {found['weight']:.0%}): {times}; error on left-out runs {errors}"
+        return f"{self.name} is used (weight {100 * found['weight']:.0f} %): {times}; error on left-out runs {errors}"
 
     def differences(self, space: Space, statistic: str) -> list[str]:
         """Say how new runs with these parameters differ from what the model knows, a sentence each."""

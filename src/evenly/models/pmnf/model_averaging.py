@@ -326,7 +326,7 @@ def who_leads(members: Sequence[Member]) -> list[str]:
     searched = sum(member.weight for member in members if member.searched)
     if searched >= 0.5:
         return []
-    return [f"{members[0].kind} leads, candidates searched have {searched:.0%} of the weight"]
+    return [f"{members[0].kind} leads, candidates searched have {100 * searched:.0f} % of the weight"]
 
 
 def average_formula(members: Sequence[Member]) -> Formula | None:

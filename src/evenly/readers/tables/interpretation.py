@@ -460,12 +460,12 @@ class Interpretation:
         chosen = list(asked) or [c for c, (role, _) in judged.items() if role in ("parameter", "constant")]
         self._tell_left_out([c for c in judged if c not in chosen], told=bool(asked))
         self._tell_remarks()
+        if not asked:
+            varied = [*([c for c in chosen if judged[c][0] == "parameter"] or chosen), *self.options.constants]
+            refuse_wished_counts(self.values, [c for c, (_, why) in judged.items() if why == A_WISH], varied)
+            self.notes.append(f"parameters: {', '.join(varied)}")
         if not chosen and not self.options.constants:
             raise ReadError(self.path, self._no_parameter())
-        if not asked:
-            varied = [c for c in chosen if judged[c][0] == "parameter"] or chosen
-            refuse_wished_counts(self.values, [c for c, (_, why) in judged.items() if why == A_WISH], varied)
-            self.notes.append(f"parameters: {', '.join([*varied, *self.options.constants])}")
         return chosen
 
     def _judge(self, column: str, times: NDArray[np.float64], statistics: Collection[str]) -> tuple[Role, str]:

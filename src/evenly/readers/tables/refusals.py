@@ -86,11 +86,17 @@ def refuse_wished_counts(values: Values, wishes: Sequence[str], parameters: Sequ
     counts = [name for name in varied if any(kind_of(word) in WORKERS for word in words_of(name))]
     if not counts or any(kind_of(name) or name.lower() in ("p", "np") for name in parameters):
         return
-    both, others = (option_text("--parameters", ",".join(names)) for names in ([*parameters, counts[0]], parameters))
+    wish = counts[0]
+    named = option_text("--parameters", ",".join([*parameters, wish]))
+    if any(kind_of(word) == "nodes" for word in words_of(wish)):
+        of_each = option_text("--cores-are", f"{quoted(wish)} * 48")
+        named += f"; where the question is how many cores, {of_each}, too, with the cores of your nodes for 48"
+    others = f"name the others ({option_text('--parameters', ','.join(parameters))})"
     raise ReadError(
         values.path,
-        f"{counts[0]!r} tells what was asked for, and no other column how many cores runs had: if they had as many, "
-        f"name it, too ({both}); if not, name the others ({others})",
+        f"{wish!r} tells what was asked for, and no other column how many cores runs had: if they had as many, "
+        f"name it{', too' if parameters else ''} ({named}); if not, "
+        f"{others if parameters else 'add a column called cores with what they had'}",
     )
 
 

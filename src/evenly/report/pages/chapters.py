@@ -19,7 +19,7 @@ from evenly.models.base import Model
 from evenly.models.ensemble.learning_curves import curve_of
 from evenly.models.learned import told_missed
 from evenly.models.outliers import outliers_told
-from evenly.report.formatting import in_unit, percent, plain, quantity, typical_error, value_text
+from evenly.report.formatting import count_text, in_unit, interval, percent, plain, quantity, typical_error, value_text
 from evenly.report.html_page import Fold, Part, Picture, Remark, Section, Table, Text
 from evenly.report.left_out_errors import left_out_errors
 from evenly.report.pages.chapter import Asked, Chapter
@@ -31,7 +31,7 @@ from evenly.report.tables.tuning import advice_table
 from evenly.runs.cores import Cores, find_cores
 from evenly.runs.runs import Runs
 from evenly.space.space import Space
-from evenly.tuning.advisor import advise
+from evenly.tuning.advisor import Values, advise
 from evenly.tuning.result import Result
 from evenly.tuning.sensitivity import sobol_indices
 
@@ -51,23 +51,30 @@ def models(
     runs: Mapping[str, Runs],
     test: Mapping[str, Runs],
     asked: Asked,
+    *,
     plan: Plan | None = None,
+    fastest: Result | None = None,
+    values: Values = "usual",
 ) -> Iterator[Chapter]:
     """Tell how good models are, what they predict, on how many cores to run, and which runs would teach them most.
 
-    Sliders stand first where it is recommended to be: at the cores of the plan, where there is one.
+    Sliders stand first where it is recommended to be: at the cores of the plan, where there is one, or at the fastest
+    configuration of a search, which answers on how many cores to run, unless that is asked.
     """
     yield _model_chapter(learned, runs, test, asked)
     found = _Recommended()
     if len(learned) == 1:
         (name, model), *_ = learned.items()
-        found = _cores(model, runs.get(name), asked)
-    values = values_at({**found.best, **asked.at}, learned)
+        if fastest is not None and not asked.wants_cores:
+            found = _Recommended(fastest.best)
+        else:
+            found = _cores(model, runs.get(name), asked)
+    all_values = values_at({**found.best, **asked.at}, learned)
     for count, (name, model) in enumerate(learned.items()):
         if count >= _MOST_EXPLORERS:
             yield Chapter([Section("More models", [Text(f"{len(learned) - count} more have no sliders here.")])])
             break
-        at, stops = values[name], found.stops
+        at, stops = all_values[name], found.stops
         cores = _certain_cores(model.space_, runs.get(name), asked.cores_are)
         if plan is not None and name in plan.cores and cores is not None and cores.is_one_parameter:
             at, stops = {**at, cores.names[0]: plan.cores[name]}, {cores.names[0]: [plan.cores[name]]}
@@ -79,7 +86,7 @@ def models(
         yield Chapter([Section(title, [explorer])])
     yield from found.chapters
     if asked.next_runs:
-        yield from _next(runs, learned, asked, found.best)
+        yield from _next(runs, learned, asked, found.best, values)
 
 
 def _model_chapter(
@@ -121,8 +128,8 @@ def _repetitions(model: Model, runs: Runs, level: float, first: str) -> Iterator
     lower, upper = silent.interval(single.configurations, level)
     inside = float(np.mean((lower <= single.values) & (single.values <= upper)))
     yield Text(
-        f"{first}The {percent(level)} interval is that of the {model.training_['statistic']} of as many repeated runs "
-        f"as were measured. Of the single runs, {percent(inside, 2)} lie inside."
+        f"{first}The {percent(level)} interval is for the {model.training_['statistic']} of repeated runs, not for one "
+        f"run: {percent(inside, 2)} of the single runs lie inside."
     )
 
 
@@ -134,13 +141,14 @@ def _importance(model: Model, runs: Runs, whose: str) -> list[Part]:
     first, total = sobol_indices(quietly(model), runs.ok, np.random.default_rng(0))
     rows = sorted(zip(runs.parameters, first, total, strict=True), key=lambda row: -row[2])
     told = [[name, percent(alone, 2), percent(all_, 2)] for name, alone, all_ in rows if name in varied]
-    caption = f"how much of the differences between predicted times{whose} comes from each parameter"
+    caption = f"share of the variance of the logarithm of predicted times{whose} that comes from each parameter"
     return [Table(["parameter", "alone", "with others"], told, caption)]
 
 
 def _learning_curve(curve: pd.DataFrame, whose: str) -> Table:
     rows = [
-        [f"{int(row['runs']):,}", typical_error(float(row["error"])), row["kind"]] for row in curve.to_dict("records")
+        [count_text(int(row["runs"])), typical_error(float(row["error"])), row["kind"]]
+        for row in curve.to_dict("records")
     ]
     return Table(["runs", "error", ""], rows, f"the error{whose} by number of runs", words=(2,))
 
@@ -200,11 +208,13 @@ def _most_measured(model: Model, runs: Runs | None, cores_are: str | None) -> in
 
 
 def _next(
-    runs: Mapping[str, Runs], learned: Mapping[str, Model], asked: Asked, best: Mapping[str, Any]
+    runs: Mapping[str, Runs], learned: Mapping[str, Model], asked: Asked, best: Mapping[str, Any], values: Values
 ) -> Iterator[Chapter]:
     """Propose the runs that would teach most; first of all, the `best` configuration, if it is far from all runs."""
     parts: list[Part] = []
+    first: list[Mapping[str, Any]] = []
     if best and any(model.extrapolates([best])[0] for model in learned.values()):
+        first = [best]
         at = ", ".join(f"{name} = {value_text(value)}" for name, value in best.items())
         parts.append(Remark(f"Run {at} first: it is recommended, but lies outside what was measured"))
     proposed = {}
@@ -212,10 +222,10 @@ def _next(
         whose = f"{name}: " if len(runs) > 1 else ""
         tried = len(one.configurations.drop_duplicates())
         if tried > _MOST_ADVISED:
-            parts.append(Text(f"{whose}With {tried:,} configurations, a few more would teach little."))
+            parts.append(Text(f"{whose}With {count_text(tried)} configurations, a few more would teach little."))
             continue
         try:
-            table = advise(one, asked.next_runs, times=learned.get(name))
+            table = advise(one, asked.next_runs, times=learned.get(name), values=values, first=first)
         except EvenlyError as error:
             parts.append(Text(f"{whose}{error}"))
             continue
@@ -227,7 +237,7 @@ def _next(
             shown = advice_table(table, one.parameters, per_core=cores is None, errors=False)
             parts += [*([Text(whose)] if whose else []), Table.of(shown)]
         else:
-            parts.append(Text(f"{whose}Everything between these values was run. New values would teach more."))
+            parts.append(Text(f"{whose}All usual values between those measured were run. Others would teach more."))
     if parts:
         yield Chapter([Section("What to measure next", parts)], data={"next": proposed})
 
@@ -278,11 +288,14 @@ def plan(found: Plan) -> Chapter:
         parts.append(Table.of(comparison_table(found)))
     parts.append(Picture(plot_plan(found), "the solvers' work and waiting over a few steps"))
     parts.append(Picture(plot_curve(found), "time of a step by number of cores"))
-    told = ", ".join(f"{name} {cores}" for name, cores in found.cores.items())
-    return Chapter(
-        [Section("How many cores for each solver", parts)], {"cores": told, "a step takes": quantity(found.seconds)},
-        {"plan": plain(plan_as_dict(found))},
-    )  # fmt: skip
+    numbers = {
+        "cores": ", ".join(f"{name} {cores}" for name, cores in found.cores.items()),
+        "a step takes": f"{quantity(found.seconds)}{', an extrapolation' * bool(found.extrapolated)}",
+    }
+    if found.interval is not None:
+        told = "not known, so far from what was measured" if found.is_guess else interval(*found.interval)
+        numbers[f"{percent(found.noise.level)} interval"] = told
+    return Chapter([Section("How many cores for each solver", parts)], numbers, {"plan": plain(plan_as_dict(found))})
 
 
 def cut(found: CutPlan) -> Chapter:

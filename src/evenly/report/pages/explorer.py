@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from evenly.errors import InputError
 from evenly.machine.machine import Machine
 from evenly.models.base import Model
-from evenly.report.formatting import compact, percent
+from evenly.report.formatting import compact, percent, value_text
 from evenly.report.html_page import Part
 from evenly.report.plots.trend_words import quantity_name
 from evenly.report.slices import bounds, choose_parameter, fixed_at, never_ended, quietly
@@ -244,10 +244,10 @@ class Explorer(Part):
                 rows = rows[rows[name] == self.parameters[name][_nearest(self.parameters[name], value)]]
         step = max(1, len(rows) // 12)
         shown = rows.iloc[::step][[self.along, "value", "lower", "upper", "beyond"]]
-        others = ", ".join(f"{name} = {_plain(value)}" for name, value in self.start.items() if name != self.along)
+        others = ", ".join(f"{name} = {value_text(value)}" for name, value in self.start.items() if name != self.along)
         lines = [
             *([f"At {others}:", ""] if others else []),
-            f"| {self.along} | predicted {self.unit} | {self.level:.0%} from | to |",
+            f"| {self.along} | predicted {self.unit} | {percent(self.level)} from | to |",
         ]
         lines.append("|---:|---:|---:|---:|")
         for *values, beyond in shown.itertuples(index=False):

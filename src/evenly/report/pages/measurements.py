@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from evenly.campaign import Campaign
-from evenly.report.formatting import compact, value_text
+from evenly.readers.confounding import unlike_runs
+from evenly.report.formatting import compact, count_text, value_text
 from evenly.report.html_page import Fold, Part, Remark, Section, Table, Text
 from evenly.report.pages.chapter import Chapter
 from evenly.report.slices import never_ended
@@ -18,6 +19,8 @@ from evenly.runs.runs import Runs
 
 __all__ = ["campaign", "measured"]
 
+#: Configurations that are named.
+_MOST_UNLIKE = 5
 #: Rows of the tables of runs.
 _MOST_ROWS = 200
 
@@ -29,10 +32,11 @@ def measured(runs: Mapping[str, Runs]) -> Chapter:
         whose = f"{name}: " if len(runs) > 1 else ""
         parts += [Text(f"{whose}{text}") for text in _coverage(one)]
         parts += _failures(one, whose)
+        parts += _unlike(one, whose)
     parts += [Fold(f"all runs{f' of {name}' if len(runs) > 1 else ''}", _all_runs(one)) for name, one in runs.items()]
     count = sum(map(count_runs, runs.values()))
     return Chapter(
-        [Section("What was measured", parts)], {"runs": f"{count:,}"}, {"runs": runs_as_dict(runs)["solvers"]}
+        [Section("What was measured", parts)], {"runs": count_text(count)}, {"runs": runs_as_dict(runs)["solvers"]}
     )
 
 
@@ -43,7 +47,9 @@ def _failures(runs: Runs, whose: str) -> Iterator[Part]:
         return
     kinds = failed["status"].value_counts()
     told = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    yield Remark(f"{whose}{len(failed)} of {len(runs)} runs did not end well: {told}", "warning")
+    yield Remark(
+        f"{whose}{count_text(len(failed))} of {count_text(len(runs))} runs did not end well: {told}", "warning"
+    )
     never = {tuple(one) for one in never_ended(runs).itertuples(index=False)}
     groups = failed.groupby([*runs.parameters, "status"], sort=True, observed=True, dropna=False).size()
     rows = [
@@ -57,6 +63,16 @@ def _failures(runs: Runs, whose: str) -> Iterator[Part]:
     yield Fold(f"{whose}runs that did not end well", [Table(header, rows[:_MOST_ROWS], more, words=words)])
 
 
+def _unlike(runs: Runs, whose: str) -> Iterator[Part]:
+    """Tell which repeated runs differ by a factor above 2."""
+    found = list(unlike_runs(runs))
+    if not found:
+        return
+    more = f"; and {len(found) - _MOST_UNLIKE} more" if len(found) > _MOST_UNLIKE else ""
+    told = "; ".join(found[:_MOST_UNLIKE])
+    yield Remark(f"{whose}Repeated runs differ by a factor above 2 at {told}{more}", "warning")
+
+
 def _coverage(runs: Runs) -> Iterator[str]:
     """Tell which combinations of values were measured, and where the largest gap is."""
     table = runs.ok.configurations.drop_duplicates()
@@ -68,7 +84,8 @@ def _coverage(runs: Runs) -> Iterator[str]:
         every = int(np.prod([float(counts[name]) for name in varied]))
         if every < 1e9:
             shape = " × ".join(f"{counts[name]} of {name}" for name in varied)
-            yield f"{len(table):,} of {every:,} combinations of these values were measured ({shape})."
+            made = f"{count_text(len(table))} of {count_text(every)}"
+            yield f"{made} combinations of these values were measured ({shape})."
     for name in varied:
         values = np.unique(table[name]) if pd.api.types.is_numeric_dtype(table[name]) else np.array([])
         if len(values) > 2 and values[0] > 0:
@@ -111,6 +128,6 @@ def campaign(done: Campaign) -> Chapter:
     if missing:
         parts.append(Remark(f"{missing} runs are still to be made: `evenly measure` goes on with them", "warning"))
     return Chapter(
-        [Section(f"The campaign {done.study.name}", parts)], {"runs of the campaign": f"{len(records):,}"},
+        [Section(f"The campaign {done.study.name}", parts)], {"runs of the campaign": count_text(len(records))},
         {"campaign": campaign_as_dict(known, records)},
     )  # fmt: skip

@@ -20,7 +20,9 @@ from evenly.report.html_page import Page
 from evenly.report.pages import chapters, measurements
 from evenly.report.pages.chapter import Asked, Chapter
 from evenly.report.pages.pictures import check_fits, numbered
+from evenly.report.pages.several import several
 from evenly.runs.runs import Runs
+from evenly.tuning.advisor import Values
 from evenly.tuning.result import Result
 
 __all__ = ["page", "page_of"]
@@ -170,7 +172,15 @@ def _chapters(
         yield measurements.measured(runs)
     if models:
         plans = [thing for thing in others if isinstance(thing, Plan)]
-        yield from chapters.models(models, runs, test, asked, plans[0] if len(plans) == 1 else None)
+        if len(models) > 1 and not plans:
+            yield several(models, runs)
+        searches = [thing for thing in others if isinstance(thing, Result)]
+        # A study says which values can be run; a table, which ones were.
+        values: Values = "all" if any(isinstance(thing, Result | Campaign) for thing in others) else "usual"
+        yield from chapters.models(
+            models, runs, test, asked, plan=plans[0] if len(plans) == 1 else None,
+            fastest=searches[0] if len(searches) == 1 else None, values=values,
+        )  # fmt: skip
 
 
 def _sorted(things: Sequence[Any]) -> tuple[dict[str, Runs], dict[str, Model], list[Any]]:

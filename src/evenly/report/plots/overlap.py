@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from evenly.decomposition.forecasting.training_overlap import COVERED, INPUTS, Overlap
-from evenly.report.formatting import percent
+from evenly.report.formatting import count_text, percent
 from evenly.report.plots.style import (
     GREY,
     INK,
@@ -77,8 +77,9 @@ def plot_overlap(
     panels[-1].set_xlim(left=0)
     _legend(figure, colours, what)
     inside = [not names for table in asked.values() for names in overlap.outside(table)]
-    those = f"All {len(inside):,}" if all(inside) else f"{percent(float(np.mean(inside)), 3)} of {len(inside):,}"
-    set_title(figure, f"{those} simulations lie among the {len(training):,} {what} learned from")
+    share = "All" if all(inside) else f"{percent(float(np.mean(inside)), 3)} of"
+    those = f"{share} {count_text(len(inside))}"
+    set_title(figure, f"{those} simulations lie among the {count_text(len(training))} {what} learned from")
     return figure
 
 

@@ -93,7 +93,9 @@ def plot_predictions(
     handles = _bands(axes, model, np.concatenate([np.concatenate(one[:2]) for one in sets.values()]))
     for i, (label, one) in enumerate(sets.items()):
         handles |= _draw(axes, label, one, i if len(sets) > 1 else 0)
-    finding = _finding(next(reversed(sets)), next(reversed(sets.values())), level)
+    are_medians = "single_runs" in model.training_ and model.training_["statistic"] == "median"
+    whose = "these medians of repeated runs" if are_medians else "them"
+    finding = _finding(next(reversed(sets)), next(reversed(sets.values())), level, whose)
     set_title(figure, headed(name, finding[0]), finding[1])
     legend_below(figure, handles)
     return figure
@@ -148,8 +150,11 @@ def _draw(axes: Axes, label: str, pairs: tuple[Floats, Floats, Floats, Floats], 
     return {f"{label}: {len(measured)}, off by {typical_error(mlogq(measured, predicted))}": drawn}
 
 
-def _finding(label: str, pairs: tuple[Floats, Floats, Floats, Floats], level: float) -> tuple[str, str]:
+def _finding(label: str, pairs: tuple[Floats, Floats, Floats, Floats], level: float, whose: str) -> tuple[str, str]:
     measured, predicted, lower, upper = pairs
     held = float(np.mean((lower <= measured) & (measured <= upper)))
     off = typical_error(mlogq(measured, predicted))
-    return f"typically off by {off} on {_WHOSE[label]}", f"{percent(held)} of them inside the {percent(level)} interval"
+    return (
+        f"typically off by {off} on {_WHOSE[label]}",
+        f"{percent(held, 2)} of {whose} inside the {percent(level)} interval",
+    )

@@ -68,7 +68,7 @@ def _cells(records: Sequence[Record]) -> tuple[str, str, str, str]:
     return (
         str(len(records)),
         compact(float(np.median(seconds))) if seconds else "",
-        f"{error:.1%}" if np.isfinite(error) else "",
+        f"{100 * error:.1f} %" if np.isfinite(error) else "",
         "ok" if wrong is None else f"{wrong.status}: {wrong.message}",
     )
 

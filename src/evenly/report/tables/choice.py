@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from rich.table import Table
 
-from evenly.report.formatting import compact, percent, plain, quantity
+from evenly.report.formatting import compact, count_text, percent, plain, quantity
 from evenly.report.tables.run import add_numbers, add_row, add_texts, new_table
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _learning_curve(model: Automatic) -> pd.DataFrame:
 
 
 def _point(row: dict[Any, Any]) -> str:
-    return f"{compact(row['error'], 2)} from {row['runs']:,}"
+    return f"{compact(row['error'], 2)} from {count_text(row['runs'])}"
 
 
 def choice_as_dict(model: Automatic) -> dict[str, Any]:

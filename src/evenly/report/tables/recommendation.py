@@ -36,8 +36,9 @@ def recommendation_table(found: Recommendation, *, times: TimeFormat = "unit") -
     starred = bool(curve["extrapolated"].any())
     is_first = not starred and bool(np.isclose(curve["efficiency"].iloc[0], 1.0))
     caption = f"used: efficiency against the {'first row' if is_first else 'fewest measured cores'}"
-    if _surely_above_1(curve):
-        caption += "; above 100 %: more cores also work faster each, as where their data fit into caches"
+    if any(map(_is_above_1, curve["efficiency"])):
+        caption += "; above 100 %: each core does more than there"
+        caption += ", as where its data fit into caches" if _surely_above_1(curve) else ""
     title = "" if found.steps == 1 else f"{value_text(found.steps)} steps"
     parts = list(curve.columns[1 : curve.columns.get_loc("step_s")])
     others = [name for name in parts if curve[name].nunique() > 1 or name not in found.at]
@@ -46,7 +47,11 @@ def recommendation_table(found: Recommendation, *, times: TimeFormat = "unit") -
         f"{percent(found.level)}: intervals; {caption}",
         *([f"at: {', '.join(others)}"] if joined else []),
         *(["* outside the range learned on"] if starred else []),
-        *(["✗ every run there, or nearest to it, failed"] if "failed" in curve else []),
+        *(
+            ["✗ all runs on so many cores failed; where none was made, all on the nearest counts did"]
+            if "failed" in curve
+            else []
+        ),
     ]
     table = new_table(title, "\n".join(told))
     priced = [found.machine.currency] if "money" in curve else []
@@ -88,7 +93,12 @@ def _surely_above_1(curve: pd.DataFrame) -> bool:
     """
     unsure = np.exp(np.sqrt(2) * np.log(curve["run_upper_s"] / curve["run_s"]))
     sure = curve["efficiency"][curve["measured"] & (curve["efficiency"] > unsure)]
-    return any(float(f"{used:.{_DIGITS}g}") > 1 for used in sure)
+    return any(map(_is_above_1, sure))
+
+
+def _is_above_1(efficiency: float) -> bool:
+    """Tell whether an efficiency is written as more than 100 %."""
+    return float(f"{efficiency:.{_DIGITS}g}") > 1
 
 
 def _clock(seconds: float) -> str:

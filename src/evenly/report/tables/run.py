@@ -11,7 +11,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from evenly.report.formatting import compact, interval, percent, plain, span
+from evenly.report.formatting import compact, count_text, interval, percent, plain, span
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,8 +114,9 @@ def runs_table(
         lost = facts["failed"] - facts["timed_out"]
         made = count_runs(one)
         rows = "\n".join([
-            f"{made}", *([f"{len(one)} values"] if made < len(one) else []), *([f"{lost} failed"] if lost else []),
-            *([f"{facts['timed_out']} timed out"] if facts["timed_out"] else []),
+            count_text(made), *([f"{count_text(len(one))} values"] if made < len(one) else []),
+            *([f"{count_text(lost)} failed"] if lost else []),
+            *([f"{count_text(facts['timed_out'])} timed out"] if facts["timed_out"] else []),
         ])  # fmt: skip
         fewest, most = facts["fewest_repetitions"], facts["most_repetitions"]
         repeats = span(fewest, most, 2 if most >= _MANY else 4)
@@ -231,7 +232,7 @@ def _spread(condensed: pd.DataFrame | None, response: str) -> float | None:
 
 
 def _configurations(facts: Mapping[str, Any]) -> str:
-    lines = [str(facts["configurations"])]
+    lines = [count_text(facts["configurations"])]
     for name, known in facts["parameters"].items():
         unit = f" {known['unit']}" if known["unit"] and known["unit"] != name else ""
         if "smallest" in known:

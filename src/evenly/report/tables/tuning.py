@@ -79,7 +79,9 @@ def _lines_about_all(result: Result) -> list[str]:
     if bad := [f"{count} {status}" for status, count in _bad(result).items()]:
         lines.append(f"of {len(result.history)} configurations, {' and '.join(bad)}")
     if result.drift:
-        lines.append(f"the machine's speed changed during the search ({result.drift:+.1%} in time); this is taken out")
+        lines.append(
+            f"the machine's speed changed during the search ({100 * result.drift:+.1f} % in time); this is taken out"
+        )
     return lines
 
 
@@ -96,9 +98,11 @@ def _gain_text(result: Result, gain: Gain) -> str:
     today = f"today's configuration ({configuration_text(gain.baseline)}: {quantity(gain.seconds)})"
     if gain.saved == 0:
         return f"{today} is the fastest{f' of {task}' if task else ''}"
-    sure = "" if gain.interval is None else f", within {gain.interval[0]:.1%} to {gain.interval[1]:.1%}"
+    sure = "" if gain.interval is None else f", within {' to '.join(map(percent, gain.interval))}"
     doubt = ": it may be as fast" if gain.interval is not None and gain.interval[0] <= 0 else ""
-    return f"{f'the fastest of {task}' if task else 'it'} saves {gain.saved:.1%} of the time of {today}{sure}{doubt}"
+    return (
+        f"{f'the fastest of {task}' if task else 'it'} saves {percent(gain.saved)} of the time of {today}{sure}{doubt}"
+    )
 
 
 def alike_table(result: Result) -> Table:
@@ -123,7 +127,7 @@ def alike_table(result: Result) -> Table:
     for key in shown[:most]:
         seconds, alike = rows[key]["seconds"], " ≈" if place.get(key) else ""
         add_row(
-            table, *map(value_text, key), quantity(seconds), f"{seconds / measured - 1:.1%}{alike}",
+            table, *map(value_text, key), quantity(seconds), f"{percent(seconds / measured - 1)}{alike}",
             str(rows[key]["repetitions"]), *([percent(chances[key]) if key in chances else ""] if is_noisy else []),
         )  # fmt: skip
     return table

@@ -87,7 +87,7 @@ class Modelled(Strategy):
         like = (table[list(trials.tasks)] == table[list(trials.tasks)].iloc[row]).all(axis=1).to_numpy()
         promising = int(np.argmax(np.where(likely & like, gains, -1.0)))
         where = "".join(f" at {name} = {chosen[name]}" for name in trials.tasks)
-        why = f"expected to save {gains[row]:.2%} of the best so far{where}"
+        why = f"expected to save {100 * gains[row]:.2f} % of the best so far{where}"
         if by_bound:
             why = f"may take as little as {np.exp(beliefs.mean[row] - beliefs.deviation[row]):.3g} s{where}"
         return Choice(chosen, why, float(gains[promising]), float(np.exp(beliefs.mean[promising])))
