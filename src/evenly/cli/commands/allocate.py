@@ -17,6 +17,7 @@ from evenly.cli.coupled_input import (
     check_inputs,
     check_no_whole_runs,
     check_one_program,
+    column_of_solvers,
 )
 from evenly.cli.coupled_table import counts_nodes, tell_unsure
 from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of
@@ -123,10 +124,11 @@ def allocate(
         if pictures.plot is not None:
             _save_pictures(Learned({}), plan, pictures)
         return
+    open_ = reading.parameters is None and reading.solver is None
     learned = learn(
         path, reading, learning, lambda runs, known: asked_range(runs, known, most, cores_are, fixed) | arguments,
         accept=accept, others=[*opt.typed(search), *opt.typed(net), *(["--no-waiting"] if against.no_waiting else [])],
-        step_days=units.step_days,
+        step_days=units.step_days, solver_column=(lambda found: column_of_solvers(found, fixed)) if open_ else None,
     )  # fmt: skip
     check_coupled(
         learned, path, chosen=bool(reading.parameters), no_waiting=against.no_waiting, step_days=units.step_days,
