@@ -68,7 +68,9 @@ def test_a_column_called_model_names_the_solvers_of_coupled_runs(evenly: Evenly,
     plan = evenly("allocate", "runs.csv", "--cores", "8", *LAW)
     assert plan.code == 0
     assert f"'{name}' is taken for the names of the solvers; if it is a parameter: --parameters" in plan.err
-    settled = evenly("allocate", "runs.csv", "--cores", "8", *LAW, "--parameters", f"{name},ranks", "--at", f"{name}=core")
+    settled = evenly(
+        "allocate", "runs.csv", "--cores", "8", *LAW, "--parameters", f"{name},ranks", "--at", f"{name}=core"
+    )
     assert "taken for the names" not in settled.err
     assert "taken for the names" not in evenly("predict", "runs.csv", "--at", "ranks=8", *LAW).err
 
