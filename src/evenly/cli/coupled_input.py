@@ -226,9 +226,8 @@ def column_of_solvers(found: Measurements, given: Collection[str]) -> str | None
     labels = [name for name, kind in parameters.items() if isinstance(kind, Categorical)]
     if len(labels) != 1 or labels[0] in given or not words_of(labels[0]) <= _MODEL | {"name", *SOLVER_NAMES}:
         return None
-    note(
-        f"{labels[0]!r} is taken for the names of the solvers; if it is a parameter: {option_text('--parameters', ','.join(parameters))}"
-    )
+    settled = option_text("--parameters", ",".join(parameters))
+    note(f"{labels[0]!r} is taken for the names of the solvers; if it is a parameter: {settled}")
     return labels[0]
 
 

@@ -88,7 +88,7 @@ def check_no_lone_run(
         return
     told = [
         f"that with {', '.join(f'{name} {counts[row]}' for name, counts in cores.items())} took "
-        f"{f'{by:.3g} times as long as' if by > 1 else f'1/{1 / by:.3g} of the time that'} they tell"
+        f"{f'{by:.2g} times as long as' if by > 1 else f'1/{1 / by:.2g} of the time that'} they tell"
         for row, by in found
     ]
     which = "a coupled run is" if len(found) == 1 else "one of these coupled runs is"
