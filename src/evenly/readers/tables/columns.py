@@ -109,7 +109,7 @@ _NOT_MEASURED = frozenset(
     }
 )
 _STEPS = frozenset({"dt", "step", "timestep", "interval", "period", "timeout", "window", "horizon", "tau"})
-_NOT_MEASURED_NAMES = frozenset({"time_step", "time_steps", "time_stepping", "sim_time"})
+_NOT_MEASURED_NAMES = frozenset({"time_step", "time_steps", "time_stepping", "sim_time", "time_of_day"})
 #: Words of times that are set, where only a unit says that a column holds times.
 _SET = frozenset({"delay", "sleep", "budget", "limit", "target", "tick", "cutoff", "dt", "age", "lag", "offset"})
 #: Words of rates: throughput_mcells_s is one, and no time.
