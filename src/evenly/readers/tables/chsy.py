@@ -50,8 +50,9 @@ def seconds_by_chsy(values: Values, column: str) -> tuple[str, NDArray[np.float6
     if unit and (of_nodes or unit.lower() not in UNITS):
         raise ReadError(
             values.path,
-            f"{column!r} is {'node' if of_nodes else 'core'}-hours for a simulated year by its name, and no time in {unit}: leave out unit= "
-            "(--unit), and the time is this divided by the cores; or give the column another name",
+            f"{column!r} is {'node' if of_nodes else 'core'}-hours for a simulated year by its name, and no time in "
+            f"{unit}: leave out unit= (--unit), and the time is this divided by the "
+            f"{'nodes' if of_nodes else 'cores'}; or give the column another name",
         )
     if of_nodes:
         names = _nodes(values, column)

@@ -424,7 +424,10 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
     why = (
         f"{' and '.join(map(repr, found))} may each be the time" if found else "no column's name says that it is a time"
     )
-    several = found or sum(not kind_of(name) and values.is_numeric(name) for name in named) > 1  # Cores, Fluid, Solid
+    in_rows = any(name.strip().lower() in words.SOLVER_NAMES for name in named)  # each solver has rows of its own
+    several = not in_rows and (
+        found or sum(not kind_of(name) and values.is_numeric(name) for name in named) > 1  # Cores, Fluid, Solid
+    )
     wide = "; columns of each solver are told apart by names: a_cores, a_time_ms, b_cores, b_time_ms" if several else ""
     rates = [] if found else [name for name in free if words.is_rate(name)]
     if several and any(map(kind_of, named)) and (solvers := _times_of_solvers(values, found)):
@@ -581,7 +584,8 @@ def _by_cores(values: Values, cost: str) -> tuple[str, str, _Made]:
     """Return the time of a simulated year that its core-hours tell where the cores are known."""
     cores, seconds = seconds_by_chsy(values, cost)
     said = (
-        f"{cost!r} is taken for the {'node' if is_node_hours(cost) else 'core'}-hours of a simulated year on the {cores!r} of its row: the time is "
+        f"{cost!r} is taken for the {'node' if is_node_hours(cost) else 'core'}-hours of a simulated year on the "
+        f"{cores!r} of its row: the time is "
         f"{cost} * 3600 s / {cores} for 365 simulated days"
     )
     return _add(values, TIME_NAME, seconds), f"made of {cost!r} and {cores!r}", _Made((cost,), said)
