@@ -274,3 +274,11 @@ def test_participants_that_began_together_are_a_run(tmp_path: Path, apart_s: int
     told = [placement.source.parent.name[-1] for placement in plan.placements]
     assert told == ["0", "0", "1", "1", "2", "2"]
     assert plan.notes[0].startswith("the logs of 3 measurements are told by their start times")
+
+
+def test_timing_files_of_all_solvers_need_no_sorting(tmp_path: Path) -> None:
+    for run in (1, 2):
+        rows = [f"{solver},{8 * run},{solver_s / run}" for solver, solver_s in (("atm", 9), ("ocn", 4))]
+        (tmp_path / f"timing{run}.csv").write_text("\n".join(["component,cores,seconds", *rows, ""]))
+    with pytest.raises(ReadError, match=r"each of 2 files holds all solvers of a run, .* so nothing has to be sorted"):
+        sort_into_case(tmp_path, tmp_path / "case")

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import evenly
+from evenly.errors import EvenlyWarning
 from evenly.readers import scan
 
 
@@ -22,3 +24,15 @@ def test_a_time_of_nothing_that_is_told_stays(tmp_path: Path) -> None:
     (tmp_path / "atm.csv").write_text("cores,SYPD\n8,1\n16,2\n")
     (tmp_path / "ocn.csv").write_text("cores,seconds\n8,300\n16,160\n")
     assert scan(tmp_path).runs["atm"].values.tolist() == [86400, 43200]
+
+
+def test_files_of_one_program_that_do_not_all_tell_their_days_are_said(tmp_path: Path) -> None:
+    (tmp_path / "runs1.csv").write_text("cores,SYPD\n8,1\n16,1.9\n32,3.6\n")
+    (tmp_path / "runs2.csv").write_text("cores,seconds\n64,44\n128,22\n256,12\n")
+    files = [tmp_path / "runs1.csv", tmp_path / "runs2.csv"]
+    said = "the times of runs1.csv are of 365 simulated days, and runs2.csv doesn't tell of how many"
+    assert said in scan(files).notes[0]
+    with pytest.warns(EvenlyWarning, match=said):
+        evenly.read(files)
+    (tmp_path / "runs2.csv").write_text("cores,s/day\n64,44\n128,22\n256,12\n")
+    assert not any("doesn't tell of how many" in note for note in scan(files).notes)

@@ -14,7 +14,8 @@ from evenly.cli.input_paths import why_unread
 from evenly.cli.same_work import are_tables, are_tables_or_logs, check_folders, check_same_work
 from evenly.cli.texts_about import Texts, texts_about
 from evenly.errors import InputError, option_text
-from evenly.readers.tables.columns import is_part, measured, unit_of_time
+from evenly.readers.tables.columns import SOLVER_NAMES, is_part, measured, unit_of_time
+from evenly.readers.tables.roles import words_of
 from evenly.readers.tables.states import name_key
 from evenly.runs.units import base_unit
 from evenly.space.expressions import quoted
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from evenly.cli.run_input import Learned
     from evenly.readers import Measurements
 
-__all__ = ["check_coupled", "check_inputs", "check_no_whole_runs", "check_one_program", "may_be_alone"]
+__all__ = [
+    "check_coupled", "check_inputs", "check_no_whole_runs", "check_one_program", "column_of_solvers", "may_be_alone",
+]  # fmt: skip
 
 #: Suffixes of tables, of which each usually holds a solver.
 _TABLES = frozenset({".csv", ".tsv", ".xlsx", ".parquet"})
@@ -37,6 +40,8 @@ _WHOLES = frozenset({"total", "tot", "all", "coupled", "whole", "sum"})
 _WHOLE_RUNS = _WHOLES | {
     "wall", "walltime", "elapsed", "run", "runtime", "real", "step", "mean", "median", "min", "max",
 }  # fmt: skip
+#: A column is called so that holds the solvers of coupled runs.
+_MODEL = frozenset({"model", "submodel", "modell", "modèle", "modelo", "modello"})
 #: So many equal times can't be chance.
 _FEWEST = 3
 _WITHOUT_WAITING = "give the time of each without its waiting; if they are that, evenly allocate --no-waiting says so"
@@ -205,6 +210,25 @@ def check_inputs(found: Measurements, solvers: Sequence[str]) -> None:
             "or, if it holds no solver's times, leave it out"
         )
     _check_spelling(solvers)
+
+
+def column_of_solvers(found: Measurements, given: Collection[str]) -> str | None:
+    """Return the column whose labels are taken for the names of solvers, as `model`, and say so; None if there is none.
+
+    The name is for coupled runs only: for one program, a model is one of turbulence, or of a machine. The column is the
+    only one with labels, and the user gives it no value.
+    """
+    from evenly.space.parameters import Categorical
+
+    if len(found.runs) != 1:
+        return None
+    parameters = next(iter(found.runs.values())).space.parameters
+    labels = [name for name, kind in parameters.items() if isinstance(kind, Categorical)]
+    if len(labels) != 1 or labels[0] in given or not words_of(labels[0]) <= _MODEL | {"name", *SOLVER_NAMES}:
+        return None
+    settled = option_text("--parameters", ",".join(parameters))
+    note(f"{labels[0]!r} is taken for the names of the solvers; if it is a parameter: {settled}")
+    return labels[0]
 
 
 def check_no_whole_runs(paths: Sequence[Path], found: Measurements, fixed: Collection[str]) -> None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evenly.cli.console import note
 from evenly.cli.coupled_time import COST, StepOfSolvers, step_time, times_by_cost
@@ -38,16 +38,20 @@ _LAYOUT = "layout by rootpe"
 
 
 class Coupled(NamedTuple):
-    """Whole coupled runs of a table, the days of a step if it tells them, and the layout of each run if it does."""
+    """Whole coupled runs of a table, the days of a step if it tells them, and the layout of each run if it does.
+
+    `columns` are those with the numbers of cores, by solver; none if a table has numbers of something else.
+    """
 
     runs: CoupledRuns
     days: float | None
     layouts: tuple[Layout, ...]
+    columns: Mapping[str, str]
 
 
 def whole_runs(
     coupled: Path, time: str | None, layout: str | None, *, unit: str | None = None, cores_are: str | None = None,
-    where: str | None = None, cores_per_node: int | None = None,
+    where: str | None = None, cores_per_node: int | None = None, outliers: Literal["refuse", "keep"] = "refuse",
 ) -> tuple[WholeRuns, float | None, str]:  # fmt: skip
     """Return what whole coupled runs alone tell of their solvers, the days of a step if they tell them, and the layout.
 
@@ -57,18 +61,30 @@ def whole_runs(
         If nothing tells the solvers and how they wait for each other, or as `read_coupled`.
     """
     from evenly.allocation.problem.layout import parse_layout
+    from evenly.allocation.problem.lone_runs import LoneRunError
     from evenly.allocation.problem.whole_runs import learn_whole_runs
 
     tree = None if layout is None or layout.strip() in ("parallel", "serial") else parse_layout(layout)
-    runs, days, layouts = read_coupled(
+    read = read_coupled(
         coupled, time, None if tree is None else tree.names, step=None, unit=unit, cores_are=cores_are,
-        where=where, cores_per_node=cores_per_node, layout=layout,
+        where=where, cores_per_node=cores_per_node, layout=layout, outliers=outliers,
     )  # fmt: skip
+    runs, days, layouts = read.runs, read.days, read.layouts
     tree = _layout_of_plan(coupled, tree if layout is None or tree else parse_layout(layout, list(runs.cores)), layouts)
-    found = learn_whole_runs(layouts or tree, runs)
+    try:
+        found = learn_whole_runs(layouts or tree, runs)
+    except LoneRunError as error:
+        way = f". {_without(read, error.rows[0], where)} leaves it out" if read.columns else ""
+        raise InputError(f"{error}{way}") from None
     note(f"curves are learned from {len(runs.seconds)} whole runs alone, as a · cores^-b, b nearly one for all solvers")
     tell_unsure([name for name, told in found.told.items() if not told])
     return found, days, str(tree)
+
+
+def _without(read: Coupled, row: int, where: str | None) -> str:
+    """Return the option that leaves out a row, beside the one that was typed."""
+    others = " or ".join(f"{quoted(column)} != {read.runs.cores[name][row]}" for name, column in read.columns.items())
+    return option_text("--where", f"({where}) and ({others})" if where else others)
 
 
 def _layout_of_plan(path: Path, given: Layout | None, layouts: Sequence[Layout]) -> Layout:
@@ -134,6 +150,7 @@ def read_coupled(
     where: str | None = None,
     cores_per_node: int | None = None,
     layout: str | None = None,
+    outliers: Literal["refuse", "keep"] = "refuse",
 ) -> Coupled:
     """Return the whole coupled runs of a table.
 
@@ -160,6 +177,8 @@ def read_coupled(
         Cores of a node: negative tasks are whole nodes.
     layout : str, optional
         How solvers share cores, where the table doesn't tell it: it is needed for core-hours only.
+    outliers : {"refuse", "keep"}
+        What becomes of a run that is far off the others.
 
     Raises
     ------
@@ -217,7 +236,9 @@ def read_coupled(
         cores = {name: factor * frame[column].to_numpy(dtype="int64") for name, column in columns.items()}
         layouts = tuple(parse_layout(known_layouts[int(at)]) for at in frame[_LAYOUT]) if tasks.layouts else ()
         most = _OFF if step is None or step.in_coupled is None else float("inf")
-        return Coupled(CoupledRuns(cores, good.values / told.steps, most_apart=most), told.days, layouts)
+        coupled = CoupledRuns(cores, good.values / told.steps, most_apart=most, outliers=outliers)
+        as_written = factor == 1 and not set(made) & set(columns.values())
+        return Coupled(coupled, told.days, layouts, columns if as_written else {})
     except ReadError as error:
         beside = (
             "; --where reads PATH, not the table of --coupled: take the row out there"

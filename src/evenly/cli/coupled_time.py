@@ -96,7 +96,7 @@ def step_time(
     InputError
         If which column it is, or its unit, isn't certain; or it is of other work.
     """
-    from evenly.readers.tables.chsy_names import is_chsy
+    from evenly.readers.tables.chsy_names import is_chsy, is_node_hours
     from evenly.readers.tables.columns import measured, time_candidates, unit_of_time
 
     names = [str(name) for name in table.frame]
@@ -105,7 +105,7 @@ def step_time(
     found = [m.column for m in time_candidates(timed)] or rates
     found = found or [name for name in timed if time_of_work(name)] or _totals(table, timed)
     found = found or [name for name in timed if unit_of_time(name)]  # step_s
-    found = found or [name for name in timed if is_chsy(name)]
+    found = found or [name for name in timed if is_chsy(name) or is_node_hours(name)]
     if time is None and rates and step is not None and step.days == YEAR_DAYS:
         found = rates
     if time is not None and time not in names:
@@ -190,9 +190,14 @@ def _totals(table: Cells, names: Sequence[str]) -> list[str]:
 
 def _told(table: Cells, column: str, given: str | None) -> StepTime:
     """Return what a column's name, or the user, tells of its unit, and of the work that its time is of."""
-    from evenly.readers.tables.chsy_names import is_chsy
+    from evenly.readers.tables.chsy_names import is_chsy, is_node_hours
     from evenly.readers.tables.columns import canonical_unit, measured, unit_of_time
 
+    if is_node_hours(column):
+        raise InputError(
+            f"{column!r} of --coupled is node-hours: multiply it by the cores of a node, and call it CHSY, or give the "
+            "time of a step"
+        )
     if is_chsy(column, given or table.units.get(column)):
         return StepTime(column, COST, days=YEAR_DAYS)
     known, each = measured(column), time_of_work(column)
@@ -207,7 +212,7 @@ def _told(table: Cells, column: str, given: str | None) -> StepTime:
             )
         note(f"{column!r} of --coupled is a time in {unit}, of {each.said}")
         return StepTime(column, unit, days=each.days)
-    return StepTime(column, unit or "s", days=YEAR_DAYS if unit == "SYPD" else None)
+    return StepTime(column, unit or "s", days={"SYPD": YEAR_DAYS, "SDPD": 1.0}.get(unit))
 
 
 def _are_texts(table: Cells, column: str) -> bool:

@@ -190,6 +190,11 @@ class Learning:
         _learns("--train", help='Learn only from runs for which this holds, as "cores < 400"; test on the others.'),
     ] = None
 
+    @property
+    def of_coupled_runs(self) -> Literal["refuse", "keep"]:
+        """What becomes of a whole coupled run that is far off the others: they are too few to leave it out."""
+        return "keep" if self.outliers == "keep" else "refuse"
+
 
 @dataclass(frozen=True)
 class Pictures:

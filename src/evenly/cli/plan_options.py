@@ -216,7 +216,7 @@ class CompareOptions:
 
     def runs(
         self, learned: Learned, fixed: Mapping[str, Any], cores_are: str | None, step_days: float | None, layout: str,
-        cores_per_node: int | None,
+        cores_per_node: int | None, outliers: Literal["refuse", "keep"],
     ) -> CoupledRuns | None:  # fmt: skip
         """Return the whole coupled runs, if a table of them is given, of the settings that the plan is for."""
         if self.coupled is None:
@@ -232,7 +232,7 @@ class CompareOptions:
         same = {c.name: c.why.removeprefix(_ONE_VALUE) for c in columns if c.why.startswith(_ONE_VALUE)}
         found = read_coupled(
             self.coupled, self.coupled_time, list(learned.models), step=step, known={**same, **fixed},
-            cores_are=cores_are, cores_per_node=cores_per_node, layout=layout,
+            cores_are=cores_are, cores_per_node=cores_per_node, layout=layout, outliers=outliers,
         )  # fmt: skip
         return of_layout(self.coupled, found, layout)
 

@@ -81,12 +81,16 @@ def one_program(path: Path, reading: Reading) -> Runs:
     return next(iter(found.runs.values()))
 
 
-def _measured(paths: Sequence[Path], reading: Reading) -> Measurements:
+def _measured(
+    paths: Sequence[Path], reading: Reading, solver_column: Callable[[Measurements], str | None] | None = None
+) -> Measurements:
     from evenly.readers import scan
 
     if saved := [path for path in paths if holds_models(path)]:
         raise InputError(f"{saved[0]} holds models, not measurements: give it to predict, allocate, fit or plot, alone")
     found = scan(list(paths), **reading.arguments())
+    if solver_column is not None and (column := solver_column(found)) is not None:
+        found = scan(list(paths), **reading.arguments() | {"solver": column})
     for skipped in found.skipped:
         if not skipped.benign:
             loss(f"left out: {skipped}")
@@ -121,13 +125,15 @@ def learn(
     others: Sequence[str] = (),
     each: str | None = None,
     step_days: float | None = None,
+    solver_column: Callable[[Measurements], str | None] | None = None,
 ) -> Learned:
     """Load the models in a ``.evenly`` file, or read measurements and fit one model per solver, or per value of `each`.
 
     `arguments` gives further arguments of a method for runs, knowing the names of those that it takes. `accept` is
     called with the solvers, and what was read of them, before any is fitted. `others` are options that don't suit
     models that are there already. Where times tell that they are of different simulated days, or some don't tell it,
-    all are made those of `step_days`.
+    all are made those of `step_days`. `solver_column` may find a column with the names of solvers in what was read, as
+    those of one program: it is read anew by that.
     """
     from evenly.models.registry import method_names
     from evenly.readers.days_of_a_step import of_so_many_days
@@ -136,7 +142,7 @@ def learn(
         parsing.one_of(learning.method, method_names(), "--method")
     if len(paths) == 1 and holds_models(paths[0]):
         return _load(paths[0], reading, [*typed(reading), *typed(learning), *others], accept)
-    found = _measured(paths, reading)
+    found = _measured(paths, reading, solver_column)
     found = found if step_days is None else of_so_many_days(found, step_days)
     tell_about(found, learning.response)
     check_one_case(found)

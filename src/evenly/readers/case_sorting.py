@@ -152,14 +152,23 @@ def _logs(paths: Sequence[Path], case: Path, options: Mapping[str, Any]) -> tupl
     """Read every log by itself, so that each is known with its solver and cores."""
     skipped: list[Skipped] = []
     logs: list[MeasuredLog] = []
+    several: list[Path] = []
     for path in _candidates(paths, case):
         try:
             found = scan(path, **options)
         except ReadError as error:
             skipped.append(Skipped.of(error, path))
             continue
+        several.extend([path] if len(found.runs) > 1 else [])
         log = _describe(path, found.runs, found.sources[0][1])
         (logs if isinstance(log, MeasuredLog) else skipped).append(log)  # type: ignore[arg-type]
+    if not logs and several and len(several) == len(skipped):
+        folder = several[0].parent
+        raise ReadError(
+            several[0],
+            f"{'it' if len(several) == 1 else f'each of {len(several)} files'} holds all solvers of a run, as timing "
+            f"files of CESM do, so nothing has to be sorted: evenly read, fit and allocate take {folder} as it is",
+        )
     if not logs:
         reasons = f":{listing(skipped)}" if skipped else ""
         raise ReadError(paths[0] if paths else case, f"no log of a run was found{reasons}")

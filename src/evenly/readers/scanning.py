@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from evenly.arguments import explained
-from evenly.errors import EvenlyError, InputError, ReadError, SkippedFilesWarning
+from evenly.errors import EvenlyError, EvenlyWarning, InputError, ReadError, SkippedFilesWarning
 from evenly.log import log
 from evenly.readers.base import Reader
 from evenly.readers.beside import refuse_unit_beside, texts_beside
@@ -30,7 +30,7 @@ from evenly.readers.precice.iteration_logs import ITERATIONS
 from evenly.readers.precice.paired_runs import of_one_time, without_left_overs
 from evenly.readers.precice.window_steps import holds_steps
 from evenly.readers.registry import Skipped, build_all, check_taken, listing
-from evenly.readers.simulated_days import days_of_files, knowing_days, of_one_day
+from evenly.readers.simulated_days import days_of_files, knowing_days, of_one_day, unequal_days
 from evenly.readers.tables.constants import constants_said
 from evenly.readers.tables.roles import Column, columns_of, settle
 from evenly.readers.tables.several_units import refuse_unit_of_others
@@ -78,6 +78,8 @@ class Measurements:
         Texts in the given folders, and the README beside given tables.
     unread : tuple of Path
         The given files and folders of which nothing was read.
+    doubts : tuple of str
+        Notes of which `evenly.read` warns.
     notes : tuple of str
         The guesses and changes that the readers made.
     columns : tuple of Column
@@ -97,6 +99,7 @@ class Measurements:
     unknown: tuple[Path, ...] = ()
     beside: tuple[Path, ...] = ()
     unread: tuple[Path, ...] = ()
+    doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
 
@@ -168,6 +171,8 @@ def read(path: Paths, *, format: str | None = None, **options: Any) -> Runs | di
         warnings.warn(f"{len(found.lost)} left out:{listing(found.lost)}", SkippedFilesWarning, stacklevel=3)
     for note in found.notes:
         log.info(note)
+    for doubt in found.doubts:
+        warnings.warn(doubt, EvenlyWarning, stacklevel=3)
     return next(iter(found.runs.values())) if len(found.runs) == 1 else found.runs
 
 
@@ -236,6 +241,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     beside = texts_beside(roots, [path for path, name in sources if name == "table"], unknown)
     refuse_unit_beside(beside, columns)
     days = days_of_files(parts, of_files)
+    doubts = tuple(unequal_days(runs, days))
     return Measurements(
         runs=knowing_days(runs, days),
         sources=sources,
@@ -250,7 +256,9 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
         unknown=unknown,
         beside=tuple(beside),
         unread=_unread(roots, needed),
+        doubts=doubts,
         notes=(
+            *doubts,
             *collector.notes,
             *in_days,
             *([constant] if constant else []),

@@ -17,7 +17,7 @@ from evenly.readers.tables.per_work import days_of
 from evenly.readers.tables.roles import Column
 from evenly.runs.runs import Runs
 
-__all__ = ["days_of_files", "days_of_solvers", "divided", "knowing_days", "of_one_day"]
+__all__ = ["days_of_files", "days_of_solvers", "divided", "knowing_days", "of_one_day", "unequal_days"]
 
 #: The format whose times are all of a day.
 _OF_A_DAY = "cesm-timing"
@@ -104,6 +104,28 @@ def knowing_days(runs: Mapping[str, Runs], days: Mapping[Path, float]) -> dict[s
         solver: one.of_days(next(iter(its)) if len(its := of_solvers[solver]) == 1 else None)
         for solver, one in runs.items()
     }
+
+
+def unequal_days(runs: Mapping[str, Runs], days: Mapping[Path, float]) -> list[str]:
+    """Return what to say of solvers of which some files tell the days that their times are of, and others don't.
+
+    Parameters
+    ----------
+    runs, days
+        As for `days_of_solvers`.
+    """
+    notes = []
+    for solver, one in runs.items():
+        files = {str(source): days.get(Path(str(source))) for source in one.to_frame()["source"].unique()}
+        told = next(((file, its) for file, its in files.items() if its is not None), None)
+        silent = next((file for file, its in files.items() if its is None), None)
+        if told is not None and silent is not None:
+            notes.append(
+                f"{solver and f'{solver}: '}the times of {Path(told[0]).name} are of {told[1]:g} simulated days, "
+                f"and {Path(silent).name} doesn't tell of how many: they are learned together as they are; if they are "
+                "of different days, give both in one unit, as s/day"
+            )
+    return notes
 
 
 def divided(runs: Runs, count: float | Sequence[float]) -> Runs:

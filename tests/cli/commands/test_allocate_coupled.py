@@ -337,6 +337,24 @@ def test_whole_runs_alone_tell_curves_and_say_of_whom(evenly: Evenly) -> None:
         assert (refused.code, reason in refused.err) == (2, True)
 
 
+def test_a_run_far_off_the_others_is_named_with_what_leaves_it_out(evenly: Evenly) -> None:
+    counts = [(16, 64), (64, 16), (32, 64), (64, 32), (64, 64)]
+    times = [max(3e5 / i**0.9, 4e5 / o**0.9) * (10 if (i, o) == (32, 64) else 1) for i, o in counts]
+    rows = [f"{i},{o},{time:.6g}" for (i, o), time in zip(counts, times, strict=True)]
+    table("coupled.csv", "ice_cores,ocn_cores,s/day", rows)
+    alone = [f"{name},{p},{work / p**0.9:.6g}" for name, work in (("ice", 3e5), ("ocn", 4e5)) for p in (16, 32, 64, 99)]
+    table("runs.csv", "component,cores,s/day", alone)
+    asked = ("allocate", "--coupled", "coupled.csv", "--cores", "120")
+    leaves_out = ("--where", "ice_cores != 32 or ocn_cores != 64")
+    for solvers in ((), ("runs.csv",)):
+        layout = () if solvers else ("--layout", "max(ice, ocn)")
+        refused = evenly(*asked, *solvers, *layout)
+        assert (refused.code, "that with ice 32, ocn 64 took 10 times as long" in refused.err) == (2, True)
+        assert (f"--where '{leaves_out[1]}' leaves it out" in refused.err) == (not solvers)
+        assert evenly(*asked, *solvers, *layout, "--outliers", "keep").code == 0
+    assert evenly(*asked, "--layout", "max(ice, ocn)", *leaves_out).code == 0
+
+
 def test_whole_runs_alone_use_each_option_or_refuse_it(evenly: Evenly) -> None:
     counts = [(16, 64), (64, 16), (32, 64), (64, 32), (64, 64)]
     rows = [f"{i},{o},{86_400 / max(3e5 / i**0.9, 4e5 / o**0.9)}" for i, o in counts]

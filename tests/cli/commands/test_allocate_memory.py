@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Evenly
 
 LAW = ("--method", "power-law")
@@ -51,12 +53,26 @@ def test_a_shared_node_that_is_too_small_is_told(evenly: Evenly) -> None:
 
 
 def test_a_column_of_labels_is_proposed_as_that_of_the_solvers(evenly: Evenly) -> None:
-    _table("model,ranks,seconds")
+    _table("code,ranks,seconds")
     Path("runs.csv").write_text(Path("runs.csv").read_text().replace("fluid", "edge").replace("solid", "core"))
     asked = evenly("allocate", "runs.csv", "--cores", "8", *LAW)
     assert asked.code == 2
-    assert "if model names the coupled solvers: --solver model" in asked.err
-    assert evenly("allocate", "runs.csv", "--cores", "8", *LAW, "--solver", "model").code == 0
+    assert "if code names the coupled solvers: --solver code" in asked.err
+    assert evenly("allocate", "runs.csv", "--cores", "8", *LAW, "--solver", "code").code == 0
+
+
+@pytest.mark.parametrize("name", ["model", "Model", "model component", "Solver name"])
+def test_a_column_called_model_names_the_solvers_of_coupled_runs(evenly: Evenly, name: str) -> None:
+    _table(f"{name},ranks,seconds")
+    Path("runs.csv").write_text(Path("runs.csv").read_text().replace("fluid", "edge").replace("solid", "core"))
+    plan = evenly("allocate", "runs.csv", "--cores", "8", *LAW)
+    assert plan.code == 0
+    assert f"'{name}' is taken for the names of the solvers; if it is a parameter: --parameters" in plan.err
+    settled = evenly(
+        "allocate", "runs.csv", "--cores", "8", *LAW, "--parameters", f"{name},ranks", "--at", f"{name}=core"
+    )
+    assert "taken for the names" not in settled.err
+    assert "taken for the names" not in evenly("predict", "runs.csv", "--at", "ranks=8", *LAW).err
 
 
 def test_a_network_is_built_by_hand(evenly: Evenly) -> None:

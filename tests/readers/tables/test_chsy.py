@@ -96,3 +96,33 @@ def test_the_cores_of_a_node_may_be_told(tmp_path: Path) -> None:
     table.to_csv(path, index=False)
     found = scan(path, constants={"cores per node": 32})
     assert found.runs["atm"].values == pytest.approx([YEAR, YEAR / 2, YEAR / 4])
+
+
+def test_node_hours_are_divided_by_the_nodes(tmp_path: Path) -> None:
+    path = _table(tmp_path)
+    table = pd.read_csv(path)
+    nodes, cost = table["cores"] // 32, table.pop(table.columns[-1]) / 32
+    table.assign(**{"node-hours per simulated year": cost}).to_csv(path, index=False)
+    with pytest.raises(ReadError, match=r"is node-hours .* not one column tells the nodes: .* \(--constant"):
+        scan(path)
+    found = scan(path, constants={"cores per node": 32})
+    assert found.runs["atm"].values == pytest.approx([YEAR, YEAR / 2, YEAR / 4])
+    table.pop("cores")
+    table.assign(nodes=nodes, **{"node-hours per simulated year": cost}).to_csv(path, index=False)
+    found = scan(path)
+    assert found.runs["atm"].values == pytest.approx([YEAR, YEAR / 2, YEAR / 4])
+    assert "taken for the node-hours of a simulated year on the 'nodes' of its row" in found.notes[0]
+    with pytest.raises(ReadError, match="is node-hours for a simulated year by its name, and no time in CHSY"):
+        scan(path, unit="CHSY")
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["simulated years per day", "simulated_years/day", "model years per wallclock day", "throughput (sim. years/day)"],
+)
+def test_the_words_for_sypd_are_its_unit(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text(f"component,cores,{header}\n" + "".join(f"{s},{p},{p / 24}\n" for s in "ab" for p in (24, 48, 96)))
+    found = scan(path)
+    assert found.runs["a"].values == pytest.approx([86_400, 43_200, 21_600])
+    assert found.runs["a"].days == 365

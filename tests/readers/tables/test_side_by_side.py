@@ -170,3 +170,14 @@ def test_times_of_two_tools_are_no_repeated_runs(tmp_path: Path) -> None:
     path.write_text("cores,tool A,tool B\n1,100,80\n2,52,41\n")
     runs = scan(path, time="tool *").runs[""]
     assert runs.configurations["tool"].tolist() == ["A", "B", "A", "B"]
+
+
+def test_times_beside_a_column_of_solvers_are_those_of_no_solvers(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text(
+        "component,cores,a_time,b_time\n" + "".join(f"{s},{p},{90 / p},{9 / p}\n" for s in "xy" for p in (8, 9))
+    )
+    with pytest.raises(ReadError, match="'a_time' and 'b_time' may each be the time") as asked:
+        scan(path)
+    assert "--solver" not in str(asked.value)
+    assert "each solver" not in str(asked.value)

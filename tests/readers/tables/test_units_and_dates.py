@@ -532,3 +532,14 @@ def test_a_unit_in_a_readme_is_asked_about_if_that_of_the_time_is_open(tmp_path:
         _read(tmp_path, f"cores,time\n{_TIMES}")
     assert _read(tmp_path, f"cores,time_s\n{_TIMES}").runs[""].values.max() == 6.585
     assert _read(tmp_path, f"cores,time\n{_TIMES}", unit="min").runs[""].values.max() == pytest.approx(395.1)
+
+
+@pytest.mark.parametrize("name", ["time of day", "Uhrzeit", "start time", "begun at"])
+def test_times_of_day_are_no_parameter_and_no_time(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "runs.csv"
+    rows = [f"{solver},{p},{900 / p + 2:.3f},{8 + k}:15" for solver in ("a", "b") for k, p in enumerate((8, 16, 32))]
+    path.write_text("\n".join([f"component,cores,s/day,{name}", *rows, ""]))
+    found = scan(path)
+    assert found.runs["a"].parameters == ["cores"]
+    assert [one.role for one in found.columns if one.name == name] == ["identifier"]
+    assert any(f"left out: {name}" in said for said in found.notes), found.notes

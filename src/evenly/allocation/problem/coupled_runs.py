@@ -22,14 +22,15 @@ in the timing files of CESM, all solvers have one factor.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenly.allocation.problem.layout import Layout
+from evenly.allocation.problem.lone_runs import check_no_lone_run
 from evenly.allocation.problem.step_patterns import StepPattern, mean_step
 from evenly.errors import InputError
 
@@ -42,6 +43,7 @@ __all__ = [
     "Inside",
     "MostLikely",
     "evidence_of",
+    "fitted_to",
     "learn_inside",
     "most_likely",
     "variance_of",
@@ -89,6 +91,8 @@ class CoupledRuns:
     most_apart : float
         If all runs take more than so many times what the curves make, or less than such a part, they are refused as
         times of other work: no crowded memory or network explains the default.
+    outliers : {"refuse", "keep"}
+        Whether a run that is far off the others is refused. Those that the curves were measured in are kept.
 
     Examples
     --------
@@ -104,11 +108,14 @@ class CoupledRuns:
     seconds: Floats
     common: bool = False
     most_apart: float = 4.0
+    outliers: Literal["refuse", "keep"] = "refuse"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cores", {name: np.asarray(counts) for name, counts in self.cores.items()})
         object.__setattr__(self, "seconds", np.asarray(self.seconds, dtype=np.float64))
         lengths = {len(counts) for counts in self.cores.values()} | {len(self.seconds)}
+        if self.outliers not in ("refuse", "keep"):
+            raise InputError(f"outliers must be one of refuse, keep, but got {self.outliers!r}")
         if len(lengths) != 1 or not len(self.seconds):
             raise InputError("coupled runs need the cores of each solver and the seconds of each run, as many of each")
         if not (np.isfinite(self.seconds) & (self.seconds > 0)).all():
@@ -180,7 +187,8 @@ def learn_inside(
     Raises
     ------
     InputError
-        If a solver has no cores in the runs, or the times of all runs are of other work than the curves.
+        If a solver has no cores in the runs, or the times of all runs are of other work than the curves, or that of one
+        is far off the others.
     """
     names = list(curves)
     if missing := [name for name in names if name not in runs.cores]:
@@ -200,6 +208,12 @@ def learn_inside(
     parts, scatter = (np.ones((d, 1)), COMMON_SCATTER) if runs.common else (own, SCATTER)
     unit = np.eye(parts.shape[1])
     starts = [0 * unit[0], *(sign * _START * row for row in unit for sign in (1, -1))]
+    if not runs.common and runs.outliers == "refuse":
+        check_no_lone_run(
+            {name: runs.cores[name] for name in names},
+            measured,
+            lambda rows: fitted_to(rows, lambda x: predicted(parts @ x), measured, starts, max(PRIORS)),
+        )
     found = []
     for prior, weight in PRIORS.items():
         each = [most_likely(lambda x: predicted(parts @ x), measured, start, prior, scatter) for start in starts]
@@ -314,3 +328,12 @@ def most_likely(
     evidence -= np.sum(logs**2 / (2 * prior**2)) + np.sum(np.log(prior * np.ones(d)))
     evidence -= np.linalg.slogdet(precision)[1] / 2
     return MostLikely(logs, precision, variance, float(evidence))
+
+
+def fitted_to(
+    rows: NDArray[np.bool_], predicted: Callable[[Floats], Floats], measured: Floats, starts: Sequence[Floats],
+    prior: float | Floats,
+) -> Floats:  # fmt: skip
+    """Return what the most likely unknowns for some runs tell of all, in logarithms (n_runs,)."""
+    each = [most_likely(lambda x: predicted(x)[rows], measured[rows], start, prior) for start in starts]
+    return predicted(max(each, key=lambda one: one.evidence).logs)

@@ -14,7 +14,7 @@ as unsure as before, though the time of the whole is known well. `WholeRuns.told
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -22,8 +22,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.allocation.problem.coupled_runs import CoupledRuns, Inside, evidence_of, variance_of, waited_for
+from evenly.allocation.problem.coupled_runs import CoupledRuns, Inside, evidence_of, fitted_to, variance_of, waited_for
 from evenly.allocation.problem.layout import Layout, Repeated, SideBySide, Solver
+from evenly.allocation.problem.lone_runs import check_no_lone_run
 from evenly.allocation.problem.posterior import posterior
 from evenly.errors import InputError
 from evenly.space.parameters import Integer
@@ -105,7 +106,8 @@ def learn_whole_runs(layouts: Layout | Sequence[Layout], runs: CoupledRuns) -> W
     Raises
     ------
     InputError
-        If there are fewer than two runs, or a solver has no cores in them, or layouts differ in their solvers.
+        If there are fewer than two runs, or a solver has no cores in them, or layouts differ in their solvers. If a run
+        is far off the others.
 
     Examples
     --------
@@ -147,6 +149,9 @@ def learn_whole_runs(layouts: Layout | Sequence[Layout], runs: CoupledRuns) -> W
     shift = float(np.mean(measured - predicted(np.zeros(2 * d + 1))))
     prior = np.array([SPREAD] * d + [_UNSURE] + [_APART] * d)
 
+    if runs.outliers == "refuse":
+        _check_no_lone_run(runs, predicted, prior)
+
     def squares(unknowns: Floats) -> Floats:
         return np.asarray(np.sum((measured - shift - predicted(unknowns)) ** 2, axis=-1))
 
@@ -173,6 +178,18 @@ def learn_whole_runs(layouts: Layout | Sequence[Layout], runs: CoupledRuns) -> W
     inside = Inside(dict.fromkeys(names, 1.0), np.cov(levels.T), scatter, n, draws=levels - middles)
     told = {name: bool(seen[:, k].sum() >= _FEWEST and errors[k] < _TOLD * SPREAD) for k, name in enumerate(names)}
     return WholeRuns(curves, inside, told)
+
+
+def _check_no_lone_run(runs: CoupledRuns, predicted: Callable[[Floats], Floats], prior: Floats) -> None:
+    """Refuse a run that is far off the others, with the level of these."""
+    measured, nothing = np.log(runs.seconds), np.zeros(len(prior))
+    each = SPREAD * np.eye(len(prior))[: len(prior) // 2]  # the solvers' times, without their exponents
+
+    def fitted(rows: NDArray[np.bool_]) -> Floats:
+        level = float(np.mean((measured - predicted(nothing))[rows]))
+        return fitted_to(rows, lambda x: predicted(x) + level, measured, [nothing, *each, *-each], prior)
+
+    check_no_lone_run(runs.cores, measured, fitted)
 
 
 def _balanced(layout: Layout, seconds: float = 1.0) -> dict[str, float]:

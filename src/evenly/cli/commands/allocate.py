@@ -17,6 +17,7 @@ from evenly.cli.coupled_input import (
     check_inputs,
     check_no_whole_runs,
     check_one_program,
+    column_of_solvers,
 )
 from evenly.cli.coupled_table import counts_nodes, tell_unsure
 from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 #: Options of groups that plans from whole coupled runs alone use, too.
 _OF_WHOLE_RUNS = frozenset({
     "--min", "--max", "--multiple", "--allowed", "--cores-per-node", "--machine", "--coupled", "--coupled-time",
-    "--current", "--dof", "--level", "--unit", "--where",
+    "--current", "--dof", "--level", "--unit", "--where", "--outliers",
 })  # fmt: skip
 
 
@@ -118,15 +119,16 @@ def allocate(
         useless = [*["--at"][: len(fixed)], *["--cores-are"][: cores_are is not None and not counts_nodes(cores_are)]]
         for group in (limits, against, learning, search, net, reading):
             useless += [option for option in opt.typed(group) if option not in _OF_WHOLE_RUNS]
-        plan = _from_whole_runs(layout, totals, useless, limits, goal, against, units, reading, cores_are)
+        plan = _from_whole_runs(layout, totals, useless, limits, goal, against, units, reading, learning, cores_are)
         _show(plan, totals, start.script(plan, Learned({}), {}, programs), units.unit, json=json)
         if pictures.plot is not None:
             _save_pictures(Learned({}), plan, pictures)
         return
+    open_ = reading.parameters is None and reading.solver is None
     learned = learn(
         path, reading, learning, lambda runs, known: asked_range(runs, known, most, cores_are, fixed) | arguments,
         accept=accept, others=[*opt.typed(search), *opt.typed(net), *(["--no-waiting"] if against.no_waiting else [])],
-        step_days=units.step_days,
+        step_days=units.step_days, solver_column=(lambda found: column_of_solvers(found, fixed)) if open_ else None,
     )  # fmt: skip
     check_coupled(
         learned, path, chosen=bool(reading.parameters), no_waiting=against.no_waiting, step_days=units.step_days,
@@ -140,7 +142,9 @@ def allocate(
     kept = kept_beside_own(learned) if own is None else {}
     models = models_by_cores(learned, own, fixed, kept)
     days, how = units.days(step_days_of(learned), layout, learned.models), layout_of(layout, learned)
-    coupled = against.runs(learned, of_all(fixed), cores_are, days, how, limits.spent().cores_per_node)
+    coupled = against.runs(
+        learned, of_all(fixed), cores_are, days, how, limits.spent().cores_per_node, learning.of_coupled_runs
+    )
     if coupled is None and own is None:
         coupled = whole_runs_of(learned, how, fixed, kept)
     question: dict[str, Any] = {
@@ -162,7 +166,7 @@ def allocate(
 
 def _from_whole_runs(
     layout: str | None, totals: list[int], useless: list[str], limits: LimitOptions, goal: GoalOptions,
-    against: CompareOptions, units: UnitOptions, reading: opt.Reading, cores_are: str | None,
+    against: CompareOptions, units: UnitOptions, reading: opt.Reading, learning: opt.Learning, cores_are: str | None,
 ) -> Plan:  # fmt: skip
     """Return the plan whose curves are learned from whole coupled runs alone; refuse options that don't suit them."""
     from evenly.allocation.allocate import allocate as decide
@@ -178,7 +182,7 @@ def _from_whole_runs(
         )
     found, told, layout = whole_runs(
         against.coupled, against.coupled_time, layout, unit=reading.unit, cores_are=cores_are, where=reading.where,
-        cores_per_node=limits.spent().cores_per_node,
+        cores_per_node=limits.spent().cores_per_node, outliers=learning.of_coupled_runs,
     )  # fmt: skip
     check_names(list(found.curves), layout, limits, against.compare())
     learned = Learned(dict(found.curves))  # type: ignore[arg-type]

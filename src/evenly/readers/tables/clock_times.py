@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
+from evenly.readers.tables.columns import measured, unit_of_time
 from evenly.readers.tables.states import name_key
 from evenly.runs.units import SECONDS_PER_DAY
 
@@ -89,6 +90,7 @@ _MONTHS = {
 }
 _MONTH = re.compile(_WORD)
 _TIME_OF_DAY = re.compile(_TIME, re.I)
+_TO_THE_MINUTE = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d")
 _UTC = re.compile(r"(?<=\d)\s*(?:UTC|GMT)$")
 #: Of an epoch.
 _UNIT = re.compile(r"_(?:s|sec|ms|us|ns|unix|epoch|utc)$")
@@ -317,13 +319,19 @@ def are_dates(cells: Iterable[str]) -> bool:
 def tell_when(name: str, cells: Iterable[str]) -> bool:
     """Tell whether a column holds points in time: dates, or times of day in one of starts or of ends.
 
+    So does one with ``08:15`` that no word, and no unit, calls a time.
+
     Examples
     --------
     >>> tell_when("start", ["08:15:02", "-"]), tell_when("wall", ["08:15:02"]), tell_when("on", ["2026-11-25"])
     (True, False, True)
+    >>> tell_when("Uhrzeit", ["08:15", "23:15"]), tell_when("init [min]", ["08:15"]), tell_when("wall", ["08:15"])
+    (True, False, False)
     """
     known = [cell for cell in cells if cell.lower() not in _NOT_YET]
     is_named = _UNIT.sub("", name_key(name)) in (*STARTS, *ENDS)
+    if all(map(_TO_THE_MINUTE.fullmatch, known)) and measured(name) is None and not unit_of_time(name):
+        is_named = True
     return are_dates(known) or (is_named and bool(known) and all(map(_TIME_OF_DAY.fullmatch, known)))
 
 

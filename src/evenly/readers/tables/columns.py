@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evenly.errors import InputError
-from evenly.readers.tables.per_work import several_works, time_of_work, without_step_length
+from evenly.readers.tables.per_work import several_works, time_of_work, with_short_rate, without_step_length
 from evenly.runs.units import SECONDS_PER, base_unit
 
 __all__ = [
@@ -109,7 +109,7 @@ _NOT_MEASURED = frozenset(
     }
 )
 _STEPS = frozenset({"dt", "step", "timestep", "interval", "period", "timeout", "window", "horizon", "tau"})
-_NOT_MEASURED_NAMES = frozenset({"time_step", "time_steps", "time_stepping", "sim_time"})
+_NOT_MEASURED_NAMES = frozenset({"time_step", "time_steps", "time_stepping", "sim_time", "time_of_day"})
 #: Words of times that are set, where only a unit says that a column holds times.
 _SET = frozenset({"delay", "sleep", "budget", "limit", "target", "tick", "cutoff", "dt", "age", "lag", "offset"})
 #: Words of rates: throughput_mcells_s is one, and no time.
@@ -220,7 +220,7 @@ def measured(column: str) -> Measured | None:
     >>> measured("MPI time %") is None
     True
     """
-    name = without_step_length(column.strip())
+    name = with_short_rate(without_step_length(column.strip()))
     if "%" in name:  # a share
         return None
     if (work := _time_of_work(name)) is not None and not work[0]:
@@ -324,6 +324,7 @@ def is_rate(column: str) -> bool:
     >>> is_rate("t/s"), is_rate("t / s"), is_rate("ocean (s/day)"), is_rate("rate (s/day)")
     (True, False, False, True)
     """
+    column = with_short_rate(column)
     work = _time_of_work(column.strip())
     is_time = work is not None and not set(re.split(r"[\s_\-.]+", work[0].lower())) & _RATES
     if is_time or _OVER_UNIT.match(column.strip()):
@@ -400,7 +401,7 @@ def _time_of_work(name: str) -> tuple[str, str] | None:
 
 def _split_unit(name: str) -> tuple[str, str]:
     """Split ``wall [s]``, ``wall (s)``, ``wall_s``, ``wall/s`` into name and unit; the cells tell of ``(hh:mm:ss)``."""
-    name = without_step_length(name)
+    name = with_short_rate(without_step_length(name))
     if clock := _CLOCK.fullmatch(name):
         return clock["base"], ""
     if (work := _time_of_work(name)) is not None:

@@ -9,7 +9,7 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from evenly.readers.tables.clock_times import tell_when
+from evenly.readers.tables.clock_times import are_dates, tell_when
 from evenly.readers.tables.roles import ENOUGH, words_of
 from evenly.readers.tables.states import is_state_word, name_key
 from evenly.runs.count_names import letters
@@ -102,7 +102,8 @@ def identifies(
     if not numeric and others_vary and _number_runs(cells):
         return "it numbers the rows"
     if not numeric and tell_when(column, cells):
-        return "its values are dates"
+        is_clock = not are_dates([cell for cell in cells if any(map(str.isdigit, cell))])
+        return "its values are times of day" if is_clock else "its values are dates"
     texts = [cell for cell in cells if cell and not is_state_word(cell)]  # beside "ok", too
     if not numeric and others_vary and len(set(texts)) == len(texts) < len(cells) and any(map(is_prose, texts)):
         return ON_SOME_ROWS

@@ -20,6 +20,7 @@ __all__ = [
     "several_works",
     "sum_in_text",
     "time_of_work",
+    "with_short_rate",
     "without_step_length",
     "work_in_text",
 ]
@@ -123,6 +124,12 @@ _ASIDE = re.compile(
     r"|(?<![^\W_])(?:dt|Δt)\s*[=:]?\s*\d+(?:\.\d+)?\s*[^\W\d_]+\b)",
     re.IGNORECASE,
 )
+#: ``simulated years per day``, ``model_days/wallclock day``; years alone are simulated, too.
+_SIMULATED_PER_DAY = re.compile(
+    r"(?<![^\W_])(?:(?P<simulated>sim(?:ulated|ulation|\.)?|model(?:led|ed)?)[\s_-]*)?(?P<of>years?|yrs?|days?)"
+    r"(?:\s*/\s*|[\s_-]*per[\s_-]*)(?:(?:wall|real)[\s_-]*(?:clock|time)?[\s_-]*)?day(?![^\W_])",
+    re.IGNORECASE,
+)
 #: A step may be one of the model, or one after which solvers exchange data.
 _KIND_OF_STEP = re.compile(r"^(?:coupling|coupled|model)[\s_]+(?=\w)")
 #: What may stand before the unit without making it another time.
@@ -209,6 +216,23 @@ def without_step_length(name: str) -> str:
     ('time per step [ms]', 'dt (s)')
     """
     return _ASIDE.sub("", name) or name
+
+
+def with_short_rate(name: str) -> str:
+    """Return a name with SYPD or SDPD in place of the words for these rates.
+
+    Examples
+    --------
+    >>> with_short_rate("simulated years per day"), with_short_rate("ocn [model days/wallclock day]")
+    ('SYPD', 'ocn [SDPD]')
+    >>> with_short_rate("years/day"), with_short_rate("days per day"), with_short_rate("s/simulated day")
+    ('SYPD', 'days per day', 's/simulated day')
+    """
+    match = _SIMULATED_PER_DAY.search(name)
+    is_year = match is not None and match["of"].lower().startswith("y")
+    if match is None or not (match["simulated"] or is_year):
+        return name
+    return f"{name[: match.start()]}{'SYPD' if is_year else 'SDPD'}{name[match.end() :]}"
 
 
 def several_works(name: str) -> tuple[str, float, str] | None:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.readers.tables.columns import STATISTICS, is_rate, unit_of_time
+from evenly.readers.tables.per_work import with_short_rate
 from evenly.readers.tables.states import name_key
 from evenly.runs.count_names import kind_of
 from evenly.runs.runs import Runs
@@ -288,6 +289,7 @@ def is_result(column: str) -> bool:
     >>> is_result("Efficiency (%)"), is_result("GB/s"), is_result("cost")
     (True, True, False)
     """
+    column = with_short_rate(column)
     key = name_key(_UNIT_TAIL.sub("", column))
     words = set(key.split("_"))
     return (

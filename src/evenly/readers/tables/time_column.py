@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evenly.errors import InputError, ReadError, option_text
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.bookkeeping import is_unnamed
-from evenly.readers.tables.chsy import TIME_NAME, is_chsy, seconds_by_chsy
+from evenly.readers.tables.chsy import TIME_NAME, is_chsy, is_node_hours, seconds_by_chsy
 from evenly.readers.tables.clock_times import Between, are_dates, between, in_parts, start_and_end
 from evenly.readers.tables.dotted_clocks import read_as_clock, refuse_dotted_clock
 from evenly.readers.tables.per_work import (
@@ -22,6 +22,7 @@ from evenly.readers.tables.per_work import (
     several_works,
     sum_in_text,
     time_of_work,
+    with_short_rate,
     work_in_text,
 )
 from evenly.readers.tables.ratios import ratio_of_times, refuse_ratio
@@ -155,7 +156,7 @@ def find_time(values: Values, free: Sequence[str]) -> TimeColumn:
         column, why, made = _guess(values, free)
     refuse_ratio(values, column)
     refuse_running_clock(values, column, [column, *values.around])
-    if made is None and is_chsy(column, options.unit):
+    if made is None and (is_chsy(column, options.unit) or is_node_hours(column)):
         column, why, made = _by_cores(values, column)
     _refuse_other_times(values, column)
     if made is None and (several := several_works(column)) is not None:
@@ -223,7 +224,7 @@ def _refuse_one_time(values: Values, column: str, unit: str) -> None:
 
 def _is_usual(column: str) -> bool:
     """Tell whether all words of a name are those of the time of a run, and none may make it another time."""
-    return words_of(re.sub(r"[\[(][^\])]*[\])]\s*$", "", column)) <= _USUAL
+    return words_of(re.sub(r"[\[(][^\])]*[\])]\s*$", "", with_short_rate(column))) <= _USUAL
 
 
 def _refuse_another_unit(values: Values, column: str, unit: str, *, is_open: bool) -> None:
@@ -404,7 +405,7 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
             return durations[0], "its values are durations", None
         if (span := between({c: values.texts(c) for c in ends})) is not None:
             return _spanned(values, span, f" ({span.said})" if span.said else "")
-        costs = [] if durations else [c for c in free if is_chsy(c)]
+        costs = [] if durations else [c for c in free if is_chsy(c) or is_node_hours(c)]
         if len(costs) == 1:
             _refuse_rate_of_another(values, costs[0], free)
             return costs[0], "its name", None
@@ -423,7 +424,10 @@ def _guess(values: Values, free: Sequence[str]) -> tuple[str, str, _Made | None]
     why = (
         f"{' and '.join(map(repr, found))} may each be the time" if found else "no column's name says that it is a time"
     )
-    several = found or sum(not kind_of(name) and values.is_numeric(name) for name in named) > 1  # Cores, Fluid, Solid
+    in_rows = any(name.strip().lower() in words.SOLVER_NAMES for name in named)  # each solver has rows of its own
+    several = not in_rows and (
+        found or sum(not kind_of(name) and values.is_numeric(name) for name in named) > 1  # Cores, Fluid, Solid
+    )
     wide = "; columns of each solver are told apart by names: a_cores, a_time_ms, b_cores, b_time_ms" if several else ""
     rates = [] if found else [name for name in free if words.is_rate(name)]
     if several and any(map(kind_of, named)) and (solvers := _times_of_solvers(values, found)):
@@ -548,7 +552,7 @@ def _wholes_beside(values: Values, column: str, free: Sequence[str]) -> list[str
 
 def _refuse_rate_of_another(values: Values, cost: str, free: Sequence[str]) -> None:
     """Refuse the core-hours of one solver beside the simulated years per day of another: ``atm SYPD,ocn CHSY``."""
-    rates = [name for name in free if _SIMULATED_RATE.search(name)]
+    rates = [name for name in free if _SIMULATED_RATE.search(with_short_rate(name))]
     if rates:
         raise ReadError(
             values.path,
@@ -580,7 +584,8 @@ def _by_cores(values: Values, cost: str) -> tuple[str, str, _Made]:
     """Return the time of a simulated year that its core-hours tell where the cores are known."""
     cores, seconds = seconds_by_chsy(values, cost)
     said = (
-        f"{cost!r} is taken for the core-hours of a simulated year on the {cores!r} of its row: the time is "
+        f"{cost!r} is taken for the {'node' if is_node_hours(cost) else 'core'}-hours of a simulated year on the "
+        f"{cores!r} of its row: the time is "
         f"{cost} * 3600 s / {cores} for 365 simulated days"
     )
     return _add(values, TIME_NAME, seconds), f"made of {cost!r} and {cores!r}", _Made((cost,), said)
