@@ -2,6 +2,7 @@
 
     python benchmarks/models.py DATA                                  # all methods, all sizes
     python benchmarks/models.py DATA --methods auto gp --sizes 256 --data amg
+    python benchmarks/models.py DATA --rivals PYTHON                  # beside other libraries
     python benchmarks/models.py DATA --plot docs/figures --keep figures.json
 
 Each figure is the median over three training samples of MLogQ on the test file; methods get no options. With it stand
@@ -28,7 +29,7 @@ from evenly.metrics import mlogq
 from evenly.models.base import Model
 from evenly.models.ensemble.automatic import state_bytes
 from evenly.models.registry import model_class
-from models_data import DATA, SEEDS, Case, load
+from models_data import DATA, RIVALS, SEEDS, Case, load, rival
 
 METHODS = (
     "power-law", "log-quadratic", "pmnf", "nearest", "sparse-grid", "mars", "svm", "forest", "extra-trees",
@@ -42,7 +43,7 @@ KNOWN: Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "gemm": ((0.127, 0.077, 0.055, 0.045), (0.115, 0.070, 0.049, 0.039)),
 }
 #: Methods whose time or memory forbids more runs.
-MOST = {"pmnf": 1_024, "svm": 4_096}
+MOST = {"pmnf": 1_024, "svm": 4_096, "sklearn-gp": 1_024}
 TITLES = {"amg": "AMG, 8 parameters", "bcast": "broadcast, 3 parameters", "gemm": "matrices, 3 parameters"}
 Row = dict[str, Any]
 
@@ -72,6 +73,16 @@ def measure(case: Case, method: str, effort: str) -> Row:
     }
 
 
+def measure_rival(python: Path, name: str, case: Case, seed: int) -> Row:
+    """Learn by another library and predict once; what only evenly has is NaN."""
+    truth, found = case.of(case.test)[1], rival(python, name, case, seed)
+    inside = np.nan
+    if found["lower"] is not None:
+        inside = float(np.mean((found["lower"] <= truth) & (truth <= found["upper"])))
+    error, worst = mlogq(truth, found["seconds"]), float(np.max(np.abs(np.log(found["seconds"] / truth))))
+    return {"mlogq": error, "worst": worst, "covered": inside, "fit": found["fit"], "predict": np.nan, "bytes": np.nan}
+
+
 def learn(method: str, effort: str, case: Case, configurations: Any, seconds: Any) -> Model:
     """Learn as `evenly.fit` does, the kinds of the parameters being known."""
     if method == "auto":
@@ -81,7 +92,7 @@ def learn(method: str, effort: str, case: Case, configurations: Any, seconds: An
         assert isinstance(model, Model)
         return model
     kind = model_class(method)
-    given = {"effort": effort} if "effort" in kind._get_param_names() else {}
+    given = {"effort": effort} if "effort" in kind.default_arguments() else {}
     return kind(**given).fit(configurations, seconds, space=case.space)
 
 
@@ -92,15 +103,19 @@ def median_of(rows: Sequence[Row]) -> Row:
 
 def table(case: Case, options: argparse.Namespace, found: dict[str, Row]) -> None:
     """Measure one data set and print its lines."""
-    best, target = KNOWN[case.name]
+    best, target = KNOWN.get(case.name, ((np.nan,) * 4,) * 2)
     print(f"\n{case.name}: MLogQ, median of {len(options.seeds)} training samples ({options.effort})")
     print(f"{'method':14s} {'runs':>6s} {'MLogQ':>7s} {'best':>6s} {'target':>6s} {'worst':>6s} {'cover':>6s}"
           f" {'fit s':>7s} {'10^4 ms':>8s} {'kB':>8s}")  # fmt: skip
-    for method in options.methods:
+    for method in (*options.methods, *(RIVALS if options.rivals else ())):
         for size in options.sizes:
             if size > MOST.get(method, size) or (method == "pmnf" and case.labels):
                 continue
-            row = median_of([measure(case.sample(size, seed), method, options.effort) for seed in options.seeds])
+            samples = {seed: case.sample(size, seed) for seed in options.seeds}
+            if method in RIVALS:
+                row = median_of([measure_rival(options.rivals, method, one, seed) for seed, one in samples.items()])
+            else:
+                row = median_of([measure(one, method, options.effort) for one in samples.values()])
             found[f"{case.name} {method} {size}"] = row
             at = SIZES.index(size) if size in SIZES else None
             known = f"{best[at]:6.3f} {target[at]:6.3f}" if at is not None else " " * 13
@@ -163,6 +178,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES)
     parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS)
     parser.add_argument("--effort", choices=("quick", "normal", "thorough"), default="normal")
+    parser.add_argument(
+        "--rivals", type=Path, help="the Python of an environment with catboost, lightgbm, scikit-learn"
+    )
     parser.add_argument("--keep", type=Path, help="where to write the figures as JSON")
     parser.add_argument("--plot", type=Path, help="folder for the pictures")
     options = parser.parse_args(arguments)

@@ -6,8 +6,12 @@ samples of n rows are the first n of a permutation with seed 0, 1 or 2.
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,9 +19,11 @@ from numpy.typing import NDArray
 
 from evenly import Categorical, Space
 
-__all__ = ["DATA", "SEEDS", "Case", "beyond", "largest_quarter", "load"]
+__all__ = ["DATA", "RIVALS", "SEEDS", "Case", "beyond", "largest_quarter", "load", "rival"]
 
 SEEDS = (0, 1, 2)
+#: Models of other libraries, in an environment of their own (`model_rivals.py`).
+RIVALS = ("catboost", "lightgbm", "sklearn-gp")
 #: Parameters of each table, and which of them are labels.
 DATA: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "gemm": (("m", "n", "k"), ()),
@@ -85,3 +91,22 @@ def largest_quarter(folder: Path, name: str, parameter: str, share: float) -> Ca
     far = both[both[parameter] > 0.75 * top]
     test = far.sample(min(len(far), 1000), random_state=0).reset_index(drop=True)
     return Case(f"{name}, {parameter} ≤ {share:g} of its largest value", train, test, *DATA[name])
+
+
+def rival(python: Path, name: str, case: Case, seed: int) -> dict[str, Any]:
+    """Learn a case by another library, and predict its test rows: ``seconds``, ``lower``, ``upper`` and ``fit``."""
+    train, seconds = case.of(case.train)
+    request = {
+        "train": train.to_dict("list"), "asked": case.of(case.test)[0].to_dict("list"), "labels": list(case.labels),
+        "seconds": seconds.tolist(), "seed": seed,
+    }  # fmt: skip
+    script = Path(__file__).with_name("model_rivals.py")
+    one_thread = {**os.environ, **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")}
+    done = subprocess.run(
+        [python, script, name], input=json.dumps(request), capture_output=True, text=True, check=False, env=one_thread
+    )
+    if done.returncode:
+        raise SystemExit(f"{name}: {done.stderr.strip().splitlines()[-1]}")
+    return {
+        key: np.array(value) if isinstance(value, list) else value for key, value in json.loads(done.stdout).items()
+    }
