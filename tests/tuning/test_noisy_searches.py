@@ -150,7 +150,7 @@ def test_failures_at_random_rule_out_no_neighbour_and_a_region_that_fails_is_lea
             trials.tell({str(name): value for name, value in row.items()}, None if failed else 1.0)
         found = success_probabilities(trials, candidates, space.enumerate())
         if kind == "random":
-            assert found.min() > 0.3  # the model avoids what succeeds with less than 0.2
+            assert found.min() > 0.7  # the rate is 0.79, by Laplace's rule of 8 failures in 40 runs
         else:
             inside = space.enumerate()["x"].to_numpy() < 9
             assert found[inside].mean() < found[~inside].mean() - 0.4

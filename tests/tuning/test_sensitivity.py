@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evenly.errors import InputError
+from evenly.errors import EvenlyWarning, InputError
 from evenly.runs.runs import Runs
 from evenly.tuning.sensitivity import sensitivity
 
@@ -52,6 +52,21 @@ def test_wrong_use() -> None:
     for arguments in ({}, {"task": "nodes"}, {"repeats": 0}):
         with pytest.raises(InputError):
             sensitivity(runs, **arguments)
+
+
+def test_small_tasks_are_left_out_and_named() -> None:
+    table = table_of()
+    few = table.assign(tasks=3).head(7)
+    names = ["a", "b", "c", "d", "tasks"]
+    lost = table.assign(tasks=4, seconds=np.nan, status="failed").head(20)
+    runs = Runs.from_frame(pd.concat([table.assign(status="ok"), few.assign(status="ok"), lost]), names)
+    with pytest.warns(EvenlyWarning, match=r"left out: tasks = 3: 4 configurations, .*; tasks = 4: 0 conf"):
+        found = sensitivity(runs, task="tasks", repeats=1).table
+    alone = sensitivity(Runs.from_frame(table, names), task="tasks", repeats=1).table
+    pd.testing.assert_frame_equal(found, alone)
+    small = Runs.from_frame(pd.concat([few, few.assign(tasks=5)]), names)
+    with pytest.raises(InputError, match=r"at least 8 configurations .*tasks = 3: .*; tasks = 5: "):
+        sensitivity(small, task="tasks")
 
 
 def test_shares_alone_are_never_above_those_with_others() -> None:

@@ -13,6 +13,10 @@ from scipy.stats import ttest_ind
 from evenly.errors import InputError
 from evenly.report.tables.tuning import comparison_text
 from evenly.runs.runs import Runs
+from evenly.space.parameters import Ordinal
+from evenly.space.space import Space
+from evenly.tuning.search import Search
+from evenly.tuning.strategies.greedy import GREEDY_MODELS
 from evenly.tuning.strategy_comparison import StrategyComparison, compare_strategies
 
 
@@ -57,11 +61,28 @@ def test_what_is_luck_is_told_by_welchs_test() -> None:
     assert "no two strategies differ by more than luck" in comparison_text(alike)
 
 
+@pytest.mark.parametrize("surrogate", GREEDY_MODELS)
+def test_surrogates_learn_log_or_raw_times(surrogate: str) -> None:
+    """60 s, beside n = 10, lie below the mean of 1 s and 1,000 s, beside n = 0, and above the geometric mean."""
+    for times, fastest in (("", 0), (":log", 0), (":raw", 10)):
+        space = Space(n=Ordinal(-1, 0, 1, 9, 10, 11))
+        search = Search(space, strategy="greedy", surrogate=surrogate + times, first=2)
+        for n, seconds in ((-1, 1.0), (1, 1000.0), (9, 60.0), (11, 60.0)):
+            search.tell({"n": n}, seconds)
+        assert search.ask() == {"n": fastest}
+
+
+def test_strategies_of_the_study_are_replayed() -> None:
+    found = compare_strategies(measured(), ["greedy:forest", "greedy:forest:raw"], seeds=2, most=8)
+    assert list(found.above) == ["greedy:forest", "greedy:forest:raw"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
         ({"strategies": ["best"]}, "strategy must be one of"),
         ({"strategies": ["model:forest"]}, "belongs to strategy = 'greedy'"),
+        ({"strategies": ["greedy:forest:rank"]}, "log or raw times"),
         ({"seeds": 1}, "seeds must be at least 2"),
         ({"most": 0}, "most must be at least 1"),
     ],

@@ -23,9 +23,6 @@ __all__ = ["success_probabilities"]
 _TREES = 60
 #: Share of the trees that haven't seen a run: 1/e.
 _UNSEEN = 0.37
-#: The classifier's least weight. Ten runs that went well say little of a region that fails: without a least weight,
-#: searches came back to it.
-_LEAST = 0.5
 
 
 def success_probabilities(
@@ -56,7 +53,7 @@ def success_probabilities(
     trees = ExtraTreesClassifier(_TREES, random_state=0).fit(matrix, well)
     share = trees.predict_proba(candidates.inputs(table).matrix)[:, 1]
     learned = (share * _TREES + 1) / (_TREES + 2)
-    weight = _LEAST + (1 - _LEAST) * _weight(_smooth(unseen, _TREES * _UNSEEN), well)
+    weight = _weight(_smooth(unseen, _TREES * _UNSEEN), well)
     return np.asarray(weight * learned + (1 - weight) * constant)
 
 

@@ -47,7 +47,8 @@ class Search:
     first : int
         Number of runs before a model is learned.
     surrogate : str, optional
-        The model of "greedy": "forest", "svm", "gp" or "neural-net".
+        The model of "greedy": "forest", "svm", "gp" or "neural-net". It learns log times, and raw ones with ":raw", as
+        in "forest:raw".
     seed : int
     known : Runs, optional
         Runs that were measured before.

@@ -33,6 +33,8 @@ __all__ = ["Sensitivity", "sensitivity", "sobol_indices"]
 _FEWEST = 8
 #: With fewer configurations per parameter than this, results are uncertain and a warning is given.
 _FEW = 10
+#: Number of tasks that a message names.
+_LISTED = 10
 _TREES = 200
 #: Number of rows of each matrix in Saltelli's scheme for Sobol indices.
 _SOBOL = 2048
@@ -89,12 +91,13 @@ def sensitivity(
     Warns
     -----
     EvenlyWarning
-        Where a task has fewer than 10 configurations for each parameter.
+        Where a task has fewer than 10 configurations for each parameter, or is left out because it has too few to tell
+        anything.
 
     Raises
     ------
     InputError
-        If a task has fewer than 8 configurations, or no parameter varies.
+        If each task has fewer than 8 configurations, or none in which a parameter varies.
 
     Examples
     --------
@@ -111,21 +114,39 @@ def sensitivity(
     table = runs.aggregate()
     rows: list[dict[str, object]] = []
     few: list[str] = []
-    for value, part in [("all", table)] if task is None else table.groupby(task):
+    too_few: list[str] = []
+    for value, part in _tasks(table, runs, task):
+        which = "" if task is None else f"{task} = {value}"
         names = [name for name in runs.parameters if name != task and part[name].nunique() > 1]
         if len(part) < _FEWEST or not names:
-            which = "the runs" if task is None else f"{task} = {value}"
-            raise InputError(
-                f"{which}: at least {_FEWEST} configurations in which something varies are needed to tell what "
-                f"matters, but got {len(part)}, in which {', '.join(names) or 'nothing'} varies"
-            )
+            varying = f"{len(part)} configurations, varying in {', '.join(names) or 'nothing'}"
+            too_few.append(f"{which or 'the runs'}: {varying}")
+            continue
         rows += _of_task(value, part, names, runs, repeats, seed, method)
         if len(part) < _FEW * len(names):
-            few.append(f"{len(part)} configurations" + ("" if task is None else f" of {task} = {value}"))
+            few.append(f"{len(part)} configurations{which and f' of {which}'}")
+    rule = f"at least {_FEWEST} configurations in which something varies are needed to tell what matters"
+    if not rows:
+        raise InputError(f"{rule}; but got {_listed(too_few)}")
+    if too_few:
+        warnings.warn(f"left out: {_listed(too_few)}; {rule}", EvenlyWarning, stacklevel=3)
     if few:
         asked = f"below {_FEW} for each parameter, what matters may still change with more runs"
         warnings.warn(f"{', '.join(few)} are few to learn from: {asked}", EvenlyWarning, stacklevel=3)
     return Sensitivity(pd.DataFrame(rows), task)
+
+
+def _tasks(table: pd.DataFrame, runs: Runs, task: str | None) -> Iterator[tuple[object, pd.DataFrame]]:
+    """Yield the value of each task, and its configurations that went well (an empty table if none did)."""
+    if task is None:
+        yield "all", table
+        return
+    for value in sorted(runs.configurations[task].unique()):
+        yield value, table[table[task] == value]
+
+
+def _listed(texts: list[str]) -> str:
+    return "; ".join(texts[:_LISTED]) + (f" and {len(texts) - _LISTED} more" if len(texts) > _LISTED else "")
 
 
 def _of_task(

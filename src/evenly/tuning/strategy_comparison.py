@@ -82,7 +82,8 @@ def compare_strategies(
     runs : Runs
         What was measured, best of all configurations. Repetitions count by their median, failed runs fail again.
     strategies : sequence of str
-        "model", "random", "greedy" or "greedy:SURROGATE" (forest, svm, gp, neural-net), see `Search`.
+        "model", "random", "greedy" or "greedy:SURROGATE" (forest, svm, gp, neural-net), see `Search`. Surrogates learn
+        log times, and raw ones with ":raw", as those of the study did: "greedy:forest:raw".
     seeds : int
         Number of searches of each strategy, at least 2.
     most : int

@@ -68,3 +68,11 @@ def test_few_runs_are_told(evenly: Evenly, runs: Path) -> None:
     assert told.code == 0, told.err
     assert "18 configurations are few" in told.err
     assert "±" not in told.out
+
+
+def test_a_small_task_is_left_out(evenly: Evenly, runs: Path) -> None:
+    pd.read_csv(runs).query("ranks == 4 or b == 0").to_csv(runs, index=False)
+    told = evenly("sensitivity", runs, "--task", "ranks", "--repeats", "1", "--json")
+    assert told.code == 0, told.err
+    assert {row["task"] for row in told.json} == {4}
+    assert "left out: ranks = 1: 6 configurations, varying in n; at least 8" in " ".join(told.err.split())

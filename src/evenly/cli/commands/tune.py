@@ -35,7 +35,11 @@ class Search:
     ] = "model"
     first: Annotated[int, typer.Option("--first", min=2, help="Runs before a model is learned.")] = 5
     surrogate: Annotated[
-        str | None, typer.Option("--surrogate", help="Model of the greedy search: forest, svm, gp, neural-net.")
+        str | None,
+        typer.Option(
+            "--surrogate",
+            help="Model of the greedy search: forest, svm, gp, neural-net; forest:raw learns raw times.",
+        ),
     ] = None
     tasks: Annotated[
         str | None,
@@ -76,7 +80,7 @@ class Replaying:
         typer.Option("--replay", help="Compare strategies on a table of measured runs instead: nothing is run."),
     ] = None
     strategies: Annotated[
-        str, typer.Option("--strategies", help="With --replay: which, as model,greedy:forest,greedy:svm,random.")
+        str, typer.Option("--strategies", help="With --replay: which, as model,greedy:forest,greedy:svm:raw,random.")
     ] = "model,random"
     seeds: Annotated[int, typer.Option("--seeds", min=2, help="With --replay: searches of each strategy.")] = 10
 

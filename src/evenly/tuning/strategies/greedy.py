@@ -1,7 +1,7 @@
 """Greedy search, algorithm 1 of the CICE study: some random runs, then always the shortest predicted time.
 
 [Balaprakash et al., Machine-learning-based load balancing for Community Ice Code component in CESM, 2014.] Models learn
-log times, as all models of evenly do.
+log times, as all models of evenly do, or raw times, as in the study.
 """
 
 from __future__ import annotations
@@ -34,19 +34,23 @@ class Greedy(Strategy):
     first : int
         Number of random runs before a model is learned.
     method : str
-        The method of the model: one of `GREEDY_MODELS`, or another `RegressionModel`.
+        The method of the model: one of `GREEDY_MODELS`, or another `RegressionModel`. It learns log times; with
+        ":raw" behind its name, raw ones.
 
     Raises
     ------
     InputError
-        If the method isn't a `RegressionModel`.
+        If the method isn't a `RegressionModel`, or something else is behind its name.
     """
 
     def __init__(self, first: int = 5, method: str = "neural-net") -> None:
-        model = new_model(method, "quick", {})
+        name, colon, times = method.partition(":")
+        if colon and times not in ("log", "raw"):
+            raise InputError(f"a greedy search learns log or raw times ({name}:log, {name}:raw), but got {method!r}")
+        model = new_model(name, "quick", {})
         if not isinstance(model, RegressionModel):
             raise InputError(f"a greedy search needs one of {', '.join(GREEDY_MODELS)}, but got {method!r}")
-        self._first, self._model = first, model
+        self._first, self._model, self._is_raw = first, model, times == "raw"
 
     def choose(self, trials: Trials, candidates: Candidates, random: np.random.Generator) -> Choice | None:
         well = trials.of("ok")
@@ -56,10 +60,13 @@ class Greedy(Strategy):
         table = candidates.open(trials.keys, trials.table(fastest), random)
         if not len(table):
             return None
-        logs = np.log([trial.mean_s for trial in well])
-        centre = float(np.median(logs))
+        # Relative to the median, raw times are about as large as their logarithms.
+        median_s = float(np.median([trial.mean_s for trial in well]))
+        relative = np.array([trial.mean_s for trial in well]) / median_s
+        learned = relative - 1 if self._is_raw else np.log(relative)
         regressor = self._model.regressor(candidates.coding)
-        regressor.fit(candidates.coding.inputs(trials.table(well)), logs - centre, np.ones(len(well)))
+        regressor.fit(candidates.coding.inputs(trials.table(well)), learned, np.ones(len(well)))
         predicted = regressor.predict(candidates.coding.inputs(table))
         row = int(np.argmin(predicted))
-        return Choice(row_of(table, row), f"predicted to be the fastest, {math.exp(predicted[row] + centre):.4g} s")
+        seconds = median_s * (1 + predicted[row] if self._is_raw else math.exp(predicted[row]))
+        return Choice(row_of(table, row), f"predicted to be the fastest, {seconds:.4g} s")

@@ -18,7 +18,7 @@ from typing import final
 import numpy as np
 import pandas as pd
 
-from evenly.models.array_types import Floats
+from evenly.models.array_types import Flags, Floats
 from evenly.tuning.acquisition import expected_improvement, log_expected_improvement, log_lower_bound
 from evenly.tuning.candidates import Candidates, corners
 from evenly.tuning.feasibility_model import success_probabilities
@@ -37,6 +37,8 @@ __all__ = ["Modelled"]
 _FASTEST = 5
 #: Configurations with a smaller probability of success are tried only if no other configuration is left.
 _LEAST_PROBABILITY = 0.2
+#: A run that took more than so many times as long as the fastest one was slow.
+_SLOW = 2.0
 #: Number of drawn processes. From `_MANY` runs on hyper-parameters are less uncertain: half as many are drawn, and none
 #: is compressed. The answer of a search takes more, since they decide how wide its intervals are.
 _SAMPLES, _MANY, _OF_ANSWER = 6, 100, 4
@@ -81,6 +83,8 @@ class Modelled(Strategy):
         worth = (log_lower_bound if by_bound else log_expected_improvement)(beliefs, best) + np.log(success)
         # Configurations that will probably fail come last, even if the others save hardly anything.
         likely = success >= min(_LEAST_PROBABILITY, float(success.max()))
+        near = likely & ~_beyond_slow_ends(trials, candidates, table)
+        likely = near if near.any() else likely
         row = int(np.argmax(np.where(likely, worth, -np.inf)))
         # For the stopping rule: the largest expected saving in the task of the chosen configuration.
         gains, chosen = expected_improvement(beliefs, best) * success, row_of(table, row)
@@ -123,6 +127,28 @@ class Modelled(Strategy):
             logs = np.log(others["seconds"].to_numpy())
             self._transfer = Transfer.learn(others[trials.space.names], logs, everything, trials.space)
         return self._transfer
+
+
+def _beyond_slow_ends(trials: Trials, candidates: Candidates, table: pd.DataFrame) -> Flags:
+    """Return which configurations, (n,), lie beyond the least or largest tried value of a number with slow runs.
+
+    Times must grow towards this value: the fastest run there took longer than those at the next two tried values, and
+    is slow. Far from all runs, a process knows nothing, so a corner of the space seems to be worth a run. Other runs at
+    the last tried value tell as much, and cost less. One that is fast opens the corner. With tasks, a value may be slow
+    because its task is.
+    """
+    well = trials.of("ok")
+    if trials.tasks:
+        return np.zeros(len(table), dtype=np.bool_)
+    seconds = np.array([trial.mean_s for trial in well])
+    tried, asked = (candidates.inputs(rows).numbers for rows in (trials.table(well), table))
+    beyond = np.zeros(len(table), dtype=np.bool_)
+    for column, end in ((k, sign) for k in range(tried.shape[1]) for sign in (-1, 1)):
+        values = end * tried[:, column]
+        last = [float(seconds[values == value].min()) for value in np.unique(values)[-3:]]
+        if len(last) == 3 and last[0] < last[1] < last[2] and last[2] > _SLOW * seconds.min():
+            beyond |= end * asked[:, column] > values.max()
+    return beyond
 
 
 def _best_logs(trials: Trials, table: pd.DataFrame, beliefs: Beliefs, tried: Beliefs) -> Floats:
