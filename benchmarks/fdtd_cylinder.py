@@ -71,10 +71,13 @@ def main() -> None:
     parser.add_argument("--radii", type=int, default=4, help="how many radii")
     options = parser.parse_args()
     print(f"{'errors in %':14}" + "".join(f"{f'absorbed, ε = {e}':>21}" for e in (-2, -4, -10)) + f"{'scattered':>12}")
+    steps = [int(points) for points in options.points.split(",")]
     for polarisation in options.polarisations.split(","):
-        for points in map(int, options.points.split(",")):
+        means = []
+        for points in steps:
             radii = RADIUS * (1 + np.arange(options.radii) / options.radii / points)
             absorbed, scattered = 100 * np.abs(errors(points, polarisation, radii)).transpose(1, 0, 2)
+            means.append([*absorbed.mean(0), scattered.mean()])
             cells = [
                 f"{mean:8.1f} (≤ {most:6.1f})" for mean, most in zip(absorbed.mean(0), absorbed.max(0), strict=True)
             ]
@@ -82,6 +85,10 @@ def main() -> None:
                 f"{polarisation} {points:3} points " + "".join(f"{c:>21}" for c in cells) + f"{scattered.max():12.1f}",
                 flush=True,
             )
+        if len(steps) > 1:
+            # The error of order p goes as points^-p; mean errors count.
+            orders = -np.polyfit(np.log(steps), np.log(means), 1)[0]
+            print(f"{polarisation} order      " + "".join(f"{p:10.1f}{'':11}" for p in orders[:3]) + f"{orders[3]:12.1f}")
 
 
 if __name__ == "__main__":
