@@ -147,7 +147,7 @@ def main() -> None:
     for group in ("speed", "media", "small", "physics"):
         parser.add_argument(f"--{group}", action="store_true", help="only this group, and others that are named")
     parser.add_argument("--meep", default="/usr/bin/python3", help="a Python that has Meep")
-    parser.add_argument("--rounds", type=int, help="how often each is measured; 7, 15 for small cells, 2 for physics")
+    parser.add_argument("--rounds", type=int, help="how often each is measured: 5, 15 for small cells, 2 for physics")
     parser.add_argument("--size", type=int, help="points along an edge of the large cubes")
     parser.add_argument("--work", help=argparse.SUPPRESS)
     parser.add_argument("--solve", nargs=3, help=argparse.SUPPRESS)
@@ -164,7 +164,7 @@ def main() -> None:
     every = not (options.speed or options.media or options.small or options.physics)
     for group in ("speed", "media", "small"):
         if every or getattr(options, group):
-            compare(group, pythons, options.rounds or (15 if group == "small" else 7), options.size)
+            compare(group, pythons, options.rounds or (15 if group == "small" else 5), options.size)
     if every or options.small:
         compare_bands(pythons, options.rounds or 15)
     if every or options.physics:

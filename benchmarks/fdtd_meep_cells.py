@@ -11,7 +11,7 @@ from typing import Any
 
 RESOLUTION, DEPTH = 10, 10
 FREQUENCIES = (0.8, 1.2, 20)
-SIZE, SMALLER = 160, 100
+SIZE, SMALLER = 128, 100
 Runner = Callable[[int], None]
 
 

@@ -26,8 +26,9 @@ GUIDE_EPSILON, GUIDE_CELL, GUIDE_AT, GUIDE_TURN = 12.0, (16.0, 32.0), -11.5, 3.5
 GUIDE_FREQUENCIES = (0.12, 0.14, 0.16, 0.18)
 # Rods of a square lattice.
 ROD_RADIUS, ROD_EPSILON, ROD_AT = 0.2, 8.9, (0.1234, 0.21)
-K_POINTS = ((0.1, 0.0, 0.0), (0.3, 0.0, 0.0), (0.5, 0.0, 0.0))
-BANDS = 2
+ROD_PULSE = (0.4, 0.7)
+# About the lowest bands at Bloch's k along x, to find them among the modes.
+BANDS = {0.1: (0.0705, 0.565), 0.3: (0.202, 0.495), 0.5: (0.275, 0.4425)}
 # A cylinder of a Drude metal. ε is -2, -4 and -10 at these frequencies, with a loss of 0.1, 0.2 and 0.7.
 RADIUS, CELL, LAYER, BOX = 0.5, 2.8, 0.6, 1.3
 # Of the cylinder that both packages simulate: no whole number of points.
@@ -202,9 +203,12 @@ def shares(passed: Any, through: Any, back: Any) -> Found:
 
 
 def bands(rows: list[list[float]]) -> Found:
-    return {
-        f"band {n + 1} at k={k[0]}": sorted(row)[n] for k, row in zip(K_POINTS, rows, strict=True) for n in range(BANDS)
-    }
+    """Name the modes of each k that are nearest to the bands."""
+    found = {}
+    for (k, guesses), row in zip(BANDS.items(), rows, strict=True):
+        for n, guess in enumerate(guesses):
+            found[f"band {n + 1} at k={k}"] = float(min(row, key=lambda f: abs(f - guess)))
+    return found
 
 
 def rods_by_evenly(resolution: int) -> Found:
@@ -212,14 +216,14 @@ def rods_by_evenly(resolution: int) -> Found:
 
     rod = fdtd.Cylinder(radius=ROD_RADIUS, height=np.inf, material=fdtd.Medium(epsilon=ROD_EPSILON))
     found = []
-    for k in K_POINTS:
-        source = fdtd.Source(fdtd.GaussianPulse(0.5, fwidth=0.6), "Ez", center=(*ROD_AT, 0))
+    for k in BANDS:
+        source = fdtd.Source(fdtd.GaussianPulse(ROD_PULSE[0], fwidth=ROD_PULSE[1]), "Ez", center=(*ROD_AT, 0))
         sim = fdtd.Simulation(
-            cell=(1, 1, 0), resolution=resolution, geometry=[rod], sources=[source], boundaries=[fdtd.Bloch(k=k)]
+            cell=(1, 1, 0), resolution=resolution, geometry=[rod], sources=[source], boundaries=[fdtd.Bloch(k=(k, 0, 0))]
         )
         recorder = sim.add(fdtd.FieldRecorder("Ez", (*ROD_AT, 0)))
         sim.run(after_sources=300, progress="off")
-        found.append([mode.frequency for mode in recorder.resonances((0.05, 0.8))])
+        found.append([mode.frequency for mode in recorder.resonances((0.05, 0.75))])
     return bands(found)
 
 
@@ -227,9 +231,9 @@ def rods_by_meep(resolution: int) -> Found:
     import meep as mp
 
     rod = mp.Cylinder(radius=ROD_RADIUS, material=mp.Medium(epsilon=ROD_EPSILON))
-    source = mp.Source(mp.GaussianSource(0.5, fwidth=0.6), mp.Ez, mp.Vector3(*ROD_AT))
+    source = mp.Source(mp.GaussianSource(ROD_PULSE[0], fwidth=ROD_PULSE[1]), mp.Ez, mp.Vector3(*ROD_AT))
     sim = mp.Simulation(cell_size=mp.Vector3(1, 1), resolution=resolution, geometry=[rod], sources=[source])
-    rows = sim.run_k_points(300, [mp.Vector3(*k) for k in K_POINTS])
+    rows = sim.run_k_points(300, [mp.Vector3(k) for k in BANDS])
     return bands([[f.real for f in row] for row in rows])
 
 
@@ -246,9 +250,9 @@ def rods_theory(most: int = 14) -> Found:
         share = np.pi * ROD_RADIUS**2 * np.where(apart == 0, 1.0, 2 * j1(apart) / apart)
     epsilon = (ROD_EPSILON - 1) * share + np.eye(len(waves))
     rows = []
-    for k in K_POINTS:
-        squares = np.sum((waves + 2 * np.pi * np.array(k[:2])) ** 2, axis=1)
-        rows.append(list(np.sqrt(eigh(np.diag(squares), epsilon, eigvals_only=True)[:BANDS]) / (2 * np.pi)))
+    for k in BANDS:
+        squares = np.sum((waves + 2 * np.pi * np.array((k, 0.0))) ** 2, axis=1)
+        rows.append(list(np.sqrt(eigh(np.diag(squares), epsilon, eigvals_only=True)[:4]) / (2 * np.pi)))
     return bands(rows)
 
 
