@@ -91,7 +91,7 @@ def row(name: str, unit: float, evenly: np.ndarray, meep: np.ndarray, goal: floa
     ratios = meep / evenly
     times = f"{np.median(evenly) * unit:10.4g} {np.median(meep) * unit:10.4g}"
     wanted = f"{goal:6.2f}" if goal else ""
-    return f"{name:36} {times} {np.median(ratios):12.2f} ({ratios.min():.2f}-{ratios.max():.2f}) {wanted}"
+    return f"{name:36} {times} {np.median(ratios):12.2f} ({ratios.min():.2f}-{ratios.max():.2f}) {wanted}".rstrip()
 
 
 def head(title: str) -> None:
