@@ -17,15 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly import fdtd
+from fdtd_meep_physics import BOX, CELL, CENTRE, LAYER, LOSS, METAL_FREQUENCIES, PLASMA, RADIUS, RINGING, WIDTH
 
 Array = NDArray[np.float64]
-RADIUS, CELL, LAYER, BOX = 0.5, 2.8, 0.6, 1.3
-# ε is -2, -4 and -10 at these frequencies, with a loss of 0.1, 0.2 and 0.7.
-METAL = fdtd.Medium(electric_poles=[fdtd.DrudePole(1.0, 0.02)])
-FREQUENCIES = (1 / np.sqrt(3), 1 / np.sqrt(5), 1 / np.sqrt(11))
-PULSE = fdtd.GaussianPulse(0.45, fwidth=0.4)
-# Charges ring as exp(-π γ t).
-RINGING = 120
+METAL = fdtd.Medium(electric_poles=[fdtd.DrudePole(PLASMA, LOSS)])
+PULSE = fdtd.GaussianPulse(CENTRE, fwidth=WIDTH)
 
 
 def theory(radius: float, polarisation: str) -> Array:
@@ -33,8 +29,8 @@ def theory(radius: float, polarisation: str) -> Array:
     sys.path.insert(0, str(Path(__file__).parents[1]))
     from tests.fdtd.physics.mie import cylinder
 
-    indices = [complex(METAL.index_at(float(f))) for f in FREQUENCIES]
-    pairs = zip(indices, FREQUENCIES, strict=True)
+    indices = [complex(METAL.index_at(float(f))) for f in METAL_FREQUENCIES]
+    pairs = zip(indices, METAL_FREQUENCIES, strict=True)
     return np.transpose([cylinder(m, 2 * np.pi * f * radius, along=polarisation == "TM") for m, f in pairs])
 
 
@@ -50,8 +46,8 @@ def fluxes(points: int, radius: float | None, polarisation: str) -> tuple[fdtd.F
         # Nothing varies along y in the incident wave, so it does not see the layers there.
         boundaries=[fdtd.PML(LAYER), fdtd.Periodic("y")],
     )
-    around = sim.add(fdtd.Flux((0, 0, 0), (BOX, BOX, 0), FREQUENCIES))
-    plane = sim.add(fdtd.Flux((0, 0, 0), (0, 0.25, 0), FREQUENCIES))
+    around = sim.add(fdtd.Flux((0, 0, 0), (BOX, BOX, 0), METAL_FREQUENCIES))
+    plane = sim.add(fdtd.Flux((0, 0, 0), (0, 0.25, 0), METAL_FREQUENCIES))
     sim.run(until=PULSE.last_time + (RINGING if radius else 10), progress="off")
     return around, plane
 
@@ -75,16 +71,25 @@ def main() -> None:
     parser.add_argument("--radii", type=int, default=4, help="how many radii")
     options = parser.parse_args()
     print(f"{'errors in %':14}" + "".join(f"{f'absorbed, ε = {e}':>21}" for e in (-2, -4, -10)) + f"{'scattered':>12}")
+    steps = [int(points) for points in options.points.split(",")]
     for polarisation in options.polarisations.split(","):
-        for points in map(int, options.points.split(",")):
+        means = []
+        for points in steps:
             radii = RADIUS * (1 + np.arange(options.radii) / options.radii / points)
             absorbed, scattered = 100 * np.abs(errors(points, polarisation, radii)).transpose(1, 0, 2)
+            means.append([*absorbed.mean(0), scattered.mean()])
             cells = [
                 f"{mean:8.1f} (≤ {most:6.1f})" for mean, most in zip(absorbed.mean(0), absorbed.max(0), strict=True)
             ]
             print(
                 f"{polarisation} {points:3} points " + "".join(f"{c:>21}" for c in cells) + f"{scattered.max():12.1f}",
                 flush=True,
+            )
+        if len(steps) > 1:
+            # The error of order p goes as points^-p; mean errors count.
+            orders = -np.polyfit(np.log(steps), np.log(means), 1)[0]
+            print(
+                f"{polarisation} order      " + "".join(f"{p:10.1f}{'':11}" for p in orders[:3]) + f"{orders[3]:12.1f}"
             )
 
 

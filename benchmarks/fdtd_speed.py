@@ -1,9 +1,9 @@
-"""Speed and memory of the FDTD simulation: vacuum beside a plain kernel and the machine's bandwidth, then each feature.
+"""Speed and memory of the FDTD simulation: vacuum beside a plain kernel and the machine's bandwidth, and start-up.
 
-All figures are CPU time of the whole process per grid point and step, medians of several steps, one thread. Bars are
-multiples of 8.8 ns, what a vacuum point costs in the best-known package on this kind of machine.
+Times are CPU time of the whole process per grid point and step, medians of several steps, one thread. How fast each
+kind of point is, beside Meep, `fdtd_meep.py --media` says.
 
-usage: python benchmarks/fdtd_speed.py [--size 160] [--steps 8]
+usage: python benchmarks/fdtd_speed.py [--steps 8]
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from numba import njit
 
 from evenly import fdtd
 
-REFERENCE_NS = 8.8
 RESOLUTION = 20
 Setup = dict[str, Any]
 
@@ -56,40 +55,45 @@ def median_seconds(work: Callable[[], object], repeats: int) -> float:
     return float(np.median(taken))
 
 
-def simulate(size: int, repeats: int, setup: Setup) -> tuple[float, float]:
-    """Return ns per point and step, and bytes per point."""
+def built(size: int, setup: Setup) -> fdtd.Simulation:
     options = {"cell": (size / RESOLUTION,) * 3, "resolution": RESOLUTION, "boundaries": [fdtd.Periodic()]} | setup
     sim = fdtd.Simulation(**options)
     sim.step()
-    points = sim.grid.box.volume
-    seconds = median_seconds(sim.step, repeats)
-    return seconds / points * 1e9, sum(chunk.nbytes for chunk in sim.chunks) / points
+    return sim
+
+
+def bytes_per_point(sim: fdtd.Simulation) -> float:
+    return sum(chunk.nbytes for chunk in sim.chunks) / sim.grid.box.volume
+
+
+def ns_per_point(sim: fdtd.Simulation, repeats: int) -> float:
+    return median_seconds(sim.step, repeats) / sim.grid.box.volume * 1e9
 
 
 def whole(**medium: Any) -> Setup:
     return {"material": fdtd.Medium(**medium)}
 
 
-def features(edge: float) -> list[tuple[str, float, Setup]]:
-    """Name, bar in multiples of the reference, and setup; layers reach to the middle of the cell."""
+def features(edge: float) -> dict[str, Setup]:
+    """Return setups by name; layers reach to the middle of the cell."""
     film = fdtd.Block(size=(2 * edge, 2 * edge, edge / 2), material=fdtd.Medium(epsilon=4))
     poles = [fdtd.LorentzPole(1.1 + i, 0.1, 0.7) for i in range(5)]
-    half = edge / 2
-    return [
-        ("epsilon, a film", 1.1, {"geometry": [film]}),
-        ("epsilon, off-diagonal", 1.8, whole(epsilon=(3, 4, 5), epsilon_off_diagonal=(0.3, 0.2, 0.1))),
-        ("mu, a film", 1.7, {"geometry": [fdtd.Block(size=film.size, material=fdtd.Medium(mu=4))]}),
-        ("conductivity", 1.5, whole(epsilon=3, electric_conductivity=0.4)),
-        ("1 Lorentz pole", 1.8, whole(epsilon=3, electric_poles=tuple(poles[:1]))),
-        ("2 Lorentz poles", 2.4, whole(epsilon=3, electric_poles=tuple(poles[:2]))),
-        ("5 Lorentz poles", 4.8, whole(epsilon=3, electric_poles=tuple(poles))),
-        ("chi3", 1.9, whole(epsilon=3, chi3=0.1)),
-        ("chi2", 1.9, whole(epsilon=3, chi2=0.1)),
-        ("PML along 1 axis", 1.3, {"boundaries": [fdtd.PML(half, "x"), fdtd.Periodic("yz")]}),
-        ("PML along 2 axes", 1.8, {"boundaries": [fdtd.PML(half, "x"), fdtd.PML(half, "y"), fdtd.Periodic("z")]}),
-        ("PML along 3 axes", 2.4, {"boundaries": [fdtd.PML(half)]}),
-        ("Bloch, complex fields", 2.2, {"boundaries": [fdtd.Bloch(k=(0.1, 0.2, 0.3))]}),
-    ]
+    layer = [fdtd.PML(edge / 2, axis) for axis in "xyz"]
+    return {
+        "epsilon, a film": {"geometry": [film]},
+        "epsilon, off-diagonal": whole(epsilon=(3, 4, 5), epsilon_off_diagonal=(0.3, 0.2, 0.1)),
+        "mu, a film": {"geometry": [fdtd.Block(size=film.size, material=fdtd.Medium(mu=4))]},
+        "conductivity": whole(epsilon=3, electric_conductivity=0.4),
+        "1 Lorentz pole": whole(epsilon=3, electric_poles=poles[:1]),
+        "2 Lorentz poles": whole(epsilon=3, electric_poles=poles[:2]),
+        "5 Lorentz poles": whole(epsilon=3, electric_poles=poles),
+        "chi3": whole(epsilon=3, chi3=0.1),
+        "chi2": whole(epsilon=3, chi2=0.1),
+        "PML along 1 axis": {"boundaries": [*layer[:1], fdtd.Periodic("yz")]},
+        "PML along 2 axes": {"boundaries": [*layer[:2], fdtd.Periodic("z")]},
+        "PML along 3 axes": {"boundaries": layer},
+        "Bloch, complex fields": {"boundaries": [fdtd.Bloch(k=(0.1, 0.2, 0.3))]},
+    }
 
 
 def triad_bandwidth(repeats: int) -> float:
@@ -108,27 +112,24 @@ def compare_vacuum(repeats: int) -> None:
     n = 200
     bandwidth = triad_bandwidth(repeats)
     plain = plain_cost(n, repeats)
-    double, size = simulate(n, repeats, {})
-    single, _ = simulate(n, repeats, {"options": fdtd.Options(precision="float32")})
+    sim = built(n, {})
+    double, size = ns_per_point(sim, repeats), bytes_per_point(sim)
+    single = ns_per_point(built(n, {"options": fdtd.Options(precision="float32")}), repeats)
     print(f"vacuum, {n}^3, one thread{'':20}ns/point  Mpoints/s")
     for name, cost in (("plain two-sweep kernel", plain), ("evenly, float64", double), ("evenly, float32", single)):
         print(f"  {name:<40}{cost:9.2f}{1e3 / cost:11.0f}")
-    print(f"  float64 over 120 Mpoints/s (bar 1.8)    {1e3 / double / 120:9.2f}")
     print(f"  float64 over the plain kernel           {plain / double:9.2f}")
-    print(f"  float32 over float64 (bar 1.8)          {double / single:9.2f}")
-    print(f"  bytes per point (bar 56)                {size:9.1f}")
+    print(f"  float32 over float64                    {double / single:9.2f}")
+    print(f"  bytes per point                         {size:9.1f}")
     print(f"  triad bandwidth, GB/s                   {bandwidth / 1e9:9.1f}")
     print(f"  share of it at 96 bytes a point         {96 / double / (bandwidth / 1e9):9.2f}\n")
 
 
-def compare_features(size: int, repeats: int) -> None:
-    print(f"feature, {size}^3{'':22}ns/point  x reference    bar  of bar  bytes/point")
-    shares = []
-    for name, bar, setup in features(size / RESOLUTION):
-        cost, held = simulate(size, repeats, setup)
-        shares.append(cost / REFERENCE_NS / bar)
-        print(f"  {name:<32}{cost:8.2f}{cost / REFERENCE_NS:13.2f}{bar:7.1f}{shares[-1]:8.2f}{held:13.1f}")
-    print(f"  geometric mean of the shares of the bars (aim 0.7){np.exp(np.mean(np.log(shares))):13.2f}\n")
+def compare_memory(size: int = 96) -> None:
+    print(f"cell of {size}³ points{'':14}bytes per point")
+    for name, setup in features(size / RESOLUTION).items():
+        print(f"  {name:<32}{bytes_per_point(built(size, setup)):15.1f}")
+    print()
 
 
 def start_up(repeats: int) -> None:
@@ -143,7 +144,7 @@ def start_up(repeats: int) -> None:
     def begin() -> None:
         fdtd.Simulation(cell=(2, 2, 2), resolution=64, geometry=objects, boundaries=[fdtd.PML(0.15)]).step()
 
-    print(f"start-up of 128^3 with 30 objects and PML (bar 3 s): {median_seconds(begin, repeats):.2f} s")
+    print(f"start-up of 128^3 with 30 objects and PML: {median_seconds(begin, repeats):.2f} s")
 
 
 class Counter:
@@ -179,11 +180,10 @@ def clocks(repeats: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--size", type=int, default=160)
     parser.add_argument("--steps", type=int, default=8)
     arguments = parser.parse_args()
     compare_vacuum(arguments.steps)
-    compare_features(arguments.size, arguments.steps)
+    compare_memory()
     start_up(3)
     clocks(arguments.steps)
 

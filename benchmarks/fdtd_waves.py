@@ -18,6 +18,7 @@ from evenly import fdtd
 RESOLUTION = 20
 STEPS = 12
 GLASS = fdtd.Medium(epsilon=4)
+LORENTZ = fdtd.Medium(epsilon=2, electric_poles=[fdtd.LorentzPole(1.1, 0.01, 0.5)])
 
 
 def cells(size: int) -> dict[str, dict[str, Any]]:
@@ -25,6 +26,7 @@ def cells(size: int) -> dict[str, dict[str, Any]]:
     edge, layer = size / RESOLUTION, fdtd.PML(10 / RESOLUTION)
     film = fdtd.Block(size=(2 * edge, 2 * edge, edge / 2), material=GLASS)
     box = fdtd.Block(size=(edge / 2,) * 3, material=GLASS)
+    resonant, layered = (fdtd.Block(size=one.size, material=LORENTZ) for one in (box, film))
     single = fdtd.Options(precision="float32")
     stack = [fdtd.PML(10 / RESOLUTION, "z"), fdtd.Periodic("xy")]
     lossy = fdtd.Medium(epsilon=3, electric_conductivity=0.4)
@@ -37,6 +39,8 @@ def cells(size: int) -> dict[str, dict[str, Any]]:
         "layers, float32": {"boundaries": [layer], "options": single},
         "layers, box, flux": {"boundaries": [layer], "geometry": [box], "monitored": True},
         "layers, box, flux, float32": {"boundaries": [layer], "geometry": [box], "monitored": True, "options": single},
+        "mix: layers, Lorentz, flux": {"boundaries": [layer], "geometry": [resonant], "monitored": True},
+        "stack, Lorentz, flux": {"boundaries": stack, "geometry": [layered], "monitored": True},
         "stack, periodic, flux": {"boundaries": stack, "geometry": [film], "monitored": True},
         "stack, Bloch": {"boundaries": [stack[0], fdtd.Bloch(k=(0.1, 0.2, 0), axes="xy")], "geometry": [film]},
     }

@@ -96,6 +96,12 @@ def test_a_cell_is_cut_where_half_of_the_work_lies(here: Evenly) -> None:
     assert told["cost"]["source"] == "file"
 
 
+def test_costs_that_leave_out_work_of_the_cell_say_so(here: Evenly) -> None:
+    done = here("partition", "cell.npz", "--ranks", "2", "--cost", "cost.json")
+    assert done.code == 0, done.err
+    assert "predicted too fast: this cell has work that the costs leave out (points, rows, chunks and" in done.err
+
+
 def test_tables_say_what_each_rank_gets_and_why(here: Evenly) -> None:
     shown = here("partition", "cell.npz", "--ranks", "2", "--cost", "cost.json")
     assert shown.code == 0, shown.err

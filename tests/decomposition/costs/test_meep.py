@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.pieces import pieces_of
 from evenly.decomposition.cells.survey import Survey
+from evenly.decomposition.costs.cost_model import Coefficient, CostModel
 from evenly.decomposition.costs.meep import OFF_DIAGONAL, Meep
 from evenly.fdtd.cell.grid import COMPONENTS, Grid
 
@@ -206,13 +207,22 @@ def test_two_dimensions_have_terms_of_their_own_and_the_share_of_their_component
     assert [float(found["E points of planes"][0]) for found in (across, within)] == [16, 32]
 
 
+FLAT = Survey.of_blocks([np.arange(13), np.arange(2), np.arange(7)], (), np.zeros((12, 1, 6, 0)))
+PLANE = Cell("meep", Grid((12.0, 0.0, 6.0), 1), FLAT, layers_apart=("pml",))
+TURNING = replace(PLANE, traits={"cylindrical": 1.0, "turning": 1.0}, complex_fields=True)
+
+
 def test_points_of_cylindrical_cells_cost_more_and_still_more_if_fields_turn() -> None:
-    flat = Survey.of_blocks([np.arange(13), np.arange(2), np.arange(7)], (), np.zeros((12, 1, 6, 0)))
-    plane = Cell("meep", Grid((12.0, 0.0, 6.0), 1), flat, layers_apart=("pml",))
-    turning = replace(plane, traits={"cylindrical": 1.0, "turning": 1.0}, complex_fields=True)
-    found = [amounts(one, [[0, 0, 0]], [[12, 1, 6]]) for one in (plane, turning)]
+    found = [amounts(one, [[0, 0, 0]], [[12, 1, 6]]) for one in (PLANE, TURNING)]
     assert [found[0][name].tolist() for name in ("points around", "turning points")] == [[0.0], [0.0]]
     assert [found[1][name].tolist() for name in ("points around", "turning points")] == [[144.0], [144.0]]
+
+
+def test_costs_from_before_cylinders_say_what_they_leave_out() -> None:
+    old = {name: Coefficient(1e-9) for name in NAMES if name not in ("points around", "turning points")}
+    cost = CostModel("meep", old)
+    assert cost.lacking(PLANE) == ""
+    assert "the costs leave out (points around, turning points)" in cost.lacking(TURNING)
 
 
 def test_a_chunk_of_no_points_costs_nothing() -> None:

@@ -70,7 +70,7 @@ def powers(points: int, component: str, radius: float) -> Array:
 def test_a_metal_cylinder_absorbs_and_scatters_as_mie_says(component: str) -> None:
     coarse = [np.abs(powers(8, component, radius) - 1).max() for radius in (0.5, 0.523)]
     fine = [np.abs(powers(16, component, radius) - 1).max() for radius in (0.5, 0.523)]
-    # Measured 2.4 and 1.0 % (benchmarks/fdtd_cylinder.py); second order would be a quarter.
+    # Measured 2.4 and 1.0 % (benchmarks/fdtd_cylinder.py), less than second order, which would be a quarter.
     assert max(coarse) < 0.05
     assert max(fine) < 0.02
     assert max(fine) < 0.6 * max(coarse)

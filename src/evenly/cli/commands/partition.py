@@ -111,6 +111,8 @@ def partition(
     sources = open_program(program, what, meep)
     done = _carry_out(sources, cut, counts, layouts.compare or [])
     note(done.found.note)
+    if lacking := done.found.cost.lacking(done.plans[0].cell):
+        note(lacking)
     if max(counts) > 1 and not done.plan.prediction.border_s.any():
         note("these times leave out the communication between ranks: it was not measured")
     if far := done.found.cost.extrapolation(float(done.plan.prediction.rank_s.max())):

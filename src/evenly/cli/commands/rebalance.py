@@ -66,6 +66,8 @@ def rebalance(
     cell = _cell(runs[-1], program, what)
     found = find_cost(cell.program, cost)
     note(found.note)
+    if lacking := found.cost.lacking(cell):
+        note(lacking)
     given: dict[str, Any] = {"steps_left": math.inf if steps is None else steps}
     given["rebuild_s"] = math.nan if rebuild_s is None else rebuild_s
     decision = decide_from(runs, cell, found.cost, **given)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.pieces import pieces_of
-from evenly.decomposition.costs.terms import BOUNDARY, Program
+from evenly.decomposition.costs.terms import BOUNDARY, Program, few
 from evenly.errors import InputError, ReadError
 from evenly.memory import check_file
 from evenly.writing import replacing
@@ -146,6 +146,34 @@ class CostModel:
         return (
             f"an extrapolation: a step of a rank takes {seconds / longest:.0f} times as long as any calibrated one, "
             "and it takes longer than predicted where its data no longer fit into the caches"
+        )
+
+    def lacking(self, cell: Cell) -> str:
+        """Say if a cell has work that this model has no coefficients for, as models of older versions of evenly may.
+
+        Examples
+        --------
+        >>> from evenly.decomposition.cells.fdtd.cell import cell_of
+        >>> from evenly import fdtd
+        >>> cell = cell_of(fdtd.Simulation(cell=(1, 1, 0), resolution=10))
+        >>> known = program_named("fdtd").terms
+        >>> CostModel("fdtd", {term.name: Coefficient(1e-9) for term in known}).lacking(cell)
+        ''
+        >>> CostModel("fdtd", {term.name: Coefficient(1e-9) for term in known if term.name != "points"}).lacking(cell)
+        'predicted too fast: this cell has work that the costs leave out (points): `evenly calibrate fdtd` measures it'
+        """
+        program = program_named(self.program)
+        pieces = pieces_of(cell, np.zeros((1, 3), np.int64), np.array([cell.grid.shape], np.int64))
+        amounts = program.amounts(pieces).sum(axis=0)
+        names = [
+            term.name for term, amount in zip(program.terms, amounts, strict=True)
+            if amount > 0 and term.name not in self.coefficients
+        ]  # fmt: skip
+        if not names:
+            return ""
+        return (
+            f"predicted too fast: this cell has work that the costs leave out ({few(names)}): "
+            f"`evenly calibrate {self.program}` measures it"
         )
 
     def half_width(self, level: float) -> float:

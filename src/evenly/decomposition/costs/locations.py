@@ -15,7 +15,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 
-from evenly.decomposition.costs.cost_model import CostModel, program_named
+from evenly.decomposition.costs.cost_model import CostModel
+from evenly.decomposition.costs.terms import few
 from evenly.errors import InputError, ReadError
 
 __all__ = [
@@ -56,12 +57,12 @@ class Found:
                 f", but {len(others)} of {terms} terms are the shipped ones at its speed: `evenly cost show` says "
                 "which, a longer `evenly calibrate` measures them"
             )
-        known = self.cost.coefficients
-        if lacking := [term.name for term in program_named(self.cost.program).all_terms if term.name not in known]:
-            named = ", ".join(lacking[:3]) + (f" and {len(lacking) - 3} more" if len(lacking) > 3 else "")
+        # Terms that are measured at all: those of borders between ranks aren't for each program.
+        known = CostModel.load(shipped_file(self.cost.program)).coefficients
+        if lacking := [name for name in known if name not in self.cost.coefficients]:
             said += (
-                f"; terms of newer versions of evenly are missing ({named}): cells that have these are predicted too "
-                f"fast until `evenly calibrate {self.cost.program}` measures them"
+                f"; terms of newer versions of evenly are missing ({few(lacking)}): cells that have these are "
+                f"predicted too fast until `evenly calibrate {self.cost.program}` measures them"
             )
         return said
 

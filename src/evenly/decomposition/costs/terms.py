@@ -8,6 +8,7 @@ so they are consistent.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from evenly.decomposition.cells.pieces import Pieces
 
-__all__ = ["BOUNDARY", "Program", "Term"]
+__all__ = ["BOUNDARY", "Program", "Term", "few"]
 
 Array = NDArray[np.float64]
 
@@ -56,6 +57,17 @@ BOUNDARY = (
     Term("neighbours", "rank", "other ranks that share a face"),
     Term("ranks", "rank", "what a rank does in every step, whatever it owns"),
 )
+
+
+def few(names: Sequence[str]) -> str:
+    """Return a list of names for a sentence, three of them at most.
+
+    Examples
+    --------
+    >>> few(["points", "rows", "chunks", "sides", "ranks"])
+    'points, rows, chunks and 2 more'
+    """
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 class Program(ABC):

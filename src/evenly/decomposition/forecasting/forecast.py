@@ -169,7 +169,7 @@ def forecast(
     curve = _finished(pd.DataFrame(rows), machine, steps)
     choice = (goal or Goal()).choose(curve, currency=machine.currency, level=level)
     far = "" if isinstance(known, StepModel) else cost.extrapolation(float(curve["computation_s"].max()))
-    notes = (*_notes(known, outside), *([far] if far else []))
+    notes = (*_notes(known, outside), *filter(None, (cost.lacking(first), far)))
     return Forecast(curve, choice, machine, steps, notes, first.name, level)
 
 

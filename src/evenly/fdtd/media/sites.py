@@ -24,6 +24,9 @@ a medium's part of it, with a field e of its own that poles act on as in a homog
 Each site stores energy and loses some, as a homogeneous medium does, and what it gives to the edges is what it takes
 from them. So the whole is stable with the same time step as its media.
 
+If E runs along the surface, errors fall with the square of the grid spacing. If it crosses the surface, they fall more
+slowly: what a metal cylinder absorbs, with the power 0.4 to 1.4, by the metal's ε (``benchmarks/fdtd_cylinder.py``).
+
 >>> from evenly.fdtd.cell.grid import Grid
 >>> from evenly.fdtd.media.materials import DrudePole, Medium
 >>> from evenly.fdtd.media.solids import Sphere

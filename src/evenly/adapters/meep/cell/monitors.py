@@ -1,6 +1,6 @@
 """The Fourier transforms of a simulation's monitors, before Meep creates them.
 
-Meep creates monitors only at the first step, so its own cost model and its statistics do not include them. This module
+Meep creates monitors only at the first step, and its own cost model counts them without their decimation. This module
 computes the boxes of grid points over which Meep will loop. They are points of Meep's centred grid or of a component's
 own grid. A box extends from the point at or below the region's low end to the point at or above its high end.
 """
