@@ -25,7 +25,7 @@ def test_a_configuration_fails_where_all_its_runs_did() -> None:
     assert not Outcomes.of(_runs([(1, True), (2, False), (2, True)], ("cores",))).failed.any()
 
 
-def test_neighbours_differ_in_one_number_only() -> None:
+def test_where_no_run_was_made_those_around_tell() -> None:
     made = itertools.product(("direct", "iterative"), (100, 200, 400), (1, 4))
     known = Outcomes.of(_runs([(m, n, p, m != "direct" or n < 400) for m, n, p in made], ("method", "n", "cores")))
     asked = pd.DataFrame({
@@ -49,4 +49,15 @@ def test_of_many_only_the_failed_ones_are_kept() -> None:
     again = Outcomes.from_state(known.to_state())
     assert (len(again.failed), again.whole) == (30, False)
     assert again.fail(pd.DataFrame({"cores": [99, 100, 3_500]})).tolist() == [False, True, False]
-    assert again.along([99, 100, 3_500], again.configurations["cores"], {}).tolist() == [False, True, False]
+
+
+def test_all_around_must_have_failed_and_half_of_them_must_be_known() -> None:
+    """On 16 and 32 cores, the memory isn't enough for the largest size."""
+    grid = itertools.product((16, 32, 64), (1, 4, 16))
+    known = Outcomes.of(_runs([(cores, size, size < 16 or cores > 32) for cores, size in grid], ("cores", "size")))
+    asked = pd.DataFrame(
+        [(16, 32), (8, 32), (24, 64), (48, 32), (64, 32), (16, 15), (24, 16)], columns=["cores", "size"]
+    )
+    assert known.fail(asked).tolist() == [True, True, True, False, False, False, True]
+    lone = Outcomes.of(_runs([(16, 16, False), (64, 1, True), (32, 4, True)], ("cores", "size")))
+    assert lone.fail(pd.DataFrame({"cores": [24], "size": [10]})).tolist() == [False]

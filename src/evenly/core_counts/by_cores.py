@@ -20,6 +20,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.arguments import explained
+from evenly.core_counts.failures import outcomes_of
 from evenly.errors import InputError
 from evenly.models.base import Model
 from evenly.runs.cores import Cores, constants, find_cores
@@ -84,6 +85,10 @@ class ByCores:
     def interval(self, X: Configurations, level: float = 0.9) -> tuple[Floats, Floats]:
         """Return the prediction interval of each configuration."""
         return self.model.interval(self._inner(X), level)
+
+    def fail(self, X: Configurations) -> NDArray[np.bool_]:
+        """Tell for which configurations, (n,), all runs failed, or, where none was made, all around them."""
+        return outcomes_of(self.model).fail(self._inner(X))
 
     def counts(self, most: int) -> Ints | None:
         """Return the core counts up to `most` that the varied parameter can make; None if it makes all."""

@@ -2,74 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
-import pandas as pd
+from numpy.typing import NDArray
 
-from evenly.runs.cores import Cores
-from evenly.runs.outcomes import Outcomes, nearest
+from evenly.models.base import Model
+from evenly.runs.outcomes import Outcomes
+from evenly.runs.runs import Runs
 
-__all__ = ["failed_counts", "told_counts", "told_failed", "without"]
+__all__ = ["outcomes_of", "told_counts", "told_failed"]
 
 
-def failed_counts(asked: pd.DataFrame, what: Cores, known: Outcomes) -> dict[int, set[int]]:
-    """Return the counts on which every run with the same other parameters failed, and on which counts these runs were.
+def outcomes_of(model: Model, measured: Runs | None = None) -> Outcomes:
+    """Return where runs ended well: what `measured` runs tell, else what the model kept of those it learned from."""
+    return Outcomes.from_state(model.training_.get("outcomes", {})) if measured is None else Outcomes.of(measured)
 
-    On a count that wasn't measured, the runs on the nearest fewer and the nearest more cores tell.
 
-    Parameters
-    ----------
-    asked : DataFrame (n, …)
-        Configurations with their ``cores``; the parameters that don't make the cores have one value each.
-    what : Cores
-        What the cores are.
-    known : Outcomes
-        Where runs ended well, and where none did.
+def told_failed(failed: NDArray[np.int64]) -> str:
+    """Say which counts (n,) aren't recommended since runs failed there; "" if there are none.
 
     Examples
     --------
-    >>> from evenly.runs.runs import Runs
-    >>> table = pd.DataFrame({"cores": [1, 2, 8], "seconds": [8.0, 4.0, None], "status": ["ok", "ok", "failed"]})
-    >>> asked = pd.DataFrame({"cores": [2, 4, 8, 16]})
-    >>> failed_counts(asked, Cores("cores"), Outcomes.of(Runs.from_frame(table, ["cores"])))
-    {8: {8}, 16: {8}}
+    >>> told_failed(np.array([8, 16]))
+    '8, 16 cores are not recommended: all runs there failed, or, where none was made, those with the nearest values'
     """
-    if not known.failed.any():
-        return {}
-    counts = np.unique(asked["cores"])
-    measured = what.of(known.configurations, len(known.configurations))
-    at = {str(name): asked[name].iloc[0] for name in asked if name not in what.names}
-    failed = known.along(counts, measured, at)
-    ran = measured[np.isfinite(measured) & known.alike(at)].astype(np.int64)
-    return {int(count): set(nearest(ran.tolist(), int(count))) for count in counts[failed]}
-
-
-def without(curve: pd.DataFrame, failed: Collection[int]) -> pd.DataFrame:
-    """Return the rows of a curve on other ``cores`` than these."""
-    return curve[~curve["cores"].isin(failed)].reset_index(drop=True)
-
-
-def told_failed(failed: Mapping[int, set[int]]) -> str:
-    """Say on which counts every run failed, and which counts aren't recommended therefore; "" if there are none.
-
-    Examples
-    --------
-    >>> told_failed({8: {8}})
-    'on 8 cores, every run with these values failed: they are not recommended'
-    >>> told_failed({16: {16}, 24: {16}})
-    'on 16 cores, every run with these values failed: 16, 24 cores are not recommended; no run near them ended well'
-    """
-    if not failed:
+    if not len(failed):
         return ""
-    measured = sorted(set().union(*failed.values()))
-    then = "they are not recommended"
-    if measured != sorted(failed):
-        then = f"{told_counts(failed)} cores are not recommended; no run near them ended well"
-    return f"on {told_counts(measured)} cores, every run with these values failed: {then}"
+    why = "all runs there failed, or, where none was made, those with the nearest values"
+    return f"{told_counts(failed.tolist())} cores are not recommended: {why}"
 
 
-def told_counts(failed: Iterable[int]) -> str:
+def told_counts(counts: Iterable[int]) -> str:
     """Return counts in words; of many, the ends."""
-    counts = sorted(failed)
-    return ", ".join(map(str, counts)) if len(counts) <= 8 else f"{counts[0]} … {counts[-1]}"
+    told = sorted(counts)
+    return ", ".join(map(str, told)) if len(told) <= 8 else f"{told[0]} … {told[-1]}"

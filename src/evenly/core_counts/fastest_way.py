@@ -40,7 +40,8 @@ class FastestWay:
     """A fitted model whose first parameter is the number of cores, which may be made in several ways.
 
     It predicts as `ByCores` does: for each number of cores, the time of the way with the shortest predicted one, among
-    those whose measured range is nearest. Of equal ones, the first is taken.
+    those whose measured range is nearest. Of equal ones, the first is taken. A way on which runs failed is taken only
+    where all ways failed.
 
     Parameters
     ----------
@@ -109,6 +110,12 @@ class FastestWay:
             beyond |= mask
         return np.asarray(beyond)
 
+    def fail(self, X: Configurations) -> NDArray[np.bool_]:
+        """Tell for which configurations, (n,), the runs of each way failed, or, where none was made, those around."""
+        table = as_table(X)
+        made = self._make(table[self.cores_name_].to_numpy())
+        return np.asarray((self._failed(table, made) | ~made).all(axis=0))
+
     def predict(self, X: Configurations) -> Floats:
         """Predict the value of each configuration, in the model's unit."""
         return np.asarray(self._all(X).min(axis=0))
@@ -151,6 +158,9 @@ class FastestWay:
         if not made.any(axis=0).all():
             wrong = asked[~made.any(axis=0)][0]
             raise InputError(f"no {self.decided} of {', '.join(map(str, self.values))} makes {wrong} cores")
+        # Ways on which runs failed count only where all did.
+        sound = made & ~self._failed(table, made)
+        made = np.where(sound.any(axis=0), sound, made)
         away = np.where(made, self._away(asked), np.inf)
         compared = made & (away <= away.min(axis=0))
         found = np.full(made.shape, np.inf)
@@ -160,6 +170,14 @@ class FastestWay:
                     warnings.simplefilter("ignore", ExtrapolationWarning)
                     found[k, compared[k]] = one.predict(table[compared[k]])
         return found
+
+    def _failed(self, table: pd.DataFrame, made: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return on which ways runs failed, of those that make the cores, (n_ways, n)."""
+        failed = np.zeros_like(made)
+        for k, one in enumerate(self.each):
+            if made[k].any():
+                failed[k, made[k]] = one.fail(table[made[k]])
+        return failed
 
     def _make(self, asked: NDArray[Any]) -> NDArray[np.bool_]:
         """Return which ways make the cores (n,), shape (n_ways, n)."""

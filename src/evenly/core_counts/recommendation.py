@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from evenly.arguments import explained
 from evenly.core_counts.by_cores import check_whole, ways
-from evenly.core_counts.failures import failed_counts, told_counts, told_failed, without
+from evenly.core_counts.failures import outcomes_of, told_counts, told_failed
 from evenly.core_counts.goal import LOOKED_AT, Choice, Goal, Knee, counts_like, time_words
 from evenly.core_counts.one_size import (
     check_one_size,
@@ -37,7 +37,6 @@ from evenly.models.uncertainty.single_runs import SCATTERS
 from evenly.runs.cores import Cores, constants, find_cores
 from evenly.runs.count_names import kind_of
 from evenly.runs.durations import common_unit
-from evenly.runs.outcomes import Outcomes
 from evenly.runs.runs import Runs
 from evenly.showing import Shown
 from evenly.space.parameters import Categorical
@@ -239,28 +238,25 @@ def recommend(
     check_one_size(model, what)
     table, notes = _candidates(model, what, list(cores), cores, dict(at or {}), measured)
     curve = _curve(model, table, what, count, machine, level, limit, measured)
-    known = Outcomes.of(measured) if measured is not None else Outcomes.from_state(model.training_.get("outcomes", {}))
-    failed = failed_counts(table, what, known)
     doubt = _doubt(model, what, dict(at or {}), measured) if only_cores_varied(model, what) else ""
     goal = goal or Goal()
     try:
-        choice = _chosen(goal, curve, failed, machine, level)
+        choice = _chosen(goal, curve, machine, level)
     except InfeasibleError:
         # Between two counts of which each keeps to one goal, one may keep to both.
         thinned = isinstance(cores, range) and cores.step == 1 and what.is_one_parameter
-        if not (thinned and (finer := goal.between(without(curve, failed), "cores"))):
+        if not (thinned and (finer := goal.between(_not_failed(curve), "cores"))):
             raise
         table = pd.concat(
             [table, _candidates(model, what, finer, finer, dict(at or {}), measured)[0]], ignore_index=True
         )
         curve = _curve(model, table, what, count, machine, level, limit, measured)
-        failed = failed_counts(table, what, known)
-        choice = _chosen(goal, curve, failed, machine, level)
+        choice = _chosen(goal, curve, machine, level)
         rows = [*(n for n in curve["cores"] if n not in finer), choice.count]
         curve = curve[curve["cores"].isin(rows)].reset_index(drop=True)
     missed = told_missed(model)
-    lost = told_failed({n: where for n, where in failed.items() if n in set(curve["cores"])})
-    curve = curve.assign(failed=curve["cores"].isin(list(failed))) if lost else curve
+    lost = _told_failed(curve)
+    curve = curve if lost else curve.drop(columns="failed")
     edge = told_at_edge(model, curve["run_s"], curve["run_lower_s"], curve["run_upper_s"])
     said = [one for one in (what.said, lost, missed, edge, doubt) if one]
     if steps is None and (goal.deadline_s or goal.core_hours or goal.money):
@@ -275,22 +271,30 @@ def recommend(
     return dataclasses.replace(found, choice=dataclasses.replace(choice, why=why))
 
 
-def _chosen(goal: Goal, curve: pd.DataFrame, failed: Mapping[int, set[int]], machine: Machine, level: float) -> Choice:
+def _chosen(goal: Goal, curve: pd.DataFrame, machine: Machine, level: float) -> Choice:
     """Return the count that a goal chooses among those on which runs ended well; an error says which it left out."""
-    left = without(curve, failed)
+    left = _not_failed(curve)
     if not len(left):
         raise InfeasibleError(
-            f"on {told_counts(failed)} cores, every run with these values failed, or every run near them: ask about "
-            "other counts with --cores (cores=), or what a run there would take with --at (Model.predict)",
+            f"on {told_counts(curve['cores'])} cores, every run with these values failed, or every run near them: ask "
+            "about other counts with --cores (cores=), or what a run there would take with --at (Model.predict)",
             constraint="cores",
         )
     among = LOOKED_AT if len(left) == len(curve) else "on which runs didn't fail"
     try:
         return goal.choose(left, "cores", currency=machine.currency, level=level, among=among)
     except InfeasibleError as error:
-        if lost := told_failed(failed):
+        if lost := _told_failed(curve):
             raise InfeasibleError(f"{error} {lost[0].upper()}{lost[1:]}.", constraint=error.constraint) from None
         raise
+
+
+def _not_failed(curve: pd.DataFrame) -> pd.DataFrame:
+    return curve[~curve["failed"]].reset_index(drop=True)
+
+
+def _told_failed(curve: pd.DataFrame) -> str:
+    return told_failed(curve.loc[curve["failed"], "cores"].to_numpy(dtype=np.int64))
 
 
 def _on_many_steps(model: Model, limit: float | None, measured: Runs | None) -> list[str]:
@@ -491,13 +495,14 @@ def _curve(
         curve[f"core_hours{name}"] = curve[f"run{name}_s"] * billed
     if machine.price_per_core_hour is not None:
         curve["money"] = curve["core_hours"] * machine.price_per_core_hour
-    curve["extrapolated"] = beyond
+    curve["extrapolated"], curve["failed"] = beyond, outcomes_of(model, measured).fail(asked)
     curve["measured"] = _were_measured(asked, measured)
     if enough is not None:
         curve["limit_s"] = enough * steps
-    # Of several configurations with as many cores, the fastest one counts; those outside the measured range come last.
+    # Of several configurations with as many cores, the fastest one counts; those outside the measured range come last,
+    # and after them those on which runs failed.
     curve = (
-        curve.sort_values(["cores", "extrapolated", "run_s"], kind="stable")
+        curve.sort_values(["cores", "failed", "extrapolated", "run_s"], kind="stable")
         .drop_duplicates("cores")
         .reset_index(drop=True)
     )
@@ -509,7 +514,7 @@ def _least_work(model: Model, table: pd.DataFrame, what: Cores, curve: pd.DataFr
     """Return the core-seconds of a step on the fewest cores measured like this, whether they are asked for or not."""
     names = list(what.names)
     if measured is not None and set(model.space_.names) <= set(measured.parameters):
-        made = _like(measured.configurations, table.iloc[0].drop([*names, "cores"], errors="ignore"))[names]
+        made = _like(measured.ok.configurations, table.iloc[0].drop([*names, "cores"], errors="ignore"))[names]
         made = made.drop_duplicates(ignore_index=True)
     elif len(names) == 1:
         made = pd.DataFrame({names[0]: [_fewest(model, names[0], table.iloc[0])]})

@@ -8,20 +8,26 @@ array([False, False,  True,  True])
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from pandas.util import hash_pandas_object
 
 from evenly.runs.runs import Runs
 
-__all__ = ["Outcomes", "fail_along", "nearest"]
+__all__ = ["Outcomes"]
 
 #: A model keeps the outcomes of so many configurations at most.
 _MOST = 2_000
+#: Around configurations with more numbers that weren't run, nothing is looked for.
+_MOST_BETWEEN = 6
+#: The share of configurations around another that must have been run.
+_ENOUGH = 0.5
 
 
 @dataclass(frozen=True)
@@ -71,92 +77,52 @@ class Outcomes:
         return {"configurations": table.to_dict("list"), "failed": failed.tolist(), "whole": bool(kept.all())}
 
     def fail(self, asked: pd.DataFrame) -> NDArray[np.bool_]:
-        """Tell for each row asked, (n,), whether runs failed there, or on both sides of it.
+        """Tell for each row asked, (n,), whether all runs there failed, or, where none was made, all around it.
 
-        Where a configuration wasn't run, those tell that differ from it in one number only: the next smaller and the
-        next larger ones, or the outermost one.
+        Around a row are the configurations with the next smaller and the next larger value of each number, or with the
+        outermost one. At least half of them must have been run.
         """
-        if not self.failed.any():
-            return np.zeros(len(asked), dtype=np.bool_)
         names = [str(name) for name in self.configurations if name in asked]
-        known, wanted = _keys(self.configurations[names]), _keys(asked[names])
-        failed = np.asarray(pd.MultiIndex.from_frame(wanted).isin(pd.MultiIndex.from_frame(known[self.failed])))
-        for name in known.select_dtypes("number") if self.whole else ():
-            others = [other for other in names if other != name]
-            lines, rows = _places(known, others), _places(wanted, others)
-            for key in lines.keys() & rows.keys():
-                line, row = lines[key], rows[key]
-                failed[row] |= fail_along(wanted[name].iloc[row], known[name].iloc[line], self.failed[line])
-        return failed
-
-    def alike(self, at: Mapping[str, Any]) -> NDArray[np.bool_]:
-        """Tell which configurations, (n_configurations,), have these values of the parameters that they hold."""
-        same = np.ones(len(self.failed), dtype=np.bool_)
-        for name in self.configurations:
-            if name in at:
-                asked = pd.DataFrame({name: [at[str(name)]]})
-                same &= np.asarray(_keys(self.configurations[[name]])[name] == _keys(asked)[name].iloc[0])
-        return same
-
-    def along(self, asked: ArrayLike, known: ArrayLike, at: Mapping[str, Any]) -> NDArray[np.bool_]:
-        """Tell for each number asked, (n,), whether runs failed there, or on both sides of it; `at` are other values.
-
-        Parameters
-        ----------
-        asked : array (n,)
-        known : array (n_configurations,)
-            The same number of each configuration, as its cores; NaN where it has none.
-        at : mapping
-            Values of other parameters that the configurations must have.
-        """
-        known = np.asarray(known, dtype=np.float64)
-        alike = np.isfinite(known) & self.alike(at)
-        if not self.failed[alike].any():
-            return np.zeros(np.size(asked), dtype=np.bool_)
-        failed = fail_along(asked, known[alike], self.failed[alike])
-        return failed if self.whole else failed & np.isin(asked, known[alike])
+        if not self.failed.any() or not names:
+            return np.zeros(len(asked), dtype=np.bool_)
+        places = {name: _places(self.configurations[name], asked[name]) for name in names}
+        known, below, above = (pd.DataFrame({name: places[name][k] for name in names}) for k in range(3))
+        failed_at: dict[Any, bool] = dict(zip(hash_pandas_object(known, index=False), self.failed, strict=True))
+        between = [name for name in names if (below[name] != above[name]).any()]
+        if not self.whole or len(between) > _MOST_BETWEEN:
+            return np.asarray(_found(below.where(below == above, -1), failed_at) == 1)
+        # Beyond the outermost value there is one neighbour.
+        below, above = below.where((below >= 0) | (above < 0), above), above.where(above <= known.max(), below)
+        corners = [
+            _found(below.assign(**{name: above[name] for name in upper}), failed_at)
+            for count in range(len(between) + 1)
+            for upper in itertools.combinations(between, count)
+        ]
+        made = np.mean([corner >= 0 for corner in corners], axis=0)
+        return np.asarray((made >= _ENOUGH) & np.all([corner != 0 for corner in corners], axis=0))
 
 
-def fail_along(asked: ArrayLike, known: ArrayLike, failed: ArrayLike) -> NDArray[np.bool_]:
-    """Tell for each value asked, (n,), whether all runs on it failed, or, where there are none, on both sides of it.
+def _places(known: pd.Series[Any], asked: pd.Series[Any]) -> tuple[NDArray[np.int64], ...]:
+    """Return the places of known values among all of them, and of the next ones below and above each value asked.
 
-    Beyond the outermost value that was run, this one tells.
+    A label that isn't known has place -1. So has what is below the least number; what is above the largest one has the
+    place behind it.
 
     Examples
     --------
-    >>> fail_along([2, 4, 8, 16], known=[1, 2, 8], failed=[False, False, True])
-    array([False, False,  True,  True])
+    >>> [places.tolist() for places in _places(pd.Series([1, 4, 16]), pd.Series([2, 4, 64]))]
+    [[0, 1, 2], [0, 1, 2], [1, 1, 3]]
     """
-    values, place = np.unique(np.asarray(known, dtype=np.float64), return_inverse=True)
-    all_failed = np.ones(len(values), dtype=np.bool_)
-    np.logical_and.at(all_failed, place, np.asarray(failed, dtype=np.bool_))
-    right = np.searchsorted(values, asked)
-    above, below = np.minimum(right, len(values) - 1), np.maximum(right - 1, 0)
-    return np.where(values[above] == asked, all_failed[above], all_failed[above] & all_failed[below])
+    if pd.api.types.is_numeric_dtype(known.dtype) and pd.api.types.is_numeric_dtype(asked.dtype):
+        values, own = np.unique(known.to_numpy(dtype=np.float64), return_inverse=True)
+        numbers = asked.to_numpy(dtype=np.float64)
+        return own, np.searchsorted(values, numbers, side="right") - 1, np.searchsorted(values, numbers)
+    labels = pd.Index(known.astype(str).unique())
+    place = labels.get_indexer(asked.astype(str))
+    return labels.get_indexer(known.astype(str)), place, place
 
 
-def nearest(values: Any, value: float) -> list[Any]:
-    """Return the next smaller and the next larger of some values, or the outermost one; `value` alone if it is known.
-
-    Examples
-    --------
-    >>> nearest([1, 2, 8], 4), nearest([1, 2, 8], 16), nearest([1, 2, 8], 2)
-    ([2, 8], [8], [2])
-    """
-    known = sorted(set(values))
-    if value in known:
-        return [value]
-    return [*[one for one in known if one < value][-1:], *[one for one in known if one > value][:1]]
-
-
-def _keys(table: pd.DataFrame) -> pd.DataFrame:
-    """Return values that are equal where those of two tables mean the same: numbers, and labels as text."""
-    numeric = {name: pd.api.types.is_numeric_dtype(column.dtype) for name, column in table.items()}
-    return table.astype({name: np.float64 if is_number else str for name, is_number in numeric.items()})
-
-
-def _places(table: pd.DataFrame, names: list[str]) -> dict[Any, NDArray[np.int64]]:
-    """Return the rows of each combination of the values of some columns."""
-    if not names:
-        return {(): np.arange(len(table))}
-    return {key: np.asarray(rows) for key, rows in table.groupby(names, sort=False).indices.items()}
+def _found(places: pd.DataFrame, failed_at: Mapping[Any, bool]) -> NDArray[np.int64]:
+    """Return for each row of places, (n,), 1 where all runs failed, 0 where one ended well, -1 where none was made."""
+    keys = hash_pandas_object(places, index=False)
+    return np.array([failed_at.get(key, -1) for key in keys], dtype=np.int64)

@@ -7,11 +7,13 @@ import re
 from typing import Any
 
 import pytest
-from numba import njit, types
+from numba import njit
+from numba import types as numba_types
 
 from evenly.fdtd.stepping.kernels.one_component import add_curl, update_component
 from evenly.fdtd.stepping.kernels.sweep import _update_plain
 
+types: Any = numba_types
 INT, FLOAT = types.int64, types.float64
 FIELD = types.Array(FLOAT, 1, "C")
 RUN, STEPS = types.UniTuple(INT, 2), types.UniTuple(INT, 3)

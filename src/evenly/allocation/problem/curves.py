@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from evenly.allocation.problem.limits import Counts, Limits, listed
 from evenly.core_counts.by_cores import ByCores
+from evenly.core_counts.failures import outcomes_of
 from evenly.core_counts.fastest_way import FastestWay
 from evenly.errors import ExtrapolationWarning, InputError
+from evenly.models.base import Model
 from evenly.runs.cores import find_cores
-from evenly.runs.outcomes import Outcomes
 from evenly.space.ranges import extent
 from evenly.space.space import Space
 
@@ -299,15 +300,13 @@ def cores_of(source: Any) -> str:
 
 
 def failed_on(name: str, source: Any, counts: Counts, at: Mapping[str, Any]) -> NDArray[np.bool_]:
-    """Tell for each of `counts` (n,) whether all runs there, or those nearest to it, failed; empty if none did."""
-    model = source.model if isinstance(source, ByCores) else source
-    known = Outcomes.from_state(getattr(model, "training_", {}).get("outcomes", {}))
-    if not known.failed.any() or isinstance(source, FastestWay):
+    """Tell for each of `counts` (n,) whether all runs there, or around it, failed; empty if none did."""
+    if isinstance(source, ByCores | FastestWay):
+        return source.fail(_frame(source, listed(name, counts), at))
+    if not isinstance(source, Model):
         return np.zeros(0, dtype=np.bool_)
-    cores = source.cores if isinstance(source, ByCores) else find_cores(model.space_)
-    fixed = {**at, **(source.fixed if isinstance(source, ByCores) else {})}
-    measured = cores.of(known.configurations, len(known.configurations))
-    return known.along(listed(name, counts), measured, fixed)
+    known = outcomes_of(source)
+    return known.fail(_frame(source, listed(name, counts), at)) if known.failed.any() else known.failed
 
 
 def _parameters(source: Any) -> tuple[str, ...] | None:

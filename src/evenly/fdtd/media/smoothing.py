@@ -5,8 +5,8 @@ direction and ε for the tangential directions (A. Farjadpour et al., Opt. Lett.
 average uses the transform τ of C. Kottke, A. Farjadpour, S. G. Johnson, Phys. Rev. E 77, 036611 (2008). This keeps the
 scheme of second order in the grid spacing, for media without poles.
 
-At edges between faces that are normal to the grid's axes, the averaged matrix is diagonal. For the component along an axis, ε is averaged in each slice normal to the axis, and 1/ε over the
-slices.
+At edges between faces that are normal to the grid's axes, the averaged matrix is diagonal. For the component along an
+axis, ε is averaged in each slice normal to the axis, and 1/ε over the slices.
 
 Strengths of poles, conductivities and nonlinear terms are averaged over the box for components parallel to the surface.
 For the component normal to it, the value of the medium at the grid point is used. Slanted surfaces of dispersive media

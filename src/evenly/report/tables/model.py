@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from rich.table import Table
 
+from evenly.core_counts.failures import outcomes_of
 from evenly.errors import InputError
 from evenly.metrics import METRICS
 from evenly.models.base import Model
@@ -18,7 +19,6 @@ from evenly.report.slices import bounds, formula_of, leading_of, measured_by_con
 from evenly.report.tables.choice import blend_of, choice_as_dict, chose_itself
 from evenly.report.tables.run import add_numbers, add_row, add_texts, new_table
 from evenly.runs.durations import format_hms
-from evenly.runs.outcomes import Outcomes
 from evenly.runs.runs import Runs
 from evenly.space.parameters import Parameter
 from evenly.space.space import Configurations
@@ -373,7 +373,7 @@ def _predictions(
         value = silent.predict(table)
         lower, upper = silent.interval(table, level)
         enough = None if limit is None else _limits(solver, silent, table, limit)
-        beyond, fails = model.extrapolates(table), Outcomes.from_state(model.training_.get("outcomes", {})).fail(table)
+        beyond, fails = model.extrapolates(table), outcomes_of(model).fail(table)
         for i, row in enumerate(table.to_dict("records")):
             found.append({
                 "solver": solver, "configuration": plain(row), "quantity": model.response_["name"],
