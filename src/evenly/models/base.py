@@ -535,8 +535,8 @@ class Model(Shown, Estimator, ABC):
                 reasons.append(f"{name} = {shown}, {learned_on(self.space_.parameters[name])}")
             far = [rows for name, rows in beyond.items() if name not in new]  # laws tell nothing of unseen labels
             known = ~np.any([beyond[name] for name in new], axis=0) if new else np.ones(len(table), dtype=np.bool_)
-            asked = table[np.any(far, axis=0) & known] if far else table[:0]
-            doubt = self._doubt(asked) if len(asked) else ""
+            there = table[np.any(far, axis=0) & known] if far else table[:0]
+            doubt = self._doubt(there) if len(there) else ""
             warnings.warn(
                 f"asked outside the range learned on ({'; '.join(reasons)}): predictions there are extrapolations"
                 + (f". {doubt}" if doubt else ""),
