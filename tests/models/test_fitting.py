@@ -109,3 +109,33 @@ def test_files_and_tables_are_told_apart() -> None:
         fit("a.csv")  # type: ignore[call-overload]
     with pytest.raises(InputError, match="a table in memory isn't read"):
         read(pd.DataFrame({"cores": [1]}))  # type: ignore[arg-type]
+
+
+def _run_unequally_often(seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Thirty configurations of a power law, every third measured 15 times, noise of 20 %; and their medians."""
+    rng = np.random.default_rng(seed)
+    once = pd.DataFrame({"cores": np.exp(rng.uniform(0, 6, 30)), "size": np.exp(rng.uniform(6, 12, 30))})
+    runs = once.loc[np.repeat(np.arange(30), np.where(np.arange(30) % 3, 1, 15))]
+    runs["seconds"] = runs["size"] / runs["cores"] * np.exp(0.2 * rng.normal(size=len(runs)))
+    return runs, runs.groupby(["cores", "size"])[["seconds"]].median().reset_index()
+
+
+def test_a_configuration_that_ran_often_counts_more() -> None:
+    # The medians of 15 runs have a quarter of the noise, which the medians alone don't tell.
+    errors = []
+    for seed in range(12):
+        tables = _run_unequally_often(seed)
+        models = [fit(Runs.from_frame(one, ["cores", "size"]), method="log-quadratic") for one in tables]
+        asked = tables[1][["cores", "size"]]
+        errors.append([np.abs(np.log(m.predict(asked) * asked["cores"] / asked["size"])).mean() for m in models])
+    with_counts, without = np.mean(errors, axis=0)
+    assert with_counts < 0.9 * without
+
+
+def test_equal_numbers_of_runs_change_nothing() -> None:
+    runs, medians = _run_unequally_often(0)
+    often = runs[runs.duplicated(["cores", "size"], keep=False)]
+    medians = medians.merge(often[["cores", "size"]].drop_duplicates())
+    one, other = (fit(Runs.from_frame(its, ["cores", "size"]), method="power-law") for its in (often, medians))
+    asked = {"cores": [4.0], "size": [1e4]}
+    np.testing.assert_array_equal(one.predict(asked), other.predict(asked))

@@ -7,7 +7,10 @@ import pandas as pd
 import pytest
 
 from evenly import Categorical, InputError, Integer, Real, Runs, Space, fit
+from evenly.core_counts.goal import counts_like
+from evenly.errors import EvenlyWarning
 from evenly.metrics import mlogq
+from evenly.models import LogQuadratic
 from evenly.tuning.advisor import advise, next_runs
 
 
@@ -129,3 +132,46 @@ def test_what_comes_first_is_proposed_first_and_once() -> None:
     found = advise(runs, 4, values="usual", first=[{"cores": 32}])["cores"].tolist()
     assert found[0] == 32
     assert sorted(found) == [12, 24, 32, 48]
+
+
+@pytest.fixture(scope="module")
+def scaled() -> Runs:
+    """Forty runs of a law whose second term begins to count at the edge of the range."""
+    rng = np.random.default_rng(5)
+    ranks = 2 ** rng.integers(2, 7, 40)
+    cells = np.exp(rng.uniform(np.log(1000), np.log(30000), 40)).round().astype(np.int64)
+    seconds = (cells / ranks * 1e-2 + 0.5 * np.log2(ranks)) * np.exp(0.05 * rng.normal(size=40))
+    table = pd.DataFrame({"ranks": ranks, "cells": cells, "seconds": seconds})
+    return Runs.from_frame(table, ["ranks", "cells"])
+
+
+def test_what_is_asked_beyond_the_range_is_told_by_one_larger_run(scaled: Runs) -> None:
+    table = advise(scaled, 2, asked={"ranks": [1024], "cells": [2000]}, times=LogQuadratic().fit(*_columns(scaled)))
+    first, second = table.to_dict("records")
+    # Between the range and what is asked, a usual number of ranks.
+    assert 64 < first["ranks"] <= 1024
+    assert first["ranks"] in counts_like([4, 8, 16, 32, 64], 64, 1024)
+    assert first["cells"] == 2000
+    assert first["why"] == "tells the laws apart beyond ranks = 64"
+    assert scaled.space.contains(table.iloc[[1]]).all()
+    assert second["why"] == ""
+    assert first["error_after"] < first["error_before"]
+
+
+def test_a_run_that_tells_laws_apart_keeps_to_the_budget(scaled: Runs) -> None:
+    with pytest.warns(EvenlyWarning, match=r"cells = 2000 tells the laws apart beyond ranks = 64, but takes .* core-h"):
+        table = advise(
+            scaled, 1, asked={"ranks": [1024], "cells": [2000]}, budget=0.05, cores="ranks",
+            times=LogQuadratic().fit(*_columns(scaled)),
+        )  # fmt: skip
+    assert set(table["why"]) <= {""}
+
+
+def test_what_is_asked_inside_the_range_needs_no_larger_run(scaled: Runs) -> None:
+    table = advise(scaled, 1, asked={"ranks": [32], "cells": [2000]}, times=LogQuadratic().fit(*_columns(scaled)))
+    assert scaled.space.contains(table).all()
+    assert table["why"].tolist() == [""]
+
+
+def _columns(runs: Runs) -> tuple[pd.DataFrame, pd.Series]:
+    return runs.configurations, runs.to_frame()["seconds"]

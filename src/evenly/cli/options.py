@@ -185,6 +185,14 @@ class Learning:
             help="A saved model, or measurements, of another machine, version or resolution: what differs is learned.",
         ),
     ] = None
+    unseen: Annotated[
+        Literal["mean", "refuse"] | None,
+        _learns(
+            "--unseen",
+            help="Labels that no run has: the mean over the others stands for them, also if they look like slips; "
+            "or they are refused.",
+        ),
+    ] = None
     train: Annotated[
         str | None,
         _learns("--train", help='Learn only from runs for which this holds, as "cores < 400"; test on the others.'),

@@ -141,7 +141,8 @@ def learn(
     if learning.method is not None:
         parsing.one_of(learning.method, method_names(), "--method")
     if len(paths) == 1 and holds_models(paths[0]):
-        return _load(paths[0], reading, [*typed(reading), *typed(learning), *others], accept)
+        loaded = _load(paths[0], reading, [*typed(reading), *typed(learning), *others], accept)
+        return _with_unseen(loaded, learning)
     found = _measured(paths, reading, solver_column)
     found = found if step_days is None else of_so_many_days(found, step_days)
     tell_about(found, learning.response)
@@ -179,7 +180,7 @@ def learn_from(
     if each is not None and learning.like is not None:
         raise InputError("--each learns many laws, and --like is for one model per solver: leave one of them out")
     if each is not None:
-        return _learn_each(each, train, learning, arguments)
+        return _with_unseen(_learn_each(each, train, learning, arguments), learning)
     if any(_REGION in one.parameters for one in train.values()):
         note(f"{_REGION!r} is one of the parameters here: evenly fit --each {_REGION} learns one law for each")
     priors = {} if learning.like is None else known_before(learning.like, list(train), learning, reading)
@@ -187,7 +188,15 @@ def learn_from(
     models = {solver: _fit(solver, one, learning, arguments, priors.get(solver)) for solver, one in train.items()}
     tell_how_to_leave_out(models, train, found, reading.where)
     _note_per_worker(models, found)
-    return Learned(models, train, test, found)
+    return _with_unseen(Learned(models, train, test, found), learning)
+
+
+def _with_unseen(learned: Learned, learning: Learning) -> Learned:
+    """Set what is done about labels that no run has, where ``--unseen`` says it."""
+    if learning.unseen is not None:
+        for model in learned.models.values():
+            model.unseen = learning.unseen
+    return learned
 
 
 def _check_constants(priors: Mapping[str, Prior], runs: Mapping[str, Runs], found: Measurements | None) -> None:
@@ -264,7 +273,7 @@ def _load(
 ) -> Learned:
     from evenly.models.storage import load
 
-    useless = [option for option in options if option not in ("--only", "--without")]
+    useless = [option for option in options if option not in ("--only", "--without", "--unseen")]
     if useless:
         raise InputError(
             f"{path} holds models that are fitted already, so {', '.join(useless)} can't change them: leave that out, "

@@ -40,7 +40,7 @@ from evenly.runs.durations import common_unit
 from evenly.runs.runs import Runs
 from evenly.showing import Shown
 from evenly.space.parameters import Categorical
-from evenly.space.ranges import ends, extent
+from evenly.space.ranges import ends, learned_on
 
 __all__ = ["Recommendation", "recommend"]
 
@@ -560,9 +560,7 @@ def _outside(model: Model, table: pd.DataFrame, row: Mapping[str, Any]) -> str:
     beyond = model.space_.outside(asked)
     if not beyond:  # outside the runs with these labels
         return f"there are no runs around {', '.join(f'{name} = {value}' for name, value in asked.iloc[0].items())}"
-    return ", ".join(
-        f"{name} = {asked[name].iloc[0]}, learned on {extent(model.space_.parameters[name])}" for name in beyond
-    )
+    return ", ".join(f"{name} = {asked[name].iloc[0]}, {learned_on(model.space_.parameters[name])}" for name in beyond)
 
 
 def _listed(counts: list[int]) -> str:

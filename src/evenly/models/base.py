@@ -12,10 +12,10 @@ import hashlib
 import inspect
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, get_args
 
 import numpy as np
 import pandas as pd
@@ -27,21 +27,23 @@ from evenly.models.array_types import Flags, Floats
 from evenly.models.arrays import as_features, one_column
 from evenly.models.uncertainty.between_levels import spread_between
 from evenly.models.uncertainty.floors import floors_at
+from evenly.models.uncertainty.unseen_labels import bounds_over_labels, check_unseen, logs_over_labels, unseen_rows
 from evenly.runs.node_filling import beyond_filling
 from evenly.runs.weak_scaling import distance_from_bands, distance_from_line
 from evenly.showing import Shown
 from evenly.space.configurations import as_table
 from evenly.space.parameters import Categorical
-from evenly.space.ranges import ends, extent, outside
+from evenly.space.ranges import ends, learned_on, outside
 from evenly.space.space import Configurations, Space
 
-__all__ = ["EFFORTS", "Effort", "Model", "check_effort", "checked_runs", "digest"]
+__all__ = ["EFFORTS", "Effort", "Model", "Unseen", "check_effort", "checked_runs", "digest"]
 
 #: How much computing time a method may spend on its search or training.
 Effort = Literal["quick", "normal", "thorough"]
 #: All efforts, from the least to the most.
 EFFORTS: tuple[str, ...] = get_args(Effort)
-
+#: What is done about labels that no run has; see `Model.unseen`.
+Unseen = Literal["ask", "mean", "refuse"]
 
 #: A formula of a larger weight stands for the whole model.
 _ALONE = 0.995
@@ -276,7 +278,7 @@ class Model(Shown, Estimator, ABC):
             runs were.
         """
         table = self._asked(X)
-        return np.maximum(self._predict(table), self._floors(table))
+        return np.maximum(self._times(table), self._floors(table))
 
     def _floors(self, table: pd.DataFrame) -> Floats:
         """Return what runs of these configurations took at least, (n,): all were stopped then."""
@@ -297,11 +299,11 @@ class Model(Shown, Estimator, ABC):
         if not 0 < level < 1:
             raise InputError(f"level must lie between 0 and 1, but got {level}")
         table = self._asked(X)
-        lower, upper = self._interval(table, level)
+        lower, upper = self._bounds(table, level)
         # Parameters that only changed together: the time may follow either, so it is known to this factor only.
         away = np.exp(self._off_the_line(table))
         lower, upper = lower / away, upper * away
-        training, predicted = getattr(self, "training_", {}), self._predict(table)
+        training, predicted = getattr(self, "training_", {}), self._times(table)
         if (between := spread_between(training.get("between", {}), self.space_, table)).any():
             far = NormalDist().inv_cdf((1 + level) / 2) * between
             lower = predicted * np.exp(-np.hypot(np.log(predicted / lower), far))
@@ -344,7 +346,37 @@ class Model(Shown, Estimator, ABC):
         from evenly.models.uncertainty.single_runs import SingleRuns
 
         single = SingleRuns.from_state(self.training_["single_runs"])
-        return single.upper(table, self._predict(table), above, probability)
+        return single.upper(table, self._times(table), above, probability)
+
+    @property
+    def unseen(self) -> Unseen:
+        """What is done if a configuration has a label that no run has, such as a new case or machine.
+
+        * ``"ask"``: the mean over the known labels stands for it, with an interval as wide as labels differ, and a
+          warning (`evenly.models.uncertainty.unseen_labels`). A label that is written nearly like a known one is
+          refused, since it may be a slip.
+        * ``"mean"``: the same, but no label is taken for a slip.
+        * ``"refuse"``: it is refused.
+
+        Where fewer than three labels are known, it is always refused. The choice is stored with the model.
+
+        Examples
+        --------
+        >>> import evenly
+        >>> table = {"case": list("abc") * 2, "cores": [1, 1, 1, 8, 8, 8]}
+        >>> model = evenly.models.LogQuadratic().fit(table, [8.0, 16, 32, 1, 2, 4])
+        >>> model.unseen = "refuse"
+        >>> model.predict({"case": "new", "cores": 1})
+        Traceback (most recent call last):
+        evenly.errors.InputError: 'case' must be one of a, b, c, which were measured, but got 'new'
+        """
+        return cast("Unseen", getattr(self, "training_", {}).get("unseen", "ask"))
+
+    @unseen.setter
+    def unseen(self, what: Unseen) -> None:
+        if what not in get_args(Unseen):
+            raise InputError(f"unseen must be one of {', '.join(get_args(Unseen))}, but got {what!r}")
+        self.training_["unseen"] = what
 
     # ---- abstract methods of each model ---------------------------------------------------------------------
 
@@ -369,6 +401,33 @@ class Model(Shown, Estimator, ABC):
         """Restore the state from the result of `_get_state`."""
 
     # ---- shared ---------------------------------------------------------------------------------------------
+
+    def _labels(self) -> dict[str, Sequence[Any]]:
+        """Return the labels of each parameter that are known, but for parameters without effect."""
+        idle = getattr(self, "training_", {}).get("without_effect", ())
+        kinds = self.space_.parameters.items()
+        return {name: kind.options for name, kind in kinds if isinstance(kind, Categorical) and name not in idle}
+
+    def _unseen_labels(self, table: pd.DataFrame) -> dict[str, list[Any]]:
+        """Return the labels of each parameter that no run has; refuse those for which nothing shall stand."""
+        labels = self._labels()
+        found = {name: pd.unique(table[name][rows]).tolist() for name, rows in unseen_rows(labels, table).items()}
+        for name, new in found.items():
+            for label in new:
+                check_unseen(name, label, labels[name], self.unseen)
+        return found
+
+    def _times(self, table: pd.DataFrame) -> Floats:
+        """Predict for a checked table (n, d), which may have unseen labels."""
+        if not unseen_rows(labels := self._labels(), table):
+            return self._predict(table)
+        return np.exp(logs_over_labels(self._predict, labels, table))
+
+    def _bounds(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
+        """Return lower and upper bounds, each (n,), for a checked table (n, d), which may have unseen labels."""
+        if not unseen_rows(labels := self._labels(), table):
+            return self._interval(table, level)
+        return bounds_over_labels(self._predict, lambda known: self._interval(known, level), labels, table, level)
 
     def _fit_rows(
         self, space: Space, table: pd.DataFrame, values: Floats, weights: Floats, measured: Flags | None = None
@@ -422,6 +481,27 @@ class Model(Shown, Estimator, ABC):
         beyond |= beyond_filling(self.training_.get("filling", {}), table) | (self._floors(table) > 0)
         return beyond | (self._off_the_line(table) > 0)
 
+    def stand_ins(self, X: Configurations) -> list[str]:
+        """Say what stands for labels that no run has, in a sentence for each parameter; see `unseen`.
+
+        Examples
+        --------
+        >>> import evenly
+        >>> table = {"case": list("abc") * 2, "cores": [1, 1, 1, 8, 8, 8]}
+        >>> model = evenly.models.LogQuadratic().fit(table, [8.0, 16, 32, 1, 2, 4])
+        >>> print(*model.stand_ins({"case": ["a", "new"], "cores": 1}))
+        no run has case = new: the mean over the 3 labels stands for it, and the interval is as wide as they differ
+        """
+        labels, said = self._labels(), []
+        for name, new in self._unseen_labels(self.space_.frame(X)).items():
+            listed = ", ".join(map(str, new[:3])) + (f" and {len(new) - 3} more" if len(new) > 3 else "")
+            it, interval = ("it", "interval is") if len(new) == 1 else ("them", "intervals are")
+            said.append(
+                f"no run has {name} = {listed}: the mean over the {len(labels[name])} labels stands for {it}, and the "
+                f"{interval} as wide as they differ"
+            )
+        return said
+
     def _doubt(self, table: pd.DataFrame) -> str:
         """Return why predictions outside the range (n, d) are hardly known, and which run would tell, or nothing."""
         del table
@@ -443,6 +523,7 @@ class Model(Shown, Estimator, ABC):
                 raise InputError(
                     f"{name!r} was above zero in all measured runs and must stay so, but got {table[name].min()}"
                 )
+        new = self._unseen_labels(table)
         beyond = {} if self._warned else outside(self.space_.parameters, table)
         if beyond:
             self._warned = True
@@ -451,8 +532,11 @@ class Model(Shown, Estimator, ABC):
                 asked = table.loc[rows, name]
                 several = pd.api.types.is_numeric_dtype(asked.dtype) and asked.nunique() > 1
                 shown = f"{asked.min()} … {asked.max()}" if several else f"{asked.iloc[0]}"
-                reasons.append(f"{name} = {shown}, learned on {extent(self.space_.parameters[name])}")
-            doubt = self._doubt(table[np.any(list(beyond.values()), axis=0)])
+                reasons.append(f"{name} = {shown}, {learned_on(self.space_.parameters[name])}")
+            far = [rows for name, rows in beyond.items() if name not in new]  # laws tell nothing of unseen labels
+            known = ~np.any([beyond[name] for name in new], axis=0) if new else np.ones(len(table), dtype=np.bool_)
+            there = table[np.any(far, axis=0) & known] if far else table[:0]
+            doubt = self._doubt(there) if len(there) else ""
             warnings.warn(
                 f"asked outside the range learned on ({'; '.join(reasons)}): predictions there are extrapolations"
                 + (f". {doubt}" if doubt else ""),

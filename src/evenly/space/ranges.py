@@ -14,7 +14,7 @@ from evenly.errors import InputError
 from evenly.space.configurations import as_labels, as_number_column, is_numeric, label_order
 from evenly.space.parameters import Categorical, Integer, Ordinal, Parameter, Real, Scale, as_values
 
-__all__ = ["beyond", "ends", "extent", "outside", "span", "union"]
+__all__ = ["beyond", "ends", "extent", "learned_on", "outside", "span", "union"]
 
 
 def span(column: pd.Series[Any], *, unit: str = "", like: Parameter | None = None) -> Parameter:
@@ -166,6 +166,17 @@ def extent(kind: Parameter) -> str:
         return f"{shown}, … ({len(kind.options)} in all)" if len(kind.options) > 12 else shown
     low, high = ends(kind)
     return f"{low:.6g}" if low == high else f"{low:.6g} … {high:.6g}"
+
+
+def learned_on(kind: Parameter) -> str:
+    """Return what a model learned a parameter on, for messages on a value outside; of a label, what stands for it.
+
+    Examples
+    --------
+    >>> learned_on(Integer(16, 64)), learned_on(Categorical("cg", "amg"))
+    ('learned on 16 … 64', 'learned on cg, amg: their mean stands for it')
+    """
+    return f"learned on {extent(kind)}" + (": their mean stands for it" if isinstance(kind, Categorical) else "")
 
 
 def _common_step(kinds: Sequence[Parameter], low: int) -> int:

@@ -17,17 +17,20 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.core_counts.goal import counts_like
-from evenly.errors import EvenlyError, ExtrapolationWarning, InputError
+from evenly.errors import EvenlyError, EvenlyWarning, ExtrapolationWarning, InputError
 from evenly.models.base import Model
+from evenly.models.extrapolation.beyond import Beyond
 from evenly.models.fitting import fit
 from evenly.models.gaussian_process.gaussian_process import GaussianProcess
 from evenly.runs.cores import find_cores
 from evenly.runs.count_names import kind_of_parameter
+from evenly.runs.outcomes import Outcomes
 from evenly.runs.runs import Runs
 from evenly.space.expressions import Expression
 from evenly.space.parameters import Integer, Ordinal, Parameter, Real
+from evenly.space.ranges import ends
 from evenly.space.sampling import combinations
-from evenly.space.space import Space
+from evenly.space.space import Configurations, Space
 
 __all__ = ["Values", "advise", "next_runs"]
 
@@ -40,7 +43,7 @@ _ASKED = 512
 #: Unmeasured counts are at least this far from measured ones, in logs; neighbours between which another value is worth
 #: running, this share of the range.
 _FAR, _WIDE = np.log(1.2), 0.2
-_ADDED = ("seconds", "core_hours", "error_before", "error_after")
+_ADDED = ("seconds", "core_hours", "error_before", "error_after", "why")
 
 
 def next_runs(runs: Runs, n: int = 1, *, seed: int = 0) -> pd.DataFrame:
@@ -87,6 +90,7 @@ def advise(
     times: Model | None = None,
     values: Values = "all",
     first: Sequence[Mapping[str, Any]] = (),
+    asked: Configurations | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
     """Return configurations that are worth running next, with their cost and benefit, the best first.
@@ -109,16 +113,21 @@ def advise(
         Counts of cores and the like are those that people ask for; with "all", others where these were all run.
     first : sequence of mappings
         Configurations that come first, whatever they teach, also outside the space.
+    asked : DataFrame, dict of columns or array (n, n_parameters), optional
+        Configurations whose times are to be known; runs are then proposed for what they tell of these. Where they lie
+        beyond the range, and laws that fit the runs alike differ there, the first proposal is the run on the way there
+        that tells which law holds (`evenly.models.Beyond.settling`).
     seed : int
         Seed of the sample of configurations, where the space has too many to compare all.
 
     Returns
     -------
-    DataFrame (at most n, n_parameters + 4)
+    DataFrame (at most n, n_parameters + 5)
         Feasible configurations that were not run before, neither successfully nor not. ``seconds`` and ``core_hours``
         are predictions. ``error_before`` and ``error_after`` are the model's estimates of its own error over the whole
-        space (standard deviation of log times: 0.1 is 10 %). Both assume the runs of the rows above; ``error_after``
-        also assumes the run of the row itself.
+        space, or at what is asked (standard deviation of log times: 0.1 is 10 %). Both assume the runs of the rows
+        above; ``error_after`` also assumes the run of the row itself. ``why`` is the reason of the run that tells laws
+        apart, and empty for all others.
 
     Raises
     ------
@@ -137,7 +146,9 @@ def advise(
     if budget is not None and cores is None:
         cores = find_cores(runs.space, measured=runs.configurations).text
     times = _learned(runs) if times is None else times
-    return _proposed(runs, n, budget=budget, cores=cores, times=times, values=values, first=first, seed=seed)
+    return _proposed(
+        runs, n, budget=budget, cores=cores, times=times, values=values, first=first, asked=asked, seed=seed
+    )
 
 
 def _learned(runs: Runs) -> Model | None:
@@ -157,6 +168,7 @@ def _proposed(
     times: Model | None = None,
     values: Values = "all",
     first: Sequence[Mapping[str, Any]] = (),
+    asked: Configurations | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
     """Return the proposals of `advise`; without `times`, the Gaussian process tells how long runs take."""
@@ -168,15 +180,17 @@ def _proposed(
     if not len(known):
         raise InputError("no run went well, so there is nothing to learn from: run some configurations first")
     kept = runs.configurations.drop_duplicates(ignore_index=True)
-    everywhere = runs.space.sample(_ASKED, design="sobol", seed=seed)
+    everywhere = runs.space.sample(_ASKED, design="sobol", seed=seed) if asked is None else runs.space.frame(asked)
+    told = [(pd.DataFrame([one])[runs.space.names], "") for one in first]
+    told += [] if asked is None else _settling(runs, everywhere)
     rows: list[dict[str, Any]] = []
     left = np.inf if budget is None else budget
-    usual = _usual(runs, values)
-    for place in range(n):
-        is_told = place < len(first)
-        open_ = pd.DataFrame([first[place]])[runs.space.names] if is_told else _open(usual, kept, seed)
+    usual, outcomes = _usual(runs, values), Outcomes.of(runs)
+    while len(rows) < n:
+        chosen, reason = told.pop(0) if told else (None, "")
+        open_ = _open(usual, kept, outcomes, seed) if chosen is None else chosen
         if not len(open_) and values == "all":
-            open_ = _open(runs.space, kept, seed)
+            open_ = _open(runs.space, kept, outcomes, seed)
         if not len(open_):
             break
         model = GaussianProcess(effort="quick", folds=0).fit(
@@ -187,20 +201,59 @@ def _proposed(
         hours = seconds * _cores(cores, open_) / 3600
         worth = np.where(hours <= left, lessons / hours, -1.0)
         row = int(np.argmax(worth))
+        if worth[row] < 0 and reason:
+            warnings.warn(_too_dear(open_, float(hours[row]), reason), EvenlyWarning, stacklevel=3)
+            continue
         if worth[row] < 0:
             break
         best = open_.iloc[[row]]
         left -= float(hours[row])
         kept = pd.concat([kept, best], ignore_index=True)
         # The chosen run is added at its predicted time, so that the next one is chosen elsewhere.
-        if not is_told:
-            known = pd.concat([known, best.assign(seconds=seconds[row])], ignore_index=True)
+        known = pd.concat([known, best.assign(seconds=seconds[row])], ignore_index=True)
         rows.append(
             {"seconds": seconds[row], "core_hours": hours[row], "error_before": np.sqrt(variance),
-             "error_after": np.sqrt(max(variance - lessons[row], 0.0))}
+             "error_after": np.sqrt(max(variance - lessons[row], 0.0)), "why": reason}
         )  # fmt: skip
     found = kept.iloc[len(kept) - len(rows) :].reset_index(drop=True)
     return pd.concat([found, pd.DataFrame(rows, columns=list(_ADDED))], axis=1)
+
+
+def _settling(runs: Runs, asked: pd.DataFrame) -> list[tuple[pd.DataFrame, str]]:
+    """Return the run (1, n_parameters) that tells laws apart on the way to what is asked, and why; [] without one."""
+    known = runs.aggregate()
+    if not Space.from_data(known[runs.space.names], like=runs.space).outside(asked):
+        return []
+    try:
+        model = Beyond().fit(known[runs.space.names], known["seconds"], space=runs.space)
+        run = model.settling(asked)
+    except EvenlyError:  # too few runs, or a label that no run has
+        return []
+    if run is None:
+        return []
+    edges = {}
+    for name in model.space_.outside({key: [value] for key, value in run.items()}):
+        low, high = ends(model.space_.parameters[name])
+        edges[name] = high if run[name] > high else low
+        farthest = float(asked[name].max() if run[name] > high else asked[name].min())
+        run[name] = _usual_count(runs, name, run[name], edges[name], farthest)
+    beyond = ", ".join(f"{name} = {edge:g}" for name, edge in edges.items())
+    return [(runs.space.frame({name: [value] for name, value in run.items()}), f"tells the laws apart beyond {beyond}")]
+
+
+def _too_dear(run: pd.DataFrame, hours: float, why: str) -> str:
+    told = ", ".join(f"{name} = {value}" for name, value in run.iloc[0].items())
+    return f"the run at {told} {why}, but takes {hours:.3g} core-hours, more than the budget: it isn't proposed"
+
+
+def _usual_count(runs: Runs, name: str, value: float, edge: float, asked: float) -> float:
+    """Return the count next to a value, away from the edge of the range, as `counts_like` has them."""
+    if not (isinstance(runs.space.parameters[name], Integer) and kind_of_parameter(name)):
+        return value
+    measured = runs.ok.configurations[name].to_numpy(dtype=np.int64).tolist()
+    usual = counts_like(measured, int(min(edge, asked)), int(max(edge, asked)))
+    farther = [count for count in usual if abs(count - edge) >= abs(value - edge)]
+    return min(farther, key=lambda count: abs(count - value), default=value)
 
 
 def _usual(runs: Runs, values: Values) -> Space:
@@ -260,14 +313,14 @@ def _cores(cores: str | None, table: pd.DataFrame) -> NDArray[np.float64]:
     return np.asarray(found)
 
 
-def _open(space: Space, known: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Return feasible configurations that haven't been run: all of them, or a sample of a large space."""
+def _open(space: Space, known: pd.DataFrame, outcomes: Outcomes, seed: int) -> pd.DataFrame:
+    """Return configurations that can be run, haven't been, and where none failed: all, or a sample of a large space."""
     count = combinations(space.parameters) if space.listed is None else len(space.listed)
     table = space.enumerate() if count <= _COMPARED else space.sample(_COMPARED, design="sobol", seed=seed)
     table = table.drop_duplicates(ignore_index=True)
     seen = set(known.itertuples(index=False, name=None))
     fresh = [row not in seen for row in table[list(known.columns)].itertuples(index=False, name=None)]
-    return table[np.array(fresh, dtype=bool)].reset_index(drop=True)
+    return table[np.array(fresh, dtype=bool) & ~outcomes.fail(table)].reset_index(drop=True)
 
 
 def _seconds(times: Model | None, open_: pd.DataFrame, usual: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -71,3 +72,17 @@ def test_expected_times_are_those_of_a_model_that_knows_the_law(evenly: Evenly) 
     assert len(found) == 5
     for row in found:
         assert row["seconds"] == pytest.approx(0.02 * row["size"] / row["threads"] + 0.01 * row["threads"], rel=0.1)
+
+
+def test_what_is_to_be_known_beyond_the_range(evenly: Evenly, runs: Path) -> None:
+    rng = np.random.default_rng(5)
+    ranks, cells = 2 ** rng.integers(2, 7, 40), rng.integers(1000, 30000, 40)
+    seconds = (cells / ranks * 1e-2 + 0.5 * np.log2(ranks)) * np.exp(0.05 * rng.normal(size=40))
+    pd.DataFrame({"ranks": ranks, "cells": cells, "seconds": seconds}).to_csv(runs, index=False)
+    shown = evenly("advise", runs, "--runs", "2", "--at", "ranks=1024", "--at", "cells=2000", "--json")
+    assert shown.code == 0, shown.err
+    assert shown.json[0]["ranks"] > 64
+    assert shown.json[0]["why"].startswith("tells the laws apart beyond ranks = 64")
+    lacking = evenly("advise", runs, "--at", "ranks=1024")
+    assert lacking.code == 2
+    assert "the time also depends on cells" in lacking.err

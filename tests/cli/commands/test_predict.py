@@ -405,3 +405,31 @@ def test_a_count_on_which_every_run_failed_is_not_recommended(evenly: Evenly) ->
     assert "8, 16 cores are not recommended" in evenly(*saved, "--cores", "4,8,16").err
     fine = evenly(*asked, "block=16", "--cores", "4,8")
     assert ("recommended: 8 cores" in fine.out, "not recommended" in fine.err) == (True, False)
+    assert ("recommended: 8 cores" in fine.out, "with these values failed" in fine.err) == (True, False)
+
+
+def test_a_label_that_no_run_has_gets_the_mean_over_the_others_and_this_is_said(evenly: Evenly) -> None:
+    cases = zip(("alpine", "baroque", "castle", "delta"), (50, 90, 100, 150), strict=True)
+    rows = [(case, cores, seconds / cores) for case, seconds in cases for cores in (1, 2, 4, 8, 16)]
+    pd.DataFrame(rows, columns=["case", "cores", "seconds"]).to_csv("cases.csv", index=False)
+    asked = ("predict", "cases.csv", "--method", "log-quadratic", "--at", "cores=4", "--at")
+    shown = evenly(*asked, "case=zebra,delta")
+    assert shown.code == 0, shown.err
+    assert "no run has case = zebra: the mean over the 4 labels stands for it" in shown.err
+    assert re.search(r"zebra +4 +22\.\d* s\*", shown.out)
+    assert re.search(r"delta +4 +37\.\d* s ", shown.out)
+    refused = evenly(*asked, "case=zebra", "--unseen", "refuse")
+    assert refused.code == 2
+    assert "must be one of alpine, baroque, castle, delta" in refused.err
+    slip = evenly(*asked, "case=alpin")
+    assert slip.code == 2
+    assert "did you mean 'alpine'?" in slip.err
+    assert evenly(*asked, "case=alpin", "--unseen", "mean").code == 0
+    assert evenly("fit", "cases.csv", "--method", "log-quadratic", "--unseen", "refuse", "-o", "m.evenly").code == 0
+    assert evenly("predict", "m.evenly", "--at", "cores=4", "--at", "case=zebra").code == 2
+    assert evenly("predict", "m.evenly", "--at", "cores=4", "--at", "case=zebra", "--unseen", "mean").code == 0
+    counted = evenly("predict", "cases.csv", "--method", "log-quadratic", "--cores", "1..16", "--at", "case=zebra")
+    assert "case = zebra, learned on alpine, baroque, castle, delta: their mean stands for it" in counted.out
+    shared = evenly("allocate", "cases.csv", "--method", "log-quadratic", "--cores", "8", "--at", "case=zebra")
+    assert shared.code == 0, shared.err
+    assert "their mean stands for it" in " ".join(shared.out.split())

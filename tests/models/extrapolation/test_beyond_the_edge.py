@@ -198,3 +198,24 @@ def test_a_race_stored_before_there_were_rivals_is_read() -> None:
     result = RaceResult.from_state(state)
     assert result.rivals == {}
     assert result.to_state() == {**state, "rivals": []}
+
+
+def test_a_jump_at_the_edge_makes_no_law_credible() -> None:
+    n = np.geomspace(8, 512, 25)
+    model = Beyond(boosting=False).fit({"n": n}, np.where(n > 200, 8 * n, n))
+    with pytest.warns(ExtrapolationWarning, match=r"No law is credible there: the outer runs, left out, are missed by"):
+        model.predict({"n": [4096]})
+
+
+def test_three_runs_prove_no_law() -> None:
+    model = Beyond(boosting=False).fit({"n": [8, 9, 11]}, [8.0, 9.0, 11.0])
+    with pytest.warns(ExtrapolationWarning, match="No law is proved there: too few runs lie at the edge of the range"):
+        model.predict({"n": [4096]})
+
+
+def test_laws_say_nothing_of_labels_that_no_run_has() -> None:
+    n = np.tile(np.geomspace(8, 512, 12), 3)
+    case = np.repeat(["alpine", "delta", "fjord"], 12)
+    model = Beyond(boosting=False).fit({"n": n, "case": case}, n * np.repeat([1.0, 2, 4], 12))
+    with pytest.warns(ExtrapolationWarning, match=r"n = 4096.*; case = zebra, .*their mean stands for it"):
+        assert model.predict({"n": 4096, "case": "zebra"})[0] == pytest.approx(2 * 4096, rel=0.05)

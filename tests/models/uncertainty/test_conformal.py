@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import betainc
 
-from evenly.models.uncertainty.conformal import LogConformal, _student
+from evenly.models.uncertainty.conformal import LogConformal, student
 
 _LEVELS = (1e-3, 0.1, 0.5, 0.9, 0.99, 0.999, 1 - 1e-6, 1 - 1e-9, 1 - 1e-12)
 #: The oldest SciPy that evenly allows searches quantiles to 5e-9; later ones are exact to rounding errors.
@@ -18,7 +18,7 @@ _CLOSE = 1e-8
 def test_the_bound_is_the_quantile_of_student_t(freedom: float, level: float) -> None:
     # P(|T| > t) = I_x(freedom / 2, 1/2) with x = freedom / (freedom + t²). Its relative error is that of t, multiplied
     # by at most about the smaller of freedom and t² + 1, which is below 60 for these levels.
-    t = _student(freedom, level)
+    t = student(freedom, level)
     beyond = betainc(freedom / 2, 0.5, freedom / (freedom + t**2))
     assert float(beyond) == pytest.approx(1 - level, rel=60 * _CLOSE)
 
@@ -26,8 +26,8 @@ def test_the_bound_is_the_quantile_of_student_t(freedom: float, level: float) ->
 @pytest.mark.parametrize("level", _LEVELS)
 def test_one_and_two_degrees_of_freedom_have_closed_forms(level: float) -> None:
     # Cauchy's distribution, and t = level · sqrt(2 / (1 - level²)).
-    assert _student(1.0, level) == pytest.approx(1 / math.tan(math.pi / 2 * (1 - level)), rel=_CLOSE)
-    assert _student(2.0, level) == pytest.approx(level * math.sqrt(2 / ((1 - level) * (1 + level))), rel=_CLOSE)
+    assert student(1.0, level) == pytest.approx(1 / math.tan(math.pi / 2 * (1 - level)), rel=_CLOSE)
+    assert student(2.0, level) == pytest.approx(level * math.sqrt(2 / ((1 - level) * (1 + level))), rel=_CLOSE)
 
 
 @pytest.mark.parametrize("freedom", np.linspace(0.0, 5.0, 51))

@@ -24,7 +24,7 @@ from evenly.core_counts.fastest_way import FastestWay
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.models.base import Model
 from evenly.runs.cores import find_cores
-from evenly.space.ranges import extent
+from evenly.space.ranges import learned_on
 from evenly.space.space import Space
 
 __all__ = ["Front", "SolverCurve", "Table", "call", "cores_of", "cores_parameter", "failed_on"]
@@ -192,7 +192,7 @@ class SolverCurve:
         table = _frame(self.source, np.array([count]), self.at)
         way = "".join(f" with {name} = {value}" for name, value in self._decided(count).items())
         told = [
-            f"{name} = {table[name].iloc[0]}, learned on {extent(space.parameters[name])}{way * (k == 0)}"
+            f"{name} = {table[name].iloc[0]}, {learned_on(space.parameters[name])}{way * (k == 0)}"
             for k, name in enumerate(space.names)
             if name in space.outside(table)
         ]

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json, save_table
 from evenly.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evenly.runs.runs import Runs
 
 
 def advise(
@@ -21,6 +26,10 @@ def advise(
     cores_are: opt.CoresAre = None,
     study: Annotated[
         Path | None, typer.Option("--study", help="A study: its parameters say what may be run (default: what was).")
+    ] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option("--at", help="What is to be known, as cores=512: runs are proposed for what they tell of it."),
     ] = None,
     save: Annotated[Path | None, typer.Option("--save", "-o", help="Save the proposals as .csv.")] = None,
     reading: opt.Reading = opt.Reading(),
@@ -35,10 +44,10 @@ def advise(
     found = one_program(path, reading)
     if study is not None:
         from evenly.campaign import Study
-        from evenly.runs.runs import Runs
+        from evenly.runs.runs import Runs as Table
 
         space = Study.load(study).space
-        found = Runs.from_frame(found.to_frame(), space.names, space=space)
+        found = Table.from_frame(found.to_frame(), space.names, space=space)
     if save is not None:
         opt.check_writable(save, "table of proposals")
     if budget is not None:
@@ -46,7 +55,8 @@ def advise(
         cores_are = cores.text
         if cores.said:
             note(cores.said)
-    table = advised(found, runs, budget=budget, cores=cores_are)
+    asked = None if at is None else _asked(at, found)
+    table = advised(found, runs, budget=budget, cores=cores_are, asked=asked)
     if save is not None:
         save_table(table, save, "table of proposals")
     if json:
@@ -57,3 +67,18 @@ def advise(
             raise InputError("everything that may be run was run: --study with more values gives more")
         raise InputError(f"nothing that is left takes less than {budget:g} core-hours: a larger --budget gives more")
     out.print(advice_table(table, found.parameters, per_core=cores_are is None))
+
+
+def _asked(at: list[str], found: Runs) -> pd.DataFrame:
+    """Return the configurations of ``--at``; parameters that never varied may be left out."""
+    import pandas as pd
+
+    from evenly.cli import parsing
+    from evenly.cli.run_input import Learned, check_parameters, known_rows
+    from evenly.core_counts.other_parameters import unvaried
+
+    asked, there = pd.DataFrame(parsing.configurations(at)), Learned({}, {"": found})
+    named = list(map(str, asked.columns))
+    check_parameters(named, there)
+    rows = known_rows(asked, there)
+    return rows.assign(**unvaried(found.space, list(map(str, rows.columns))))

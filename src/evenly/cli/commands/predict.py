@@ -74,6 +74,10 @@ def predict(
     learned = learn(path, reading, learning, accept=asking(named, counts, learning.train) if named else None)
     check_parameters(named, learned)
     parts = _parts(learned, _with_constants(known_rows(asked, learned), learned), reading.solver)
+    for part in parts:
+        for name, model in part.models.items():
+            for said in model.stand_ins(part.rows):
+                note(f"{name}: {said}" if name else said)
     if save is not None:
         _save(_predicted(parts, level, limit), save)
     if json:

@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from statistics import NormalDist
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -23,7 +22,7 @@ from evenly.errors import EvenlyWarning, InputError
 from evenly.models.array_types import Flags, Floats, Ints
 from evenly.models.base import Model, check_effort
 from evenly.models.ensemble.learning_curves import learning_curve
-from evenly.models.ensemble.prior import Prior, is_like, stand_ins, unknown_labels
+from evenly.models.ensemble.prior import Prior, is_like
 from evenly.models.ensemble.race import Entry, MethodCandidate, Table, candidates, race
 from evenly.models.ensemble.residual_correction import Correction
 from evenly.models.ensemble.screening import WIDE, that_matter
@@ -33,6 +32,7 @@ from evenly.models.model_state import nested_state, restored
 from evenly.models.registry import method_names, model_class
 from evenly.models.regression_model import RegressionModel, canonical_order, fold_numbers
 from evenly.models.uncertainty.local_conformal import LocalConformal
+from evenly.models.uncertainty.unseen_labels import bounds_over_labels, logs_over_labels, unseen_rows
 from evenly.space.expressions import Expression
 from evenly.space.space import Space
 
@@ -364,27 +364,51 @@ class Automatic(Model):
             there = table.iloc[rows]
             logs[rows] = self._logs(there, self._coding.inputs(there))[0]
         if new.any():
-            logs[new] = self._by_ratio(table[new])[0]
+            logs[new] = self._base(table[new]) + logs_over_labels(self._ratios, self._labels_of_runs(), table[new])
         return np.asarray(np.exp(np.clip(logs + self._known(table), -700, 700)), dtype=np.float64)
+
+    def _labels(self) -> dict[str, Sequence[Any]]:
+        known = super()._labels()
+        if self._prior is None or not self._of_ratio.any():
+            return known
+        more = self._prior.model._labels()
+        return {name: tuple(dict.fromkeys([*its, *more.get(name, ())])) for name, its in known.items()}
+
+    def _labels_of_runs(self) -> dict[str, Sequence[Any]]:
+        kinds = zip(self._coding.names, self._coding.kinds, self._coding.labels, strict=True)
+        return {name: labels for name, kind, labels in kinds if kind == "label"}
 
     def _new_to_runs(self, table: pd.DataFrame) -> Flags:
         """Return which configurations have labels that the prior may know, but no run has, (n,)."""
-        if not self._of_ratio.any():
-            return np.zeros(len(table), dtype=np.bool_)
-        return unknown_labels(self._coding, table)
+        new = np.zeros(len(table), dtype=np.bool_)
+        if self._of_ratio.any():
+            for missing in unseen_rows(self._labels_of_runs(), table).values():
+                new |= missing
+        return new
 
-    def _by_ratio(self, table: pd.DataFrame) -> tuple[Floats, Floats]:
-        """Predict configurations with labels that no run has: as the prior does, times the mean ratio of other labels.
-
-        Returns the logs without the offset and their standard deviation over the other labels, (n,) each.
-        """
+    def _ratios(self, table: pd.DataFrame) -> Floats:
+        """Return the times of configurations (n, d) with measured labels by those that the prior predicts, (n,)."""
         shares = self._shares * self._of_ratio / self._shares[self._of_ratio].sum()
-        found = []
-        for known in stand_ins(self._coding, table, self._conformal.places, self.space_):
-            known = known[self.learned_space_.names]
-            parts = [s * np.log(m._predict(known)) for s, m in zip(shares, self._members, strict=True) if s > 0]
-            found.append(np.sum(parts, axis=0))
-        return self._base(table) + np.mean(found, axis=0), np.std(found, axis=0)
+        known = table[self.learned_space_.names]
+        parts = [s * np.log(m._predict(known)) for s, m in zip(shares, self._members, strict=True) if s > 0]
+        return np.asarray(np.exp(np.sum(parts, axis=0)))
+
+    def _interval_of_new(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
+        """Return bounds of log times, (n,) each, for labels that the prior may know, but no run has.
+
+        They are what the prior predicts, times the mean ratio of the labels of the runs.
+        """
+
+        def ratios(known: pd.DataFrame) -> tuple[Floats, Floats]:
+            middle, half = self._ratios(known), self._conformal.half_width(self._coding.inputs(known), level)
+            return middle * np.exp(-half), middle * np.exp(half)
+
+        low, high = np.log(bounds_over_labels(self._ratios, ratios, self._labels_of_runs(), table, level))
+        half = (high - low) / 2
+        if self._prior is not None:  # no run here shows its errors for these labels
+            half = np.hypot(half, self._prior.half_width(table, level))
+        centre = (low + high) / 2 + self._base(table) + self._known(table)
+        return centre - half, centre + half
 
     def _doubt(self, table: pd.DataFrame) -> str:
         return self._beyond._doubt(table[self.learned_space_.names]) if self._offset is None else ""
@@ -395,13 +419,7 @@ class Automatic(Model):
         low, high = np.empty((2, len(table)))
         if not new.all():
             low[~new], high[~new] = self._interval_of_known(table[~new], level)
-        (logs, spread), known = self._by_ratio(table[new]), self._known(table[new])
-        likes = stand_ins(self._coding, table[new], self._conformal.places, self.space_)
-        halves = [self._conformal.half_width(self._coding.inputs(one), level) for one in likes]
-        half = np.hypot(np.max(halves, axis=0), NormalDist().inv_cdf((1 + level) / 2) * spread)
-        if self._prior is not None:  # no run here shows its errors for these labels
-            half = np.hypot(half, self._prior.half_width(table[new], level))
-        low[new], high[new] = (np.exp(np.clip(logs + known + side * half, -700, 700)) for side in (-1, 1))
+        low[new], high[new] = np.exp(np.clip(self._interval_of_new(table[new], level), -700, 700))
         return low, high
 
     def _interval_of_known(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:

@@ -19,15 +19,15 @@ import numpy as np
 import pandas as pd
 
 from evenly.errors import InputError
-from evenly.models.array_types import Flags, Floats
+from evenly.models.array_types import Floats
 from evenly.models.base import Model
-from evenly.models.inputs.coding import Coding
 from evenly.models.model_state import nested_state, restored
+from evenly.models.uncertainty.unseen_labels import bounds_over_labels, logs_over_labels
 from evenly.space.parameters import Categorical, Parameter
 from evenly.space.ranges import ends
 from evenly.space.space import Space
 
-__all__ = ["Prior", "is_like", "stand_ins", "unknown_labels"]
+__all__ = ["Prior", "is_like"]
 
 #: Predicted logs are clipped to plus and minus this, so that times don't overflow.
 _FINITE = 300.0
@@ -35,8 +35,6 @@ _FINITE = 300.0
 _FEWEST, _STEADY = 6, float(np.log(1.5))
 #: Ratios of runs that are alike spread less than times by at least this factor.
 _LESS = 0.8
-#: So many measured configurations give their labels to a configuration whose label no run has.
-_STAND_INS = 8
 
 
 def is_like(logs: Floats, expected: Floats) -> bool:
@@ -55,39 +53,6 @@ def is_like(logs: Floats, expected: Floats) -> bool:
         return len(logs) == 0 or bool(np.ptp(logs - expected) <= _STEADY)
     ratio, time = (float(np.median(np.abs(one - np.median(one)))) for one in (logs - expected, logs))
     return ratio <= _LESS * time
-
-
-def unknown_labels(coding: Coding, table: pd.DataFrame) -> Flags:
-    """Return which configurations (n, d) have a label that no run has, (n,)."""
-    unknown = np.zeros(len(table), dtype=np.bool_)
-    for name, kind, labels in zip(coding.names, coding.kinds, coding.labels, strict=True):
-        if kind == "label":
-            unknown |= pd.Index(labels).get_indexer(pd.Index(table[name])) < 0
-    return unknown
-
-
-def stand_ins(coding: Coding, table: pd.DataFrame, places: Floats, space: Space) -> list[pd.DataFrame]:
-    """Return configurations (n, d) with labels that no run has replaced by those of measured ones, several times.
-
-    Parameters
-    ----------
-    coding : Coding
-    table : DataFrame (n, d)
-    places : array (m, k)
-        `Inputs.matrix` of the measured configurations.
-    space : Space
-    """
-    rows = np.unique(np.linspace(0, len(places) - 1, _STAND_INS).round().astype(np.int64))
-    measured = coding.table(coding.inputs_of(places[rows]), Space.of({n: space.parameters[n] for n in coding.names}))
-    found = []
-    for row in range(len(measured)):
-        one = table.reset_index(drop=True)
-        for name, kind, labels in zip(coding.names, coding.kinds, coding.labels, strict=True):
-            if kind == "label":
-                missing = pd.Index(labels).get_indexer(pd.Index(one[name])) < 0
-                one = _with(one, name, missing, measured[name].iloc[row])
-        found.append(one)
-    return found
 
 
 @dataclass(frozen=True)
@@ -205,16 +170,15 @@ class Prior:
 
     def logs(self, table: pd.DataFrame) -> Floats:
         """Return the predicted log times of configurations (n, d), (n,); of unknown labels, the mean over the known."""
-        return self._mean_over_labels(table, lambda known: np.log(self._predicted(known)))
+        return logs_over_labels(self._predicted, self.model._labels(), self._as_known(table))
 
     def half_width(self, table: pd.DataFrame, level: float) -> Floats:
         """Return half the width of the model's intervals of log times, (n,)."""
-
-        def half(known: pd.DataFrame) -> Floats:
-            lower, upper = self.model._interval(known, level)
-            return np.asarray(np.log(upper / lower) / 2)
-
-        return self._mean_over_labels(table, half)
+        known, labels = self._as_known(table), self.model._labels()
+        lower, upper = bounds_over_labels(
+            self.model._predict, lambda one: self.model._interval(one, level), labels, known, level
+        )
+        return np.asarray(np.log(upper / lower) / 2)
 
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""
@@ -244,36 +208,19 @@ class Prior:
         predicted = np.maximum(self.model._predict(known), self.model._floors(known))
         return np.clip(predicted, np.exp(-_FINITE), np.exp(_FINITE))
 
-    def _mean_over_labels(self, table: pd.DataFrame, ask: Any) -> Floats:
-        """Return what `ask` tells of the configurations as the model knows them, (n,)."""
+    def _as_known(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return the configurations (n, d) as the model knows them: all its parameters, labels spelled alike."""
         known = pd.DataFrame(index=range(len(table)))
-        unknown: list[tuple[str, Any]] = []
         for name, kind in self.model.space_.parameters.items():
             if name not in table:  # the only value that it had
                 known[name] = kind.options[0] if isinstance(kind, Categorical) else ends(kind)[0]
             elif isinstance(kind, Categorical):
-                renamed = {x: _same_label(x, kind.options) for x in pd.unique(table[name])}
-                column = table[name].map(renamed).reset_index(drop=True)
-                if (missing := column.isna().to_numpy()).any():
-                    unknown.append((name, missing))
-                known[name] = column.astype(object)
+                alike = {x: _same_label(x, kind.options) for x in pd.unique(table[name])}
+                spelled = [x if alike[x] is None else alike[x] for x in table[name]]
+                known[name] = pd.Series(spelled, dtype=object)
             else:
                 known[name] = table[name].to_numpy()
-        return self._over(known, unknown, ask)
-
-    def _over(self, known: pd.DataFrame, unknown: list[tuple[str, Any]], ask: Any) -> Floats:
-        """Average over the labels of the first of the parameters with unknown ones, and so on."""
-        if not unknown:
-            return np.asarray(ask(self.model.space_.frame(known)), dtype=np.float64)
-        (name, missing), options = unknown[0], self._options(unknown[0][0])
-        told = [self._over(_with(known, name, missing, option), unknown[1:], ask) for option in options]
-        return np.asarray(np.mean(told, axis=0))
-
-
-def _with(table: pd.DataFrame, name: str, rows: Any, value: Any) -> pd.DataFrame:
-    column = table[name].to_numpy(dtype=object).copy()
-    column[rows] = value
-    return table.assign(**{name: pd.Series(column, dtype=object)})
+        return self.model.space_.frame(known)
 
 
 def _same_label(label: Any, options: Sequence[Any]) -> Any:

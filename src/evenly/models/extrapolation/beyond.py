@@ -38,6 +38,7 @@ from evenly.models.extrapolation.trends import TrendChoice
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.regression_model import RegressionModel, Regressor
 from evenly.models.uncertainty.local_conformal import LocalConformal
+from evenly.space.space import Configurations
 
 __all__ = ["Beyond"]
 
@@ -259,6 +260,25 @@ class Beyond(RegressionModel[_Beyond]):
             f"{name} = {value:.4g}" if isinstance(value, float) else f"{name} = {value}" for name, value in run.items()
         )
         return f"Laws that fit the runs alike are up to {factor} off; one run at {told} would tell which hold"
+
+    def settling(self, X: Configurations) -> dict[str, Any] | None:
+        """Return the run that would tell which law holds on the way to configurations beyond the range.
+
+        It is the first one on the way to where the laws that fit the runs alike differ most; None if they agree, or if
+        too few runs lie at the edge of the range to race laws on them.
+
+        Examples
+        --------
+        >>> n = np.geomspace(8, 512, 13)
+        >>> Beyond().fit({"n": n}, n**2).settling({"n": [4096]}) is None  # the law is plain
+        True
+        """
+        inputs = self._coding.inputs(self.space_.frame(X))
+        worst = inputs.rows([int(np.argmax(self._fitted.disagreement(inputs)))])
+        apart = NORMAL_90 * self._fitted.disagreement(worst)[0]
+        result = self._fitted.result_for(sides(worst)[0])
+        agree = apart < np.log(_DOUBTFUL) and not result.error > np.log(_DOUBTFUL)
+        return None if agree or not np.isfinite(result.error) else self._settling(worst)
 
     def _settling(self, asked: Inputs) -> dict[str, Any]:
         """Return the first configuration on the way to an asked one (1, …) where rivals differ by more than noise."""

@@ -22,7 +22,7 @@ import numpy as np
 from evenly.models.array_types import Floats
 from evenly.models.stored_dataclass import Stored
 
-__all__ = ["LogConformal"]
+__all__ = ["LogConformal", "student"]
 
 
 #: Assumed spread of log run times if the fit has no degrees of freedom to estimate it from. It is rather too wide than
@@ -92,7 +92,7 @@ class LogConformal(Stored):
         if freedom < 1:
             size = self.assumed if n < _FEW else max(_USUAL_SPREAD, size)
         largest = float(self.scores[-1]) if n else 0.0
-        return max(largest, _student(max(freedom, 1.0), level) * size, self.least(level))
+        return max(largest, student(max(freedom, 1.0), level) * size, self.least(level))
 
     def least(self, level: float) -> float:
         """Return the least half-width that the runs can prove, in log units: 0 if they are enough for the quantile.
@@ -104,10 +104,10 @@ class LogConformal(Stored):
         if math.ceil((n + 1) * level - 1e-9) <= n:
             return 0.0
         spread = _USUAL_SPREAD * math.sqrt(_PRIOR_RUNS / (n + _PRIOR_RUNS))
-        return _student(max(min(self.freedom, n), 1.0), level) * spread
+        return student(max(min(self.freedom, n), 1.0), level) * spread
 
 
-def _student(freedom: float, level: float) -> float:
+def student(freedom: float, level: float) -> float:
     """Return the bound below which the absolute value of Student's t stays with probability `level`."""
     from scipy.special import stdtrit  # here, since importing it takes longer than predictions that don't need it
 

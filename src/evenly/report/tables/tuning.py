@@ -265,9 +265,12 @@ def advice_table(advice: pd.DataFrame, parameters: Sequence[str], *, per_core: b
     factor, unit = common_prefix(advice["seconds"])
     for name in (*parameters, f"expected {unit}", "hours" if per_core else "core-hours", *["model off by"] * errors):
         table.add_column(name, justify="right")
+    with_reasons = any(advice["why"])
+    if with_reasons:
+        table.add_column("why")
     for row in advice.to_dict("records"):
         add_row(
             table, *(value_text(row[name]) for name in parameters), in_unit(row["seconds"], factor),
-            compact(row["core_hours"], 3), *[percent(row["error_after"])] * errors,
+            compact(row["core_hours"], 3), *[percent(row["error_after"])] * errors, *[row["why"]] * with_reasons,
         )  # fmt: skip
     return table
