@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -422,3 +422,54 @@ def test_a_law_whose_prediction_is_the_end_of_its_interval_says_so() -> None:
     told = "the predicted time is the shortest of its interval, since other laws"
     assert any(note.startswith(told) for note in evenly.recommend(law, [8, 1024]).notes)
     assert not any(note.startswith(told) for note in evenly.recommend(best, [8, 1024]).notes)
+
+
+def _runs_that_fail(rows: Sequence[tuple[int, ...]], names: list[str], fails: Callable[..., bool]) -> evenly.Runs:
+    """A law of the product of the first two by the third; runs fail where `fails` says so."""
+    table = pd.DataFrame(rows, columns=names)
+    failed = np.array([fails(*row) for row in rows])
+    table["seconds"] = np.where(failed, np.nan, [100.0 * row[-1] / np.prod(row[:-1]) + 1 for row in rows])
+    table["status"] = np.where(failed, "failed", "ok")
+    return evenly.Runs.from_frame(table, names)
+
+
+def _power_law(runs: evenly.Runs) -> evenly.Model:
+    model = evenly.fit(runs, method="power-law")
+    assert isinstance(model, evenly.Model)
+    return model
+
+
+def test_a_way_to_make_the_cores_on_which_runs_failed_is_not_taken() -> None:
+    rows = [(nodes, tasks, 50) for nodes in (1, 2, 4, 8, 16) for tasks in (16, 32, 64)]
+    runs = _runs_that_fail(rows, ["nodes", "tasks", "size"], lambda nodes, tasks, size: tasks == 64)
+    model = _power_law(runs)
+    for measured in (None, runs):
+        with pytest.raises(InfeasibleError, match="every run with these values failed"):
+            evenly.recommend(model, [64, 128, 256, 768], at={"tasks": 64}, measured=measured, cores_are="nodes * tasks")
+        found = evenly.recommend(
+            model, [64, 128, 256], at={"tasks": [16, 32, 64]}, measured=measured, cores_are="nodes * tasks"
+        )
+        assert set(found.curve["tasks"]) <= {16, 32}
+
+
+def test_beyond_a_size_on_which_runs_failed_the_same_cores_fail() -> None:
+    rows = [(cores, size) for cores in (16, 32, 64, 128) for size in (1, 4, 16)]
+    runs = _runs_that_fail(rows, ["cores", "size"], lambda cores, size: size == 16 and cores <= 32)
+    model = _power_law(runs)
+    for size in (16, 32):
+        for measured in (None, runs):
+            found = evenly.recommend(model, range(1, 129), at={"size": size}, measured=measured)
+            assert found.curve.loc[found.curve["failed"], "cores"].max() == 32
+            cheap = Goal(deadline_s=1e6)
+            assert (
+                evenly.recommend(model, [8, 16, 24, 64], at={"size": size}, measured=measured, goal=cheap).cores == 64
+            )
+
+
+def test_efficiency_is_against_the_fewest_cores_on_which_runs_ended_well() -> None:
+    rows = [(cores, 50) for cores in (8, 16, 32, 64, 128)]
+    runs = _runs_that_fail(rows, ["cores", "size"], lambda cores, size: cores <= 16)
+    model = _power_law(runs)
+    curves = [evenly.recommend(model, [32, 64, 128], measured=measured).curve for measured in (None, runs)]
+    assert curves[0]["efficiency"].tolist() == curves[1]["efficiency"].tolist()
+    assert curves[0]["efficiency"].iloc[0] == 1.0

@@ -175,3 +175,12 @@ def test_what_is_asked_inside_the_range_needs_no_larger_run(scaled: Runs) -> Non
 
 def _columns(runs: Runs) -> tuple[pd.DataFrame, pd.Series]:
     return runs.configurations, runs.to_frame()["seconds"]
+
+
+def test_runs_between_those_that_failed_are_proposed_last() -> None:
+    rows = [(8, None), (16, None), (32, 31.0), (64, 16.0), (128, 9.0)]
+    table = pd.DataFrame(rows, columns=["cores", "seconds"])
+    table["status"] = ["failed", "failed", "ok", "ok", "ok"]
+    runs = Runs.from_frame(table, ["cores"])
+    assert {12, 48, 96} <= set(advise(measured(table.assign(seconds=1.0, status="ok"), runs.space), 9)["cores"])
+    assert set(advise(runs, 2)["cores"]) == {48, 96}

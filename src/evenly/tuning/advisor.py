@@ -314,13 +314,18 @@ def _cores(cores: str | None, table: pd.DataFrame) -> NDArray[np.float64]:
 
 
 def _open(space: Space, known: pd.DataFrame, outcomes: Outcomes, seed: int) -> pd.DataFrame:
-    """Return configurations that can be run, haven't been, and where none failed: all, or a sample of a large space."""
+    """Return feasible configurations that haven't been run: all of them, or a sample of a large space.
+
+    Those around which runs failed are left out, if there are others.
+    """
     count = combinations(space.parameters) if space.listed is None else len(space.listed)
     table = space.enumerate() if count <= _COMPARED else space.sample(_COMPARED, design="sobol", seed=seed)
     table = table.drop_duplicates(ignore_index=True)
     seen = set(known.itertuples(index=False, name=None))
     fresh = [row not in seen for row in table[list(known.columns)].itertuples(index=False, name=None)]
-    return table[np.array(fresh, dtype=bool) & ~outcomes.fail(table)].reset_index(drop=True)
+    table = table[np.array(fresh, dtype=bool)]
+    sound = table[~outcomes.fail(table)]
+    return (sound if len(sound) else table).reset_index(drop=True)
 
 
 def _seconds(times: Model | None, open_: pd.DataFrame, usual: NDArray[np.float64]) -> NDArray[np.float64]:

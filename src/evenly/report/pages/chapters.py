@@ -177,7 +177,7 @@ def _cores(model: Model, runs: Runs | None, asked: Asked) -> _Recommended:
         # Where sliders stand first may be said of the cores, too.
         at = {name: value for name, value in asked.at.items() if not (cores.is_one_parameter and name in cores.names)}
         found = recommend(
-            model, asked.cores or range(1, _most_measured(model, runs, asked.cores_are) + 1), cores_are=asked.cores_are,
+            model, asked.cores or _measured_range(model, runs, asked.cores_are), cores_are=asked.cores_are,
             at=at, measured=runs, goal=asked.goal, steps=asked.steps, machine=asked.machine, level=asked.level,
             limit=asked.limit,
         )  # fmt: skip
@@ -195,16 +195,17 @@ def _cores(model: Model, runs: Runs | None, asked: Asked) -> _Recommended:
     )  # fmt: skip
 
 
-def _most_measured(model: Model, runs: Runs | None, cores_are: str | None) -> int:
-    """Return the most cores that were measured."""
+def _measured_range(model: Model, runs: Runs | None, cores_are: str | None) -> range:
+    """Return the counts from the fewest cores that were measured to the most."""
     from evenly.report.slices import bounds
 
     cores = find_cores(model.space_, cores_are, measured=None if runs is None else runs.configurations)
     if runs is not None and len(runs.ok):
-        table = runs.ok.configurations
-        return int(np.max(cores.of({name: table[name].to_numpy() for name in cores.names}, len(table))))
-    ends = {name: bounds(model.space_.parameters[name]) for name in cores.names}
-    return int(cores.of({name: np.array([end[1] if end else 1.0]) for name, end in ends.items()}, 1)[0])
+        made = cores.of(runs.ok.configurations, len(runs.ok))
+    else:
+        ends = {name: bounds(model.space_.parameters[name]) or (1.0, 1.0) for name in cores.names}
+        made = cores.of({name: np.array(end) for name, end in ends.items()}, 2)
+    return range(int(np.nanmin(made)), int(np.nanmax(made)) + 1)
 
 
 def _next(

@@ -20,6 +20,7 @@ import pandas as pd
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from evenly.core_counts.failures import outcomes_of
 from evenly.errors import InputError
 from evenly.machine.machine import Machine
 from evenly.models.base import Model
@@ -178,7 +179,7 @@ class Explorer(Part):
         made = {} if cores is None else {"cores": cores.of({n: table[n].to_numpy() for n in cores.names}, len(table))}
         table = table.assign(
             value=silent.predict(table), lower=lower, upper=upper, beyond=silent.extrapolates(table),
-            failed=_failed(table, runs), **made,
+            failed=outcomes_of(model, runs).fail(table), **made,
         )  # fmt: skip
         machine = machine or Machine()
         return cls(
@@ -243,18 +244,20 @@ class Explorer(Part):
             if name != self.along and name in self.parameters:
                 rows = rows[rows[name] == self.parameters[name][_nearest(self.parameters[name], value)]]
         step = max(1, len(rows) // 12)
-        shown = rows.iloc[::step][[self.along, "value", "lower", "upper", "beyond"]]
+        shown = rows.iloc[::step][[self.along, "value", "lower", "upper", "beyond", "failed"]]
         others = ", ".join(f"{name} = {value_text(value)}" for name, value in self.start.items() if name != self.along)
         lines = [
             *([f"At {others}:", ""] if others else []),
             f"| {self.along} | predicted {self.unit} | {percent(self.level)} from | to |",
         ]
         lines.append("|---:|---:|---:|---:|")
-        for *values, beyond in shown.itertuples(index=False):
+        for *values, beyond, failed in shown.itertuples(index=False):
             cells = [value if isinstance(value, str) else compact(value) for value in values]
-            lines.append(f"| {' | '.join(cells)}{'*' * bool(beyond)} |")
+            lines.append(f"| {' | '.join(cells)}{'*' * bool(beyond)}{' ✗' * bool(failed)} |")
         if shown["beyond"].any():
             lines += ["", "\\* outside the range learned on"]
+        if shown["failed"].any():
+            lines += ["", "✗ all runs there, or at the nearest values that were run, failed"]
         return "\n".join(lines)
 
 
@@ -363,15 +366,6 @@ def _cores(model: Model, runs: Runs | None, cores_are: str | None) -> Cores | No
         if cores_are is not None:
             raise
         return None  # open: then nothing is said about core-hours
-
-
-def _failed(table: pd.DataFrame, runs: Runs | None) -> NDArray[np.bool_]:
-    """Tell for each row whether runs of this configuration were made, and none ended well, (n,)."""
-    if runs is None or not len(never := never_ended(runs)):
-        return np.zeros(len(table), dtype=np.bool_)
-    names = [name for name in never if name in table]
-    wrong = pd.MultiIndex.from_frame(never[names])
-    return np.asarray(pd.MultiIndex.from_frame(table[names]).isin(wrong))
 
 
 def _points(model: Model, runs: Runs | None, values: Mapping[str, Sequence[Any]]) -> list[list[Any]]:
