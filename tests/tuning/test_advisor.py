@@ -183,4 +183,4 @@ def test_runs_between_those_that_failed_are_proposed_last() -> None:
     table["status"] = ["failed", "failed", "ok", "ok", "ok"]
     runs = Runs.from_frame(table, ["cores"])
     assert {12, 48, 96} <= set(advise(measured(table.assign(seconds=1.0, status="ok"), runs.space), 9)["cores"])
-    assert set(advise(runs, 2)["cores"]) == {48, 96}
+    assert advise(runs, 2)["cores"].min() > 16
