@@ -134,6 +134,23 @@ def test_training_times_cells_and_goes_on(here: Evenly, monkeypatch: pytest.Monk
     assert "learned from 12 cells" in again.out
 
 
+def test_training_that_was_too_short_goes_on_with_the_same_command(
+    here: Evenly, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from evenly.decomposition.forecasting import training_data
+    from evenly.decomposition.forecasting.rehearsal import Setting
+
+    small = [Setting("random", {"points": 1.2e4, "seed": seed}, 1) for seed in range(10)]
+    monkeypatch.setattr(training_data, "training_settings", lambda runs, **_: small[:runs])
+    asked = ("train", "--runs", "10", "--wall-time")
+    short = here(*asked, "0.001s")
+    assert short.code == 2
+    assert "of 10 cells were timed in 0.001 s, and a step model is learned from at least 10" in short.err
+    assert "What was timed is kept: the same command goes on" in short.err
+    assert "rehearsals" not in short.err
+    assert not Path("home/costs/fdtd.evenly").exists()
+
+
 @pytest.mark.slow
 def test_a_step_model_of_meep_is_learned_from_real_ranks(here: Evenly, monkeypatch: pytest.MonkeyPatch) -> None:
     from evenly.cli.commands import train
