@@ -79,7 +79,7 @@ def test_a_deadline_that_cannot_be_met_ends_with_one(here: Evenly) -> None:
     [
         (CELL, "--machine"),
         ((*CELL, "--machine", "nowhere"), "cloud-16-10g"),
-        ((*CELL, "--machine", "small.toml", "--ranks", "1..16"), "8 cores"),
+        ((*CELL, "--machine", "small.toml", "--ranks", "16"), "8 cores (4 nodes of 2)"),
         ((*CELL, "--machine", "small.toml", "--ranks", "5..2"), "5..2"),
         ((*CELL, "--machine", "small.toml", "--deadline", "soon"), "--deadline"),
         ((*CELL, "--machine", "small.toml", "--budget", "3 apples"), "--budget"),
@@ -108,6 +108,16 @@ def test_a_deadline_needs_the_number_of_steps(here: Evenly) -> None:
         assert "--steps" in found.err
     assert here(*asked, "--deadline", "90s", "--steps", "50").code == 0
     assert any("1000 steps" in note for note in here(*asked, "--json").json["notes"])
+
+
+@pytest.mark.parametrize(("asked", "looked_at"), [("3..16", [3, 4, 6, 8]), ("4,8,16", [4, 8]), ("2,8", [2, 8])])
+def test_numbers_of_ranks_that_the_machine_has_not_are_left_out_and_said(
+    here: Evenly, asked: str, looked_at: list[int]
+) -> None:
+    found = here("predict", *CELL, *ON, "--ranks", asked, "--model", "cost.json", "--json").json
+    assert [row["ranks"] for row in found["rows"]] == looked_at
+    said = "small has 8 cores, so no more ranks than that are looked at" in found["notes"]
+    assert said == ("16" in asked)
 
 
 def test_a_machine_without_links_says_what_is_missing(here: Evenly) -> None:
