@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from evenly.cli.forecast_input import _assumed
 from evenly.decomposition.forecasting.step_model import StepModel
 from evenly.machine.link import Link
 from evenly.machine.machine import Machine
@@ -97,6 +98,21 @@ def test_what_does_not_fit_is_said_in_a_line(here: Evenly, arguments: tuple[str,
     assert found.code == 2
     assert said in found.err
     assert "Traceback" not in found.err
+
+
+@pytest.mark.parametrize(
+    ("steps", "which", "said"),
+    [(4000, 1, "the first run of this simulation makes 4,000 steps"), (4000, 2, "the first run of simulation 2 makes"),
+     (None, 1, "costs are those of 1000 steps")],
+)  # fmt: skip
+def test_the_note_on_steps_says_whose_run_and_what_they_are_in_meeps_time(
+    steps: int | None, which: int, said: str
+) -> None:
+    cell = replace(lopsided(), program="meep")
+    text = _assumed(steps, cell, which)
+    assert said in text
+    assert f"; {1 / cell.grid.dt:g} steps are 1 of Meep's time)" in text
+    assert "Meep" not in _assumed(steps, lopsided(), which)
 
 
 def test_a_deadline_needs_the_number_of_steps(here: Evenly) -> None:

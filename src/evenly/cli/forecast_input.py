@@ -107,7 +107,8 @@ def predict_unrun(
     steps = int(told or STEPS)
     assumed = [] if question.steps is not None else [_assumed(said, sources.cell(counts[0]), meep.which)]
     if meep.which > 1:
-        assumed.append(f"times and costs are those of simulation {meep.which} alone: add up those of all simulations")
+        whose = f"simulation {meep.which} alone: the script takes the sum over all simulations"
+        assumed.append(f"times and costs are those of {whose}")
     with progress(f"cutting for {len(counts)} numbers of ranks") as show:
         found = forecast(
             sources.cell, counts, machine, model=known, steps=steps, goal=goal, level=level,

@@ -164,9 +164,7 @@ def test_what_was_calibrated_here_goes_before_what_was_shipped(tmp_path: Path, m
     assert (named.source, named.cost.machine) == ("file", "mine")
 
 
-@pytest.mark.parametrize(
-    ("source", "asked"), [("calibrated", "--program meep"), ("file", "--cost 'my costs.json'")]
-)
+@pytest.mark.parametrize(("source", "asked"), [("calibrated", "--program meep"), ("file", "--cost 'my costs.json'")])
 def test_the_note_on_terms_that_came_with_evenly_names_the_command_that_shows_these_costs(
     source: Literal["calibrated", "file"], asked: str
 ) -> None:

@@ -24,7 +24,9 @@ def show(
         Literal["fdtd", "meep"] | None,
         typer.Argument(metavar="[PROGRAM]", help="Whose costs: fdtd or meep (default: those of the file, else fdtd)."),
     ] = None,
-    program: Annotated[Literal["fdtd", "meep"] | None, typer.Option("--program", help="The same, as an option.")] = None,
+    program: Annotated[
+        Literal["fdtd", "meep"] | None, typer.Option("--program", help="The same, as an option.")
+    ] = None,
     file: Annotated[
         Path | None, typer.Option("--cost", help="A file with costs (default: this machine's, else the shipped ones).")
     ] = None,

@@ -93,7 +93,7 @@ def rebalance(
 
 def _measurements(paths: Sequence[Path]) -> list[Measurement]:
     """Return all runs, the last one last."""
-    from evenly.fdtd.measurement.measurement import SUFFIX, Measurement
+    from evenly.fdtd.measurement.measurement import SUFFIX
 
     files = [file for path in paths for file in (sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path])]
     if not files:
