@@ -259,8 +259,8 @@ def _efficient(curve: pd.DataFrame) -> str:
     half = np.exp(np.hypot(*(np.log(row["upper_s"] / row["lower_s"]) / 2 for row in (fewest, best))))
     lower, found, upper = (f"{100 * best['efficiency'] * factor:.0f}" for factor in (1 / half, 1, half))
     return (
-        f"an efficiency of {found} % on {best['ranks']:.0f} ranks can be: by the costs, the smaller parts of more ranks "
-        f"fit better into the caches. The intervals of both times allow {lower} … {upper} %"
+        f"an efficiency of {found} % on {best['ranks']:.0f} ranks can be: by the costs, the smaller parts of more "
+        f"ranks fit better into the caches. The intervals of both times allow {lower} … {upper} %"
     )
 
 
