@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from evenly.cli.forecast_input import _assumed
 from evenly.decomposition.forecasting.step_model import StepModel
 from evenly.machine.link import Link
 from evenly.machine.machine import Machine
@@ -79,7 +80,7 @@ def test_a_deadline_that_cannot_be_met_ends_with_one(here: Evenly) -> None:
     [
         (CELL, "--machine"),
         ((*CELL, "--machine", "nowhere"), "cloud-16-10g"),
-        ((*CELL, "--machine", "small.toml", "--ranks", "1..16"), "8 cores"),
+        ((*CELL, "--machine", "small.toml", "--ranks", "16"), "8 cores (4 nodes of 2)"),
         ((*CELL, "--machine", "small.toml", "--ranks", "5..2"), "5..2"),
         ((*CELL, "--machine", "small.toml", "--deadline", "soon"), "--deadline"),
         ((*CELL, "--machine", "small.toml", "--budget", "3 apples"), "--budget"),
@@ -99,6 +100,21 @@ def test_what_does_not_fit_is_said_in_a_line(here: Evenly, arguments: tuple[str,
     assert "Traceback" not in found.err
 
 
+@pytest.mark.parametrize(
+    ("steps", "which", "said"),
+    [(4000, 1, "the first run of this simulation makes 4,000 steps"), (4000, 2, "the first run of simulation 2 makes"),
+     (None, 1, "costs are those of 1000 steps")],
+)  # fmt: skip
+def test_the_note_on_steps_says_whose_run_and_what_they_are_in_meeps_time(
+    steps: int | None, which: int, said: str
+) -> None:
+    cell = replace(lopsided(), program="meep")
+    text = _assumed(steps, cell, which)
+    assert said in text
+    assert f"; {1 / cell.grid.dt:g} steps are 1 of Meep's time)" in text
+    assert "Meep" not in _assumed(steps, lopsided(), which)
+
+
 def test_a_deadline_needs_the_number_of_steps(here: Evenly) -> None:
     lopsided().save("cell.npz")
     asked = ("predict", "--simulation", "cell.npz", *ON, "--ranks", "1,2", "--model", "cost.json")
@@ -108,6 +124,16 @@ def test_a_deadline_needs_the_number_of_steps(here: Evenly) -> None:
         assert "--steps" in found.err
     assert here(*asked, "--deadline", "90s", "--steps", "50").code == 0
     assert any("1000 steps" in note for note in here(*asked, "--json").json["notes"])
+
+
+@pytest.mark.parametrize(("asked", "looked_at"), [("3..16", [3, 4, 6, 8]), ("4,8,16", [4, 8]), ("2,8", [2, 8])])
+def test_numbers_of_ranks_that_the_machine_has_not_are_left_out_and_said(
+    here: Evenly, asked: str, looked_at: list[int]
+) -> None:
+    found = here("predict", *CELL, *ON, "--ranks", asked, "--model", "cost.json", "--json").json
+    assert [row["ranks"] for row in found["rows"]] == looked_at
+    said = "small has 8 cores, so no more ranks than that are looked at" in found["notes"]
+    assert said == ("16" in asked)
 
 
 def test_a_machine_without_links_says_what_is_missing(here: Evenly) -> None:
@@ -132,6 +158,23 @@ def test_training_times_cells_and_goes_on(here: Evenly, monkeypatch: pytest.Monk
     again = here("train", "--runs", "12", "--wall-time", "1s", "-o", "mine.evenly")
     assert again.code == 0
     assert "learned from 12 cells" in again.out
+
+
+def test_training_that_was_too_short_goes_on_with_the_same_command(
+    here: Evenly, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from evenly.decomposition.forecasting import training_data
+    from evenly.decomposition.forecasting.rehearsal import Setting
+
+    small = [Setting("random", {"points": 1.2e4, "seed": seed}, 1) for seed in range(10)]
+    monkeypatch.setattr(training_data, "training_settings", lambda runs, **_: small[:runs])
+    asked = ("train", "--runs", "10", "--wall-time")
+    short = here(*asked, "0.001s")
+    assert short.code == 2
+    assert "of 10 cells were timed in 0.001 s, and a step model is learned from at least 10" in short.err
+    assert "What was timed is kept: the same command goes on" in short.err
+    assert "rehearsals" not in short.err
+    assert not Path("home/costs/fdtd.evenly").exists()
 
 
 @pytest.mark.slow

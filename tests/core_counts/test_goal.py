@@ -50,7 +50,9 @@ def test_more_may_take_longer_and_a_slower_dearer_count_is_never_named() -> None
     for goal in (Goal(), Goal(deadline_s=5000), Goal(core_hours=100), Goal(efficiency=0.1)):
         found = goal.choose(worse)
         assert 8 not in (found.count, found.runner_up)
-    assert Goal().choose(curve_of([4, 8], [1.0, 9.0])).runner_up is None
+    alone = Goal().choose(curve_of([4, 8], [1.0, 9.0]))
+    assert alone.runner_up is None
+    assert alone.trade == "none, as no other number that was looked at is faster or takes fewer core-hours"
 
 
 def test_the_ends_of_what_was_looked_at_are_said() -> None:
@@ -100,7 +102,7 @@ def test_money_needs_a_price(curve: pd.DataFrame) -> None:
 def test_a_budget_that_only_the_prediction_keeps_is_said(curve: pd.DataFrame) -> None:
     wide = curve.assign(run_upper_s=1.2 * curve["run_s"])
     found = Goal(core_hours=5.4).choose(wide)
-    assert " if the prediction holds, since its upper bound is above the budget: " in found.why
+    assert ", if the prediction holds (its upper bound is above the budget): " in found.why
     narrow = curve.assign(run_upper_s=1.001 * curve["run_s"])
     assert "if the prediction holds" not in Goal(core_hours=5.4).choose(narrow).why
 
@@ -108,9 +110,7 @@ def test_a_budget_that_only_the_prediction_keeps_is_said(curve: pd.DataFrame) ->
 def test_an_efficiency_that_only_the_prediction_reaches_is_said(curve: pd.DataFrame) -> None:
     for factor, said in ((1.5, True), (1.001, False)):
         found = Goal(efficiency=0.8).choose(curve.assign(run_upper_s=factor * curve["run_s"]))
-        assert (
-            " if the prediction holds, since its upper bound is too long for this efficiency: " in found.why
-        ) is said
+        assert (", if the prediction holds (its upper bound is too long for this efficiency): " in found.why) is said
 
 
 def test_what_cannot_be_met_says_what_comes_nearest(curve: pd.DataFrame) -> None:

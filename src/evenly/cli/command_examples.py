@@ -50,7 +50,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "fdtd list": ("evenly fdtd list", "evenly fdtd list --json"),
     "calibrate fdtd": ("evenly calibrate fdtd", "evenly calibrate fdtd --wall-time 10min"),
     "calibrate meep": ("evenly calibrate meep", "evenly calibrate meep --wall-time 10min"),
-    "cost show": ("evenly cost show", "evenly cost show --plot costs"),
+    "cost show": ("evenly cost show meep", "evenly cost show --plot costs"),
     "runs list": ("evenly runs list study.db", "evenly runs list study.db --where \"status != 'ok'\" --save bad.csv"),
     "runs check": ("evenly runs check study.db", "evenly runs check study.db --salvage good.db"),
     "runs mark": (

@@ -47,14 +47,22 @@ class Unrun:
         Path | None, _unrun("--model", help="A step model of `evenly train`, or costs of `evenly calibrate`.")
     ] = None
 
-    def counts(self, machine: Machine) -> list[int]:
-        """Return the numbers of ranks to look at."""
+    def counts(self, machine: Machine) -> tuple[list[int], list[str]]:
+        """Return the numbers of ranks to look at, and a note if some were left out, for which the machine is too small.
+
+        If it is too small for all of them, they are left as they are, and refused later.
+        """
         from evenly.core_counts.goal import counts_between
 
         found = looked_at(self.ranks or "1..", "--ranks", min(machine.cores or 512, 512))
+        most, largest = machine.cores or found[-1], found[-1]
+        notes = []
+        if found[0] <= most < largest:
+            notes.append(f"{machine.name} has {most} cores, so no more ranks than that are looked at")
+            found = range(found[0], most + 1) if isinstance(found, range) else [n for n in found if n <= most]
         if isinstance(found, range):
-            return counts_between(found[0], found[-1], cores_per_node=machine.cores_per_node)
-        return list(found)
+            return counts_between(found[0], found[-1], cores_per_node=machine.cores_per_node), notes
+        return list(found), notes
 
 
 def predict_unrun(
@@ -87,7 +95,7 @@ def predict_unrun(
     if question.steps is not None and not (question.steps >= 1 and question.steps.is_integer()):
         raise InputError(f"--steps must be a whole number of at least 1, but got {question.steps:g}")
     machine = _machine(question)
-    goal, counts = question.goal(machine.currency), unrun.counts(machine)
+    goal, (counts, cut) = question.goal(machine.currency), unrun.counts(machine)
     known = _known(unrun.model)
     sources = open_program(unrun.simulation or "", what, meep)
     said = sources.steps(counts[0])
@@ -97,13 +105,16 @@ def predict_unrun(
             "a deadline or a budget is for the whole job, but the number of its steps isn't known: give it with --steps"
         )
     steps = int(told or STEPS)
-    assumed = [] if question.steps is not None else [_assumed(said, sources.cell(counts[0]))]
+    assumed = [] if question.steps is not None else [_assumed(said, sources.cell(counts[0]), meep.which)]
+    if meep.which > 1:
+        whose = f"simulation {meep.which} alone: the script takes the sum over all simulations"
+        assumed.append(f"times and costs are those of {whose}")
     with progress(f"cutting for {len(counts)} numbers of ranks") as show:
         found = forecast(
             sources.cell, counts, machine, model=known, steps=steps, goal=goal, level=level,
             told=lambda done, of: show(done / of),
         )  # fmt: skip
-    found = dataclasses.replace(found, notes=(*assumed, *found.notes))
+    found = dataclasses.replace(found, notes=(*cut, *assumed, *found.notes))
     _tell(found, json=json)
     if save is not None:
         save_table(found.curve, save, "the forecast")
@@ -113,12 +124,13 @@ def predict_unrun(
         save_all(plot_forecast(found), pictures)
 
 
-def _assumed(steps: int | None, cell: Cell) -> str:
-    """Say how many steps were assumed: those of the program's first run, or a round number."""
-    if steps is not None:
-        return f"its first run makes {steps:,} steps: costs are those of this run (--steps changes it)"
-    in_time = f"; {1 / cell.grid.dt:g} of them are 1 of Meep's time" if cell.program == "meep" else ""
-    return f"the number of steps isn't known: costs are those of {STEPS} steps (--steps changes it{in_time})"
+def _assumed(steps: int | None, cell: Cell, which: int) -> str:
+    """Say how many steps were assumed: those of the first run of a simulation, or a round number."""
+    in_time = f"; {1 / cell.grid.dt:g} steps are 1 of Meep's time" if cell.program == "meep" else ""
+    if steps is None:
+        return f"the number of steps isn't known: costs are those of {STEPS} steps (--steps changes it{in_time})"
+    whose = "this simulation" if which == 1 else f"simulation {which}"
+    return f"the first run of {whose} makes {steps:,} steps: costs are those of this run (--steps changes it{in_time})"
 
 
 def _machine(question: Counts) -> Machine:

@@ -26,7 +26,7 @@ from evenly.arguments import explained
 from evenly.errors import InfeasibleError, InputError
 from evenly.runs.durations import common_unit, unit_of
 
-__all__ = ["LOOKED_AT", "Choice", "Goal", "Knee", "counts_between", "counts_like", "knee_of", "time_words"]
+__all__ = ["LOOKED_AT", "Choice", "Goal", "Knee", "counts_between", "counts_like", "knee_of", "reason_of", "time_words"]
 
 #: Draws of the curve for the uncertainty of the knee.
 _DRAWS = 2000
@@ -222,17 +222,17 @@ class Goal:
             best = _least(left, "run_s")
             why = f"the fastest with an efficiency of at least {_percent(self.efficiency)}"
         else:
-            best, why = _row(left[left[count] == knee.count], 0), _reason(knee)
+            best, why = _row(left[left[count] == knee.count], 0), reason_of(knee)
         hoped = [] if sure else ["misses the deadline"]
         hoped += ["is above the budget"] if any(_upper(best, column) > most for column, most in hopes) else []
         least = 0.0 if self.efficiency is None else self.efficiency
         if "run_upper_s" in curve and best["efficiency"] * best["run_s"] < least * best["run_upper_s"]:
             hoped.append("is too long for this efficiency")
-        why += f" if the prediction holds, since its upper bound {' and '.join(hoped)}" if hoped else ""
+        why += f", if the prediction holds (its upper bound {' and '.join(hoped)})" if hoped else ""
         # An efficiency is a wish: what it hides is told. A deadline and a budget are kept.
         other = _runner_up(curve if self.efficiency is not None else left, best, count)
         which = "was looked at" if len(left) == len(curve) else "keeps to this"
-        none = f"none that {which} is faster, or cheaper, than it"
+        none = f"none, as no other number that {which} is faster or takes fewer core-hours"
         trade = none if other is None else _trade(best, other, count)
         # A table of the curve stands beside this sentence.
         told = _takes(best, common_unit(curve["run_s"], best["run_s"]))
@@ -309,7 +309,14 @@ def knee_of(curve: pd.DataFrame, count: str, level: float = 0.9) -> Knee:
     return Knee(best, lower, upper, *((True, True) if len(counts) == 1 else (bool(last), bool(first))))
 
 
-def _reason(knee: Knee) -> str:
+def reason_of(knee: Knee) -> str:
+    """Return why the count at the knee is recommended, where there is no other goal.
+
+    Examples
+    --------
+    >>> reason_of(Knee(16, 16, 16, is_last=True))
+    'the largest number looked at, where more still pay'
+    """
     if knee.is_last and knee.is_first:
         return f"the only number {knee.among}"
     if knee.is_last:

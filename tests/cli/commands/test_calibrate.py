@@ -107,12 +107,12 @@ def test_a_short_budget_says_which_terms_were_measured_and_which_shipped(
     monkeypatch.setattr(fdtd_calibration, "shipped_file", lambda _: tmp_path / "shipped.json")
     shown = evenly("calibrate", "fdtd", "--wall-time", "0.000001s", "--json")
     assert shown.code == 0
-    assert "2 terms were measured here: points, chunks;" in shown.err
-    assert "2 are the shipped ones at this machine's speed: rows, nodes;" in shown.err
-    assert f"{len(Fdtd().all_terms) - 4} are not known and cost nothing: factors" in shown.err
+    assert "terms measured here (2): points, chunks;" in shown.err
+    assert "terms that came with evenly, scaled to this machine's speed (2): rows, nodes;" in shown.err
+    assert f"terms of unknown cost, counted as 0 ({len(Fdtd().all_terms) - 4}): factors" in shown.err
     assert shown.json["taken_over"] == ["rows", "nodes"]
     later = evenly("cost", "show")
-    assert "2 of 4 terms are the shipped ones" in later.err
+    assert "2 of 4 terms came with evenly" in later.err
     assert {
         line.split()[0]: line.split()[-1] for line in later.out.splitlines() if line[:7] in (" points", " nodes ")
     } == {
@@ -189,9 +189,12 @@ def test_a_file_of_another_program_is_told(evenly: Evenly) -> None:
     wrong = evenly("cost", "show", "--program", "meep", "--cost", "fdtd.json")
     assert wrong.code == 2
     assert "fdtd.json: costs of meep are needed, but the file holds those of fdtd" in wrong.err
-    for arguments in (("--program", "meep"), ()):
+    for arguments in (("--program", "meep"), ("meep",), ("meep", "--program", "meep"), ()):
         shown = evenly("cost", "show", "--cost", "meep.json", "--json", *arguments)
         assert shown.json["program"] == "meep"
+    both = evenly("cost", "show", "fdtd", "--program", "meep")
+    assert both.code == 2
+    assert "fdtd and --program meep" in both.err
 
 
 def test_meep_needs_meep(evenly: Evenly, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -121,7 +121,8 @@ def test_the_time_of_a_step_has_an_interval_as_wide_as_the_costs_were_off(here: 
     assert told["lower_seconds_per_step"] == pytest.approx(told["seconds_per_step"] * np.exp(-half))
     assert told["upper_seconds_per_step"] == pytest.approx(told["seconds_per_step"] * np.exp(half))
     shown = here("partition", "cell.npz", "--ranks", "2", "--cost", "cost.json")
-    assert "s per step, as if no ranks shared a node's memory bandwidth" in shown.out
+    assert "s per step, as if no ranks shared a node's memory bandwidth: evenly predict --simulation" in shown.out
+    assert shown.out.count("as if no ranks") == 1
     alone = here("partition", "cell.npz", "--ranks", "1", "--cost", "cost.json")
     assert "90 %:" in alone.out
     assert "memory bandwidth" not in alone.out

@@ -99,6 +99,16 @@ def test_a_cell_file_may_be_named(evenly: Evenly) -> None:
     assert evenly("rebalance", path, "--of", "cell.npz", "--cost", "costs.json", "--json").json["adjust"] is True
 
 
+def test_a_layout_in_place_of_a_measurement_is_told_whose_runs_are_read(evenly: Evenly) -> None:
+    BinaryPartition([("x", 0.5), 0, 1]).save("layout.json")
+    shown = evenly("rebalance", "layout.json")
+    assert shown.code == 2
+    for words in ("evenly binary partition", "measurements of evenly.fdtd", "ChunkBalancer (docs/meep.md)"):
+        assert words in shown.err
+    assert "ChunkBalancer" not in evenly("rebalance", "nowhere.fdtd.json").err
+    assert "ChunkBalancer (docs/meep.md)" in " ".join(evenly("rebalance", "--help").out.replace("│", "").split())
+
+
 @pytest.mark.parametrize(
     ("changes", "arguments", "message"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from evenly.decomposition.calibration.designs import Design, Purpose, Timed
 from evenly.decomposition.calibration.fitting import held_out, learn, share_errors
 from evenly.decomposition.costs.cost_model import Coefficient, CostModel
-from evenly.decomposition.costs.locations import cost_file, find_cost, shipped_file, store_file
+from evenly.decomposition.costs.locations import Found, cost_file, find_cost, shipped_file, store_file
 from evenly.errors import InputError, ReadError
 
 NAMES = ("points", "chunks", "faces sent")
@@ -161,6 +162,17 @@ def test_what_was_calibrated_here_goes_before_what_was_shipped(tmp_path: Path, m
     own.save(tmp_path / "other.json")
     named = find_cost("fdtd", tmp_path / "other.json")
     assert (named.source, named.cost.machine) == ("file", "mine")
+
+
+@pytest.mark.parametrize(("source", "asked"), [("calibrated", "--program meep"), ("file", "--cost 'my costs.json'")])
+def test_the_note_on_terms_that_came_with_evenly_names_the_command_that_shows_these_costs(
+    source: Literal["calibrated", "file"], asked: str
+) -> None:
+    row = {"amounts": {"points": 1000.0}, "seconds": 3e-6}
+    cost = CostModel("meep", {"points": Coefficient(3e-9), "rows": Coefficient(4e-8)}, measured=(row,))
+    said = Found(cost, source, Path("my costs.json")).note
+    assert "1 of 2 terms came with evenly" in said
+    assert f"`evenly cost show {asked}` says which, and a longer `evenly calibrate meep` measures them" in said
 
 
 def test_the_data_folder_is_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

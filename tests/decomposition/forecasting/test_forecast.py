@@ -6,6 +6,7 @@ import dataclasses
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import evenly
@@ -13,6 +14,7 @@ from evenly.decomposition.cells.cell import Cell
 from evenly.decomposition.cells.fdtd.cell import cell_of
 from evenly.decomposition.costs.cost_model import Coefficient, CostModel
 from evenly.decomposition.forecasting import locations
+from evenly.decomposition.forecasting.forecast import _efficient
 from evenly.decomposition.forecasting.lone_rank_timing import rank_loads_of
 from evenly.errors import InfeasibleError, InputError
 from evenly.fdtd import Simulation
@@ -32,6 +34,18 @@ POINTS = CostModel("fdtd", {"points": Coefficient(1e-8)}, time_error=0.05, machi
 @pytest.fixture(scope="module")
 def cell() -> Cell:
     return cell_of(Simulation(cell=(3.2, 2, 2), resolution=20), name="box")
+
+
+@pytest.mark.parametrize(("parts", "said"), [((1.0, 0.5), False), ((1.0, 0.46), False), ((1.0, 0.3), True)])
+def test_an_efficiency_far_above_all_is_explained_with_its_interval(parts: tuple[float, float], said: bool) -> None:
+    """Bounds of 2 % of one time and 3 % of the other allow √(2² + 3²) % = 3.6 % in their ratio."""
+    curve = pd.DataFrame({"ranks": [1, 2], "step_s": parts, "efficiency": [1.0, 0.5 / parts[1]]})
+    wide = np.array([1.02, 1.03])
+    text = _efficient(curve.assign(lower_s=curve["step_s"] / wide, upper_s=curve["step_s"] * wide))
+    assert bool(text) is said
+    if said:
+        assert "an efficiency of 167 % on 2 ranks" in text
+        assert "allow 161 … 173 %" in text
 
 
 def test_columns_follow_from_each_other(cell: Cell) -> None:

@@ -68,7 +68,7 @@ def test_other_models_are_no_step_models(tmp_path: Path) -> None:
 
 
 def test_too_few_rehearsals_are_refused() -> None:
-    with pytest.raises(InputError, match="at least 10 rehearsals"):
+    with pytest.raises(InputError, match="at least 10 cells that were timed, but got 9"):
         StepModel.learn(planted(9), COST)
 
 

@@ -130,9 +130,10 @@ def _told_by_them(cost: CostModel) -> str:
     others = unmeasured_terms(cost)
     missing = [term.name for term in program_named(cost.program).all_terms if term.name not in cost.coefficients]
     measured = [name for name in cost.coefficients if name not in others]
-    told = [f"{len(measured)} terms were measured here: {', '.join(measured)}"]
-    if others:
-        told.append(f"{len(others)} are the shipped ones at this machine's speed: {', '.join(others)}")
-    if missing:
-        told.append(f"{len(missing)} are not known and cost nothing: {', '.join(missing)}")
-    return "; ".join([*told, "a longer --wall-time measures more"])
+    told = {
+        "terms measured here": measured,
+        "terms that came with evenly, scaled to this machine's speed": others,
+        "terms of unknown cost, counted as 0": missing,
+    }
+    said = [f"{what} ({len(names)}): {', '.join(names)}" for what, names in told.items() if names]
+    return "; ".join([*said, "a longer --wall-time measures more"])

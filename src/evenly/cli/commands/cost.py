@@ -10,6 +10,7 @@ import typer
 
 from evenly.cli import options as opt
 from evenly.cli.console import note, out, print_json
+from evenly.errors import InputError
 from evenly.writing import check_replaceable
 
 if TYPE_CHECKING:
@@ -19,9 +20,12 @@ __all__ = ["COMMANDS", "save_pictures", "show"]
 
 
 def show(
-    program: Annotated[
+    whose: Annotated[
         Literal["fdtd", "meep"] | None,
-        typer.Option("--program", help="Program whose costs are shown (default: that of the file, else fdtd)."),
+        typer.Argument(metavar="[PROGRAM]", help="Whose costs: fdtd or meep (default: those of the file, else fdtd)."),
+    ] = None,
+    program: Annotated[
+        Literal["fdtd", "meep"] | None, typer.Option("--program", help="The same, as an option.")
     ] = None,
     file: Annotated[
         Path | None, typer.Option("--cost", help="A file with costs (default: this machine's, else the shipped ones).")
@@ -35,7 +39,9 @@ def show(
 
     if plot is not None:
         opt.check_writable(plot / "picture.png", "pictures", folder_is_made=True)
-    found = find_cost(program, file)
+    if program not in (None, whose or program):
+        raise InputError(f"costs of one program are shown, but {whose} and --program {program} were asked for")
+    found = find_cost(whose or program, file)
     note(found.note)
     if json:
         print_json({**cost_as_dict(found.cost), "source": found.source, "file": str(found.path)})

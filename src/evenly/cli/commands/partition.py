@@ -193,7 +193,7 @@ def _show(done: _Cutting) -> None:
     out.print(tables.within(done.plan, done.found.cost), soft_wrap=True)
     out.print(tables.shares_table(done.plan))
     if done.plan.prediction.ranks > 1 or done.others:
-        out.print(tables.cuts_table(done.plan, done.others))
+        out.print(tables.cuts_table(done.plan, done.others, left_out=""))
     out.print(tables.answer(done.plan), soft_wrap=True)
 
 

@@ -13,13 +13,19 @@ from evenly.cli import options as opt
 from evenly.cli.cell_input import MeepScript, open_program
 from evenly.cli.console import note, out, print_json
 from evenly.cli.fdtd_options import What
-from evenly.errors import InputError
+from evenly.errors import InputError, ReadError
 
 if TYPE_CHECKING:
     from evenly.decomposition.cells.cell import Cell
     from evenly.fdtd.measurement.measurement import Measurement
 
 __all__ = ["rebalance"]
+
+#: Whose runs are read, and what there is for others.
+_WHOSE = (
+    "Only measurements of evenly.fdtd are read (`evenly fdtd run --save`); for Meep, evenly.adapters.meep has a "
+    "ChunkBalancer (docs/meep.md)."
+)
 
 
 def rebalance(
@@ -52,7 +58,8 @@ def rebalance(
 ) -> None:
     """Say whether another layout would make a measured run faster, and save it.
 
-    Slow ranks get less; what the cost model misjudged is corrected by what was measured.
+    Slow ranks get less; what the cost model misjudged is corrected by what was measured. Only measurements of
+    evenly.fdtd are read; for Meep, evenly.adapters.meep has a ChunkBalancer (docs/meep.md).
     """
     from evenly.decomposition.costs.locations import find_cost
     from evenly.decomposition.rebalancing.files import decide_from, latest_of
@@ -86,12 +93,23 @@ def rebalance(
 
 def _measurements(paths: Sequence[Path]) -> list[Measurement]:
     """Return all runs, the last one last."""
-    from evenly.fdtd.measurement.measurement import SUFFIX, Measurement
+    from evenly.fdtd.measurement.measurement import SUFFIX
 
     files = [file for path in paths for file in (sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path])]
     if not files:
         raise InputError(f"There are no measurements (*{SUFFIX}) in {', '.join(map(str, paths))}.")
-    return sorted((Measurement.load(file) for file in files), key=lambda run: run.when)
+    return sorted((_measurement(file) for file in files), key=lambda run: run.when)
+
+
+def _measurement(file: Path) -> Measurement:
+    from evenly.fdtd.measurement.measurement import Measurement
+
+    try:
+        return Measurement.load(file)
+    except ReadError as error:
+        if not file.exists():
+            raise
+        raise ReadError(file, f"{error.reason.rstrip('.')}. {_WHOSE}", line=error.line) from None
 
 
 def _cell(run: Measurement, program: str | None, what: What) -> Cell:

@@ -87,6 +87,7 @@ def train(
 def _timed(cells: Cells, store: Path, cost: CostModel, workers: int, seconds: float) -> list[Rehearsal]:
     """Time the cells that the store doesn't hold yet, as long as there is time; return all that it holds of them."""
     from evenly.decomposition.forecasting.rehearsal import RehearsalStore
+    from evenly.decomposition.forecasting.step_model import FEWEST
     from evenly.decomposition.forecasting.training_data import gather
 
     settings, how = cells
@@ -103,6 +104,11 @@ def _timed(cells: Cells, store: Path, cost: CostModel, workers: int, seconds: fl
     with RehearsalStore(store, cost) as kept:
         wanted = {setting.key for setting in settings}
         rehearsals = [one for one in kept if one.setting.key in wanted]
+    if len(rehearsals) < FEWEST:
+        raise InputError(
+            f"only {len(rehearsals)} of {len(settings)} cells were timed in {seconds:g} s, and a step model is learned "
+            f"from at least {FEWEST}. What was timed is kept: the same command goes on from there"
+        )
     if len(rehearsals) < len(settings):
         note(f"{len(rehearsals)} of {len(settings)} cells were timed: a longer --wall-time times more")
     return rehearsals

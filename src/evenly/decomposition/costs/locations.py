@@ -10,6 +10,7 @@ import contextlib
 import os
 import platform
 import re
+import shlex
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -54,8 +55,9 @@ class Found:
         others, terms = unmeasured_terms(self.cost), len(self.cost.coefficients)
         if others:
             said += (
-                f", but {len(others)} of {terms} terms are the shipped ones at its speed: `evenly cost show` says "
-                "which, a longer `evenly calibrate` measures them"
+                f", but {len(others)} of {terms} terms came with evenly, scaled to its speed: "
+                f"`evenly cost show {self._asked}` says which, and a longer `evenly calibrate {self.cost.program}` "
+                "measures them"
             )
         # Terms that are measured at all: those of borders between ranks aren't for each program.
         known = CostModel.load(shipped_file(self.cost.program)).coefficients
@@ -65,6 +67,13 @@ class Found:
                 f"predicted too fast until `evenly calibrate {self.cost.program}` measures them"
             )
         return said
+
+    @property
+    def _asked(self) -> str:
+        """What `evenly cost show` is asked with to show this model."""
+        if self.source == "file":
+            return f"--cost {shlex.quote(str(self.path))}"
+        return f"--program {self.cost.program}"
 
 
 def home() -> Path:

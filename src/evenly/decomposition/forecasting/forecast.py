@@ -33,6 +33,8 @@ __all__ = ["Forecast", "forecast", "forecast_step"]
 
 #: Error of the logarithm of replayed communication times against real ranks; see docs/benchmarks.md.
 REPLAY_ERROR = 0.65
+#: Above this efficiency, it is said why it may be.
+HIGH_EFFICIENCY = 1.1
 
 
 @dataclass(frozen=True, repr=False)
@@ -169,7 +171,7 @@ def forecast(
     curve = _finished(pd.DataFrame(rows), machine, steps)
     choice = (goal or Goal()).choose(curve, currency=machine.currency, level=level)
     far = "" if isinstance(known, StepModel) else cost.extrapolation(float(curve["computation_s"].max()))
-    notes = (*_notes(known, outside), *filter(None, (cost.lacking(first), far)))
+    notes = (*_notes(known, outside), *filter(None, (cost.lacking(first), far, _efficient(curve))))
     return Forecast(curve, choice, machine, steps, notes, first.name, level)
 
 
@@ -246,6 +248,20 @@ def _finished(curve: pd.DataFrame, machine: Machine, steps: int) -> pd.DataFrame
     if machine.price_per_core_hour is not None:
         curve["money"] = curve["core_hours"] * machine.price_per_core_hour
     return curve
+
+
+def _efficient(curve: pd.DataFrame) -> str:
+    """Say why an efficiency may be far above 100 %, and how sure that is; "" where none is."""
+    fewest, best = curve.iloc[0], curve.iloc[int(np.argmax(curve["efficiency"]))]
+    if best["efficiency"] <= HIGH_EFFICIENCY:
+        return ""
+    # The errors of both times, taken as independent.
+    half = np.exp(np.hypot(*(np.log(row["upper_s"] / row["lower_s"]) / 2 for row in (fewest, best))))
+    lower, found, upper = (f"{100 * best['efficiency'] * factor:.0f}" for factor in (1 / half, 1, half))
+    return (
+        f"an efficiency of {found} % on {best['ranks']:.0f} ranks can be: by the costs, the smaller parts of more "
+        f"ranks fit better into the caches. The intervals of both times allow {lower} … {upper} %"
+    )
 
 
 def _notes(known: StepModel | CostModel, outside: Mapping[str, list[int]]) -> tuple[str, ...]:

@@ -146,9 +146,10 @@ def nodes_of(machine: Machine, ranks: int) -> Ints:
         If the machine has too few cores.
     """
     if machine.cores is not None and ranks > machine.cores:
+        nodes = f"{machine.nodes} node{'' if machine.nodes == 1 else 's'} of {machine.cores_per_node}"
         raise InputError(
-            f"{machine.name} has {machine.cores} cores ({machine.nodes} nodes of {machine.cores_per_node}), but "
-            f"{ranks} ranks were asked for: ask for at most {machine.cores}."
+            f"{machine.name} has {machine.cores} cores ({nodes}), but {ranks} ranks were asked for: ask for at most "
+            f"{machine.cores}."
         )
     return np.arange(ranks) // (machine.cores_per_node or ranks)
 

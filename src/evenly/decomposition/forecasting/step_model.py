@@ -25,7 +25,7 @@ from evenly.errors import InputError, ReadError
 from evenly.models.base import Effort, Model
 from evenly.models.factorized import Factorized
 
-__all__ = ["StepModel", "rank_table"]
+__all__ = ["FEWEST", "StepModel", "rank_table"]
 
 Array = NDArray[np.float64]
 #: Method that learns the coefficients.
@@ -33,6 +33,8 @@ LEARNER = "extra-trees"
 #: Baseline method: one factor and one power of the cost model's seconds for all ranks.
 PLAIN = "power-law"
 FOLDS = 5
+#: Fewest cells that a step model is learned from.
+FEWEST = 10
 #: Lower bound of all shares, so that their logarithms are finite.
 LEAST_SHARE = 1e-3
 _FORMAT_VERSION = 1
@@ -90,8 +92,10 @@ class StepModel:
         InputError
             If there are fewer than ten rehearsals.
         """
-        if len(rehearsals) < 10:
-            raise InputError(f"a step model needs at least 10 rehearsals to learn from, but got {len(rehearsals)}.")
+        if len(rehearsals) < FEWEST:
+            raise InputError(
+                f"A step model is learned from at least {FEWEST} cells that were timed, but got {len(rehearsals)}."
+            )
         # The power law of the cost model's seconds is the baseline that the learner must beat.
         tried = {method: _left_out_errors(rehearsals, cost, method, effort, folds) for method in (PLAIN, learner)}
         best = min(tried, key=lambda method: float(np.mean(np.abs(tried[method]))))

@@ -157,6 +157,12 @@ def _decided(cell: Cell, cost: CostModel, even: Prediction, found: dict[int, Pre
     error = UNKNOWN_ERROR if np.isnan(cost.share_error) else cost.share_error
     if gain > error:
         why = f"a step is predicted to be {1 + gain:.2f} times as fast as with chunks of equal volume{compared}"
+        if balanced.imbalance > even.imbalance:
+            less = 1 - balanced.rank_s.sum() / even.rank_s.sum()
+            why += (
+                f". Its ranks are less even, but all together have {100 * less:.0f} % less work: it depends on where "
+                "cuts lie, for example at the face of a metal"
+            )
         return CutPlan(cell, "balanced", balanced, even, why)
     known = "the least that is trusted" if np.isnan(cost.share_error) else "the error of the cost model"
     if round(gain, 3) <= 0:

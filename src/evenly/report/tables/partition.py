@@ -22,7 +22,7 @@ __all__ = [
 #: The names of the two cuts of a plan.
 EVEN, BALANCED = "equal volumes", "balanced"
 #: What the times of a cut leave out, and where it is counted.
-_ALONE = "as if no ranks shared a node's memory bandwidth: evenly predict --simulation counts the sharing"
+ALONE = "as if no ranks shared a node's memory bandwidth: evenly predict --simulation counts the sharing"
 
 
 def cuts_headline(plan: CutPlan) -> str:
@@ -57,7 +57,7 @@ def within(plan: CutPlan, cost: CostModel, level: float = 0.9) -> str:
         Probability of the interval.
     """
     lower, upper = step_interval(plan, cost, level)
-    alone = ", as if no ranks shared a node's memory bandwidth" if plan.prediction.ranks > 1 else ""
+    alone = f", {ALONE}" if plan.prediction.ranks > 1 else ""
     return f"{percent(level)}: {interval(lower, upper)} per step{alone}"
 
 
@@ -128,7 +128,9 @@ def _boxes(plan: CutPlan) -> list[list[Box]]:
     return boxes
 
 
-def cuts_table(plan: CutPlan, others: Mapping[str, Prediction] | None = None, *, title: str = "") -> Table:
+def cuts_table(
+    plan: CutPlan, others: Mapping[str, Prediction] | None = None, *, title: str = "", left_out: str = ALONE
+) -> Table:
     """Return a table that compares the cuts of a plan with each other and with other layouts.
 
     Parameters
@@ -137,11 +139,13 @@ def cuts_table(plan: CutPlan, others: Mapping[str, Prediction] | None = None, *,
     others : mapping of str to Prediction, optional
         The predictions for layouts of the user, by name.
     title : str
+    left_out : str
+        What the caption says that the times leave out; "" where `within` stands beside the table and says it.
     """
     rows = _rows(plan, others or {})
     factor, prefix = common_prefix([one.step_s for one in rows.values()], own=plan.prediction.step_s)
     told = "most: faces of the rank with the most faces; speed: relative to equal volumes"
-    table = new_table(title, f"{told}\n{_ALONE}")
+    table = new_table(title, "\n".join(filter(None, (told, left_out))))
     table.add_column("cut", overflow="fold", min_width=len(EVEN))
     add_numbers(table, f"{prefix} per step", "max/mean", "borders", "faces", "most", "speed")
     for name, one in rows.items():
@@ -184,7 +188,7 @@ def cuts_counts_table(plans: Sequence[CutPlan], serial_s: float, *, title: str =
     notes = [
         f"predicted; one rank takes {quantity(serial_s, digits=3)} per step",
         "even: max/mean of equal volumes; gain: speed relative to equal volumes",
-        _ALONE,
+        ALONE,
     ]
     if any(serial_s > 1.005 * plan.prediction.step_s * plan.prediction.ranks for plan in plans):
         notes.append("efficiency above 100 %: a chunk that fits into a core's caches takes less time per point")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from rich.table import Table
 
-from evenly.core_counts.goal import Choice
+from evenly.core_counts.goal import Choice, reason_of
 from evenly.core_counts.recommendation import Recommendation
 from evenly.report.formatting import compact, in_unit, percent, quantity, time_limit, value_text
 from evenly.report.tables.model import TimeFormat
@@ -130,7 +130,7 @@ def _listed(value: Any) -> str:
 
 
 def choice_lines(choice: Choice, noun: str, level: float) -> list[str]:
-    """Return the recommended count, where more stop paying, and the runner-up, in a line each.
+    """Return the recommended count, where more stop paying if the reason doesn't say so, and the runner-up.
 
     Parameters
     ----------
@@ -149,7 +149,9 @@ def choice_lines(choice: Choice, noun: str, level: float) -> list[str]:
         between = f"between {knee.lower} and {knee.upper}" if knee.lower < knee.upper else f"at {knee.count}"
         pays = f"more {noun} stop paying at {knee.count} ({percent(level)}: {between})"
     many = noun if choice.count != 1 else noun.removesuffix("s")
-    return [f"recommended: {choice.count} {many}, {choice.why}", pays, f"runner-up: {choice.trade}"]
+    told = knee.is_last and not knee.is_first and choice.why.startswith(reason_of(knee))
+    lines = [f"recommended: {choice.count} {many}, {choice.why}", "" if told else pays, f"runner-up: {choice.trade}"]
+    return [line for line in lines if line]
 
 
 def limit_lines(found: Recommendation) -> list[str]:

@@ -239,9 +239,22 @@ def test_other_simulations_are_told_only_if_some_may_run(folder: Path, text: str
     assert ["may make several simulations" in str(one.message) for one in caught] == [True] * others
 
 
+@pytest.mark.parametrize(
+    ("symmetries", "said"),
+    [("mp.Rotate2(mp.Z)", True), ("mp.Rotate2(mp.Z, phase=-1)", True), ("mp.Rotate4(mp.Z)", False),
+     ("mp.Mirror(mp.X), mp.Mirror(mp.Y)", False)],
+)  # fmt: skip
+def test_a_half_turn_alone_is_told_since_meeps_fluxes_miss_points(folder: Path, symmetries: str, said: bool) -> None:
+    script = _script(folder, f"sim = simulation(3, symmetries=[{symmetries}])\nsim.run(until=1)\n")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cell_of_script(script)
+    assert ["the only symmetry is Rotate2" in str(one.message) for one in caught] == [True] * said
+
+
 def test_the_first_of_several_is_taken_unless_another_is_named(folder: Path) -> None:
     script = _script(folder, TWO)
-    with pytest.warns(EvenlyWarning, match="several simulations.* Meep itself cuts the others"):
+    with pytest.warns(EvenlyWarning, match="several simulations.* sum over all .* Meep itself cuts the others"):
         assert cell_of_script(script).grid.shape[0] == 40
     with warnings.catch_warnings():
         warnings.simplefilter("error")

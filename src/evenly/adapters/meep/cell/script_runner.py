@@ -210,6 +210,11 @@ def _uncounted(sim: Any, given: Mapping[str, Any]) -> Iterator[str]:
             f"a step takes longer than predicted: evenly has no costs for {', '.join(kinds)}, and counts each as a "
             "Lorentzian susceptibility"
         )
+    if len(sim.symmetries) == 1 and isinstance(sim.symmetries[0], meep.Rotate2):
+        yield (
+            "the only symmetry is Rotate2, with which Meep's fluxes and other transforms miss points, on any layout: "
+            "use two mirrors or Rotate4 where the structure allows it (docs/meep.md)"
+        )
     if given.get("step_funcs"):
         yield "the run calls functions between its steps (output, for example): their time comes on top"
     modes = any(isinstance(source, meep.EigenModeSource) for source in sim.sources)

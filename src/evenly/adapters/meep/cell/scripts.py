@@ -107,8 +107,9 @@ def _tell(path: Path, report: dict[str, Any], simulation: int) -> None:
         warnings.warn(f"{path}: {text}", EvenlyWarning, stacklevel=3)
     if simulation == 1 and report["others"]:
         said = (
-            f"{path} may make several simulations: this is the first that runs (--which 2 takes the second). A run on "
-            "the layout uses it for each simulation whose cell has this size; Meep itself cuts the others."
+            f"{path} may make several simulations: this is the first that runs (--which 2 takes the second). Times and "
+            "costs are those of this simulation alone: the script takes the sum over all simulations. A run on a "
+            "layout uses it for each simulation whose cell has this size; Meep itself cuts the others."
         )
         warnings.warn(said, EvenlyWarning, stacklevel=3)
 
