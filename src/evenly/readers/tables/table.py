@@ -238,7 +238,7 @@ class TableReader(Reader):
                 why_time = "named in time= (--time)"
             gone = {*map(str, cells)} - {*map(str, wide.cells)}
             if pattern:
-                _refuse_mixed_rates(path, gone)
+                _refuse_mixed_rates(path, gone, has_cores=wide.solver is not None)
             units |= _shared_unit(path, units, gone, wide.time)
             cells, rows, told = wide.cells, wide.lines, (*told, *wide.notes)
             cells, unit_told = with_unit_column(cells, wide.time)
@@ -298,10 +298,10 @@ def _rejoined(names: Sequence[str], columns: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _refuse_mixed_rates(path: Path, columns: set[str]) -> None:
-    """Refuse rates of several units side by side, and core-hours, whose cores aren't told."""
+def _refuse_mixed_rates(path: Path, columns: set[str], *, has_cores: bool) -> None:
+    """Refuse rates of several units side by side, and core-hours whose cores no column tells."""
     rates = {rate[0].upper() if (rate := _RATE_OF_YEARS.search(name)) else "" for name in columns}
-    if len(rates) > 1 or not rates.isdisjoint(("CHSY", "CHPSY")):
+    if len(rates) > 1 or not (has_cores or rates.isdisjoint(("CHSY", "CHPSY"))):
         raise ReadError(
             path,
             f"{', '.join(sorted(map(repr, columns)))} aren't all times, or all rates in one unit: give those of "
