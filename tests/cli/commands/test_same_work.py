@@ -228,7 +228,7 @@ def test_days_of_a_column_contradict_other_days_of_a_step(evenly: Evenly) -> Non
     Path("t.csv").write_text("solver,days,cores,time_s\n" + "\n".join(rows) + "\n")
     shown = evenly("allocate", "t.csv", "--cores", "1000", "--step-days", "1")
     assert shown.code == 2
-    assert "'days: 5' tells that the times are of 5 simulated days" in " ".join(shown.err.split())
+    assert "contradicts the measurements, whose times are of 5 simulated days" in " ".join(shown.err.split())
     assert evenly("allocate", "t.csv", "--cores", "1000", "--step-days", "5").code == 0
 
 

@@ -26,7 +26,7 @@ from evenly.runs.count_names import kind_of
 from evenly.runs.durations import parse as duration
 from evenly.runs.units import SECONDS_PER
 
-__all__ = ["pattern_in", "shared_pattern", "stacked", "stacked_by"]
+__all__ = ["pattern_in", "refuse_units_in_solvers", "shared_pattern", "stacked", "stacked_by"]
 
 #: What people call a run that they repeat.
 _RUNS = frozenset({
@@ -223,21 +223,6 @@ def _name_of_counted(pattern: str, count: str) -> str:
     return f"time [{unit}]" if unit else "time"
 
 
-def _refuse_unit_in_solver(path: Path, solver: str, pattern: str) -> None:
-    """Refuse a unit in what stands for the name of a solver, as ``SYPD atm``: it would be lost.
-
-    Raises
-    ------
-    ReadError
-        With the pattern that leaves the unit outside.
-    """
-    words = re.findall(r"[^\s_\[\]()]+", solver)
-    units = [word for word in words if unit_of_time(f"time_{word}") or is_chsy(word)]
-    if len(words) > 1 and units:
-        how = f"write {option_text('--time', pattern)}" if pattern else "give all times in one unit, and name it so"
-        raise ReadError(path, f"time= (--time): the * stands for {solver!r}, of which {units[0]!r} is a unit: {how}")
-
-
 def _is_no_time(name: str) -> bool:
     """Tell whether a column counts something, or keeps the books, by its name."""
     return bool(kind_of(name)) or name.strip().lower() in ALIASES
@@ -247,8 +232,6 @@ def _stack_solvers(
     path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], found: dict[str, str], pattern: str
 ) -> Narrowed:
     """Return a row for each solver and configuration; `found` tells the solver of each column of times."""
-    for name in found.values():
-        _refuse_unit_in_solver(path, name, shared_pattern([*found]))
     time, solver = _name_outside(pattern), "solver"
     others = [name for name in map(str, cells.columns) if name not in found]
     if taken := sorted({time, solver} & set(others)):
@@ -259,6 +242,32 @@ def _stack_solvers(
     order = whole.index.to_numpy(dtype=np.int64)
     told = f"each solver has a column of times ({', '.join(f'{name}: {column!r}' for column, name in found.items())})"
     return Narrowed(whole.reset_index(drop=True), lines[order], solver, time, (told,))
+
+
+def refuse_units_in_solvers(path: Path, solvers: Iterable[str], columns: Sequence[str]) -> None:
+    """Refuse a unit in what a pattern's ``*`` stands for, as ``SYPD atm``, which would be lost.
+
+    Parameters
+    ----------
+    path : Path
+        For messages.
+    solvers : iterable of str
+        What the ``*`` stands for.
+    columns : sequence of str
+        The columns of times.
+
+    Raises
+    ------
+    ReadError
+        With the pattern that leaves the unit outside.
+    """
+    pattern = shared_pattern(columns)
+    for solver in solvers:
+        words = re.findall(r"[^\s_\[\]()]+", solver)
+        unit = next((word for word in words if unit_of_time(f"time_{word}") or is_chsy(word)), "")
+        if len(words) > 1 and unit:
+            how = f"write {option_text('--time', pattern)}" if pattern else "give all times in one unit, and name it so"
+            raise ReadError(path, f"time= (--time): the * stands for {solver!r}, of which {unit!r} is a unit: {how}")
 
 
 def shared_pattern(columns: Sequence[str]) -> str:

@@ -38,7 +38,7 @@ from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.own_list import chosen
 from evenly.readers.tables.per_work import time_of_work
 from evenly.readers.tables.roles import Column
-from evenly.readers.tables.side_by_side import stacked, stacked_by
+from evenly.readers.tables.side_by_side import refuse_units_in_solvers, stacked, stacked_by
 from evenly.readers.tables.sizes import with_sizes, without_counts
 from evenly.readers.tables.unit_row import with_unit_column
 from evenly.readers.tables.wide import narrowed
@@ -240,6 +240,8 @@ class TableReader(Reader):
             if pattern:
                 _refuse_mixed_rates(path, gone, has_cores=wide.solver is not None)
             units |= _shared_unit(path, units, gone, wide.time)
+            if pattern and wide.solver:
+                refuse_units_in_solvers(path, wide.cells[wide.solver].unique(), sorted(gone))
             cells, rows, told = wide.cells, wide.lines, (*told, *wide.notes)
             cells, unit_told = with_unit_column(cells, wide.time)
             told = (*told, *unit_told)
