@@ -98,8 +98,9 @@ def allocate(
     balancer : str or Balancer
         ``"optimal"``, ``"proportional"`` or the name of a plug-in's balancer.
     step_days : float, optional
-        Days that a step simulates: 1 or 365 in climate models. The plan tells simulated years per day then. Models
-        keep what their times are of, as 365 where runs tell SYPD; they are made those of so many days if they differ.
+        Days that a step simulates: 1 or 365 in climate models. The plan tells simulated years per day then. A model
+        knows the days of its times if its runs tell them (365 with SYPD). If the models' days differ, or some don't
+        know theirs, all times are made those of `step_days`. If all have the same, `step_days` can't be another.
     coupled : CoupledRuns, optional
         Whole coupled runs (`evenly.allocation.CoupledRuns`), from which it is learned how much longer the solvers take
         in them than alone.

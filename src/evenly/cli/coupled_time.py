@@ -97,10 +97,16 @@ def step_time(
         If which column it is, or its unit, isn't certain; or it is of other work.
     """
     from evenly.readers.tables.chsy_names import is_chsy, is_node_hours
+    from evenly.readers.tables.clock_times import time_of_day
     from evenly.readers.tables.columns import measured, time_candidates, unit_of_time
 
     names = [str(name) for name in table.frame]
-    timed = [name for name in names if not any(name_key(name).startswith(name_key(solver)) for solver in solvers)]
+    at = time_of_day({name: [str(cell) for cell in table.frame[name]] for name in names})
+    timed = [
+        name
+        for name in names
+        if name != at and not any(name_key(name).startswith(name_key(solver)) for solver in solvers)
+    ]
     rates = [name for name in timed if (m := measured(name)) is not None and m.unit == "SYPD"]
     found = [m.column for m in time_candidates(timed)] or rates
     found = found or [name for name in timed if time_of_work(name)] or _totals(table, timed)
