@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from evenly.errors import ReadError
+from evenly.readers import scan
 from evenly.readers.tables.table import TableReader
 from evenly.runs.runs import Runs
 
