@@ -20,7 +20,7 @@ from evenly.allocation.problem.noise import Compare, Noise
 from evenly.errors import ExtrapolationWarning, ReadError
 from evenly.metrics import mlogq
 from evenly.models.base import Model
-from evenly.report.formatting import interval, typical_error
+from evenly.report.formatting import in_unit, typical_error
 from evenly.report.left_out_errors import left_out_errors
 from evenly.report.pages.measurements import measured
 from evenly.report.tables import (
@@ -340,7 +340,8 @@ def test_steps_that_vary_show_the_typical_and_the_mean_step(strong: Runs, fit: F
     assert "mean step" in text
     assert "90 % interval of a typical step" in text
     assert plan.expected_interval is not None
-    assert f"on average (90 % interval {interval(*plan.expected_interval)})" in text
+    between = " … ".join(in_unit(bound, 1e-3, 3) for bound in plan.expected_interval)  # in ms, as the table
+    assert f"on average (90 % interval {between} ms)" in text
 
 
 def test_a_present_assignment_that_needs_too_many_cores_is_told() -> None:
