@@ -112,9 +112,9 @@ def of_own_days(runs: Mapping[str, Runs], columns: Sequence[Column]) -> tuple[di
     >>> import pandas as pd
     >>> tables = [pd.DataFrame({"cores": [8, 16], "days": [d, d], "seconds": [60.0, 30.0]}) for d in (30, 5)]
     >>> runs = {name: Runs.from_frame(one, ["cores", "days"]) for name, one in zip("ab", tables)}
-    >>> made, _, notes = of_own_days(runs, [Column("days", "parameter", ""), Column("time", "time", "", "s")])
-    >>> [(one.parameters, one.days) for one in made.values()], notes
-    ([(['cores'], 30.0), (['cores'], 5.0)], ["'days' is 30 for a, 5 for b: each time is taken to be of so many days"])
+    >>> made, _, (note,) = of_own_days(runs, [Column("days", "parameter", ""), Column("time", "time", "", "s")])
+    >>> [(one.parameters, one.days) for one in made.values()], note.partition(":")[0]
+    ([(['cores'], 30.0), (['cores'], 5.0)], 'days is 30 for a, 5 for b')
     """
     name = next((one.name for one in columns if one.role == "parameter" and work_counted(one.name)), "")
     alone = all(name in one.parameters and one.days is None for one in runs.values())
@@ -132,7 +132,8 @@ def of_own_days(runs: Mapping[str, Runs], columns: Sequence[Column]) -> tuple[di
         replace(one, role="left out", why="the days of each solver") if one.name == name else one for one in columns
     ]
     listed = ", ".join(f"{its[0]:g} for {solver}" for solver, its in values.items())
-    return made, told, [f"{name!r} is {listed}: each time is taken to be of so many days"]
+    said = f"{name} is {listed}: each time is taken to be of so many days (if not, --parameters names the parameters)"
+    return made, told, [said]
 
 
 def _are_of_whole_runs(columns: Sequence[Column]) -> bool:
