@@ -103,3 +103,11 @@ def test_counts_on_which_all_runs_failed_are_left_out(tmp_path: Path) -> None:
         assert plan.failed == ("'fluid' doesn't get 1, 2 cores: all runs there failed",)
         with pytest.raises(InfeasibleError, match="all runs of 'fluid' on the counts that it may get failed"):
             evenly.allocate({"fluid": model, "solid": lambda cores: 1e6 / cores}, 8, limits={"fluid": {"maximum": 2}})
+
+
+def test_days_chosen_by_a_parameter_are_those_of_a_step() -> None:
+    table = pd.DataFrame({"cores": [8, 16] * 2, "sim_days": [10, 10, 30, 30], "seconds": [10.0, 5.0, 30.0, 15.0]})
+    model = evenly.fit(table, time="seconds", parameters=["cores", "sim_days"], method="power-law")
+    with pytest.raises(InputError, match=r"sim_days=30 .* chooses times of 30 simulated days, .*: give step_days=30"):
+        evenly.allocate({"a": model}, cores=16, at={"sim_days": 30}, step_days=1)
+    assert evenly.allocate({"a": model}, cores=16, at={"sim_days": 30}, step_days=30).step_days == 30

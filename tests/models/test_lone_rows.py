@@ -11,7 +11,7 @@ import pytest
 import evenly
 from evenly.errors import EvenlyWarning
 from evenly.models.array_types import Floats
-from evenly.models.lone_rows import lone_rows
+from evenly.models.lone_rows import lone_rows, rows_at_leaps
 from evenly.runs.runs import Runs
 
 CORES = np.array([12.0, 24.0, 48.0, 96.0, 192.0, 384.0, 768.0])
@@ -47,6 +47,36 @@ def test_laws_with_noise_are_left_alone(law: Floats) -> None:
 
 def test_too_few_rows_tell_nothing() -> None:
     assert lone_rows(CORES[:3], np.array([9.0, 90.0, 2.0])) == []
+
+
+@pytest.mark.parametrize("count", [3, 4])
+@pytest.mark.parametrize("factor", [10, 0.1])
+def test_a_leap_of_very_few_rows_is_found_in_every_place(count: int, factor: float) -> None:
+    law = 6000 / CORES[:count] + 4
+    for row in range(count):
+        rows = [at for at, _ in rows_at_leaps(CORES[:count], law * np.where(np.arange(count) == row, factor, 1))]
+        assert rows == [row]
+
+
+@pytest.mark.parametrize(
+    "seconds",
+    [
+        [100.0, 17.0, 8.0, 4.0],  # faster by caches: 3 times more than by the cores
+        [100.0, 60.0, 90.0, 250.0],  # slower again
+        [100.0, 100.0, 100.0, 300.0],
+    ],
+)
+def test_honest_curves_of_very_few_rows_do_not_leap(seconds: list[float]) -> None:
+    assert rows_at_leaps(CORES[: len(seconds)], np.array(seconds)) == []
+
+
+def test_a_leap_is_said_of_cores_and_not_of_sizes() -> None:
+    for name, named in (("cores", True), ("cells", False)):
+        table = pd.DataFrame({name: [32, 64, 128], "seconds": [194.0, 99.0, 514.0]})
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            evenly.fit(table, time="seconds", parameters=[name])
+        assert any("far off the curve of the others, out of 3" in str(one.message) for one in said) == named
 
 
 def test_a_plateau_within_a_node_is_no_reason_to_doubt_what_is_beyond() -> None:

@@ -39,6 +39,7 @@ from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
 from evenly.machine.machine import Machine
 from evenly.models.base import Model
 from evenly.plugins import installed, load
+from evenly.readers.tables.lone_work import days_in
 from evenly.runs.cores import constants
 from evenly.runs.runs import Runs
 from evenly.runs.units import step_name
@@ -97,8 +98,9 @@ def allocate(
     balancer : str or Balancer
         ``"optimal"``, ``"proportional"`` or the name of a plug-in's balancer.
     step_days : float, optional
-        Days that a step simulates: 1 or 365 in climate models. The plan tells simulated years per day then. Models
-        keep what their times are of, as 365 where runs tell SYPD; they are made those of so many days if they differ.
+        Days that a step simulates: 1 or 365 in climate models. The plan tells simulated years per day then. A model
+        knows the days of its times if its runs tell them (365 with SYPD). If the models' days differ, or some don't
+        know theirs, all times are made those of `step_days`. If all have the same, `step_days` can't be another.
     coupled : CoupledRuns, optional
         Whole coupled runs (`evenly.allocation.CoupledRuns`), from which it is learned how much longer the solvers take
         in them than alone.
@@ -126,6 +128,7 @@ def allocate(
     if step_days is not None and not 0 < step_days < np.inf:
         raise InputError(f"step_days must be a number of days above 0, but got {step_days!r}")
     machine, noise, compare = machine or Machine(), noise or Noise(), compare or Compare()
+    _check_days_at(at or {}, step_days)
     factors, step_days = factors_of_one_step(solvers, step_days)
     problem = _problem(solvers, cores, layout, limits, at or {}, compare, machine, factors)
     noise = noise.knowing(solvers)
@@ -307,6 +310,18 @@ def values_at(at: Mapping[str, Any], solvers: Mapping[str, Any]) -> dict[str, di
     own = {k: v for k, v in at.items() if isinstance(v, Mapping)}
     check_names("at", own, solvers)
     return {name: {**common, **own.get(name, {})} for name in solvers}
+
+
+def _check_days_at(at: Mapping[str, Any], step_days: float | None) -> None:
+    """Refuse a step of other days than those of the times that a value in `at` chooses."""
+    own = [one for one in at.values() if isinstance(one, Mapping)]
+    for name, value in ((name, value) for one in (at, *own) for name, value in one.items()):
+        days = None if isinstance(value, Mapping) else days_in(name, value)
+        if days is not None and step_days is not None and not np.isclose(days, step_days):
+            raise InputError(
+                f"{name}={value} (at, --at) chooses times of {days:g} simulated days, but step_days (--step-days) is "
+                f"{step_days:g}: give step_days={days:g}"
+            )
 
 
 def _curve(name: str, source: Any, limits: Limits, at: Mapping[str, Any], total: int, machine: Machine) -> SolverCurve:

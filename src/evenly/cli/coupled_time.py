@@ -97,10 +97,17 @@ def step_time(
         If which column it is, or its unit, isn't certain; or it is of other work.
     """
     from evenly.readers.tables.chsy_names import is_chsy, is_node_hours
+    from evenly.readers.tables.clock_times import time_of_day
     from evenly.readers.tables.columns import measured, time_candidates, unit_of_time
+    from evenly.readers.tables.lone_work import days_in
 
     names = [str(name) for name in table.frame]
-    timed = [name for name in names if not any(name_key(name).startswith(name_key(solver)) for solver in solvers)]
+    at = time_of_day({name: [str(cell) for cell in table.frame[name]] for name in names})
+    timed = [
+        name
+        for name in names
+        if name != at and not any(name_key(name).startswith(name_key(solver)) for solver in solvers)
+    ]
     rates = [name for name in timed if (m := measured(name)) is not None and m.unit == "SYPD"]
     found = [m.column for m in time_candidates(timed)] or rates
     found = found or [name for name in timed if time_of_work(name)] or _totals(table, timed)
@@ -117,11 +124,15 @@ def step_time(
             "with --coupled-time"
         )
     chosen = _told(table, time or found[0], unit)
-    return chosen if step is None else _of_the_solvers(chosen, step)
+    counted = next((name for name in names if days_in(name, 1) is not None), "")
+    return chosen if step is None else _of_the_solvers(chosen, step, counted)
 
 
-def _of_the_solvers(time: StepTime, step: StepOfSolvers) -> StepTime:
-    """Return the time of a coupled run with the number of the solvers' steps that it is of, and say that; or ask."""
+def _of_the_solvers(time: StepTime, step: StepOfSolvers, counted: str) -> StepTime:
+    """Return the time of a coupled run with the number of the solvers' steps that it is of, and say that; or ask.
+
+    `counted` is the column that counts the days of the runs, or "".
+    """
     told = None if time.days is None or step.days is None else time.days / step.days
     given = step.in_coupled
     if given is not None and told is not None and not math.isclose(given, told, rel_tol=0.01):
@@ -145,6 +156,7 @@ def _of_the_solvers(time: StepTime, step: StepOfSolvers) -> StepTime:
             f"of how many simulated days {time.column!r} of --coupled is isn't told, and the times of the solvers are "
             f"of {step.said}: say with --coupled-steps how many times that it is of, as --coupled-steps 10; "
             "--coupled-steps 1 if it is of the same"
+            + (f"; if {counted!r} counts the days of each run, divide {time.column!r} by it" if counted else "")
         )
     return time
 

@@ -346,10 +346,11 @@ def _check_lines_of_all(about: Texts, parameters: Sequence[str]) -> None:
 
 def _work_of_all(about: Texts, found: Measurements, step_days: float | None) -> str:
     """Return the simulated days that the times of all solvers are of, in words; refuse others that the user says."""
-    constants = [(one.name, one.only_value) for one in found.columns if one.only_value]
-    told = [(f"{name}: {value}", works_in(f"{value} {name}")) for name, value in constants]
-    told += [(one.text, one.works) for its in (*about.of.values(), about.shared) for one in its]
-    days = {work.count: text for text, works in told for work in works if work.unit == "days"}
+    from evenly.readers.simulated_days import days_told
+
+    days = {count: text for text, count in days_told(found.columns).items()}
+    told = [(one.text, one.works) for its in (*about.of.values(), about.shared) for one in its]
+    days |= {work.count: text for text, works in told for work in works if work.unit == "days"}
     if len(days) != 1:
         return ""
     (count, text), *_ = days.items()
@@ -359,7 +360,7 @@ def _work_of_all(about: Texts, found: Measurements, step_days: float | None) -> 
             f"if they are, say --step-days {count:g}; if they are of {step_days:g} already, name the parameters with "
             "--parameters"
         )
-    return f", with {step_days or count:g} simulated days ({_short(text)})"
+    return "" if found.days else f", with {step_days or count:g} simulated days ({_short(text)})"  # the reader said it
 
 
 def _names_that_differ(about: Texts) -> list[str]:

@@ -10,6 +10,9 @@ between not at all and a bit better than perfectly.
 
 So each row is left out in turn, and such a sum is fitted to the others (non-negative least squares of relative errors).
 A row is far off if the others lie on their curve, the row doesn't, and no curve fits all.
+
+Three or four rows fit nearly any curve. What they may not do is leap: caches make a program two or three times faster
+than the number of cores does, and communication slower, but no more.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import numpy as np
 
 from evenly.models.array_types import Flags, Floats
 
-__all__ = ["lone_rows"]
+__all__ = ["lone_rows", "rows_at_leaps"]
 
 #: Powers of the parameter; sums of them are laws of time.
 _POWERS = (-1.5, -1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0, 2.0, 3.0)
@@ -31,6 +34,50 @@ _FACTOR, _FACTOR_OF_FEW, _FACTOR_AT_END = np.log(1.8), np.log(4.0), np.log(5.0)
 _MULTIPLE, _LEAST, _MOST_SCATTER = 5.0, 0.05, 0.15
 #: Powers of the parameter with which times scale on more cores: a bit more than perfectly, to not at all.
 _USUAL = (-1.4, 0.1)
+
+#: More than so many times faster than by the number of cores, or slower, is a leap; powers of the cores make it slower.
+_LEAP, _SLOWER = 4.0, 1.5
+#: Fewest rows of which two can tell that the third leaps.
+_FEWEST_AT_LEAPS = 3
+
+
+def rows_at_leaps(cores: Floats, seconds: Floats) -> list[tuple[int, float]]:
+    """Return the row without which the times of very few don't leap, and what the others tell of it; [] without a leap.
+
+    They are several if the others don't tell which of them is wrong, the least error first.
+
+    Parameters
+    ----------
+    cores : array (n,)
+        Cores, or what they are a multiple of; all differ.
+    seconds : array (n,)
+        Above zero.
+
+    Examples
+    --------
+    >>> cores = np.array([32.0, 64.0, 128.0])
+    >>> [row for row, _ in rows_at_leaps(cores, np.array([194.0, 99.4, 514.0]))]
+    [2]
+    >>> rows_at_leaps(cores, np.array([194.0, 40.0, 120.0]))
+    []
+    """
+    if not _FEWEST_AT_LEAPS <= len(cores) < _SURE or not _leaps(cores, seconds):
+        return []
+    found = []
+    for row in range(len(cores)):
+        others = np.arange(len(cores)) != row
+        if not _leaps(cores[others], seconds[others]):
+            expected = float(_curve(cores, seconds, others)[row])
+            is_usual = bool(_scale_as_usual(cores[others], seconds[others]).all())
+            found.append((not is_usual, abs(float(np.log(seconds[row] / expected))), row, expected))
+    best = min((unusual for unusual, *_ in found), default=False)
+    return [(row, expected) for unusual, _, row, expected in sorted(found) if unusual == best]
+
+
+def _leaps(cores: Floats, seconds: Floats) -> bool:
+    order = np.argsort(cores)
+    more, slower = cores[order][1:] / cores[order][:-1], seconds[order][1:] / seconds[order][:-1]
+    return bool(((slower * more < 1 / _LEAP) | (slower > np.maximum(_LEAP, more**_SLOWER))).any())
 
 
 def lone_rows(values: Floats, seconds: Floats) -> list[tuple[int, float]]:

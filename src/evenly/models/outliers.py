@@ -38,7 +38,8 @@ from evenly.models.array_types import Flags, Floats, Ints
 from evenly.models.base import Model
 from evenly.models.inputs.coding import Coding
 from evenly.models.learned import Learned
-from evenly.models.lone_rows import lone_rows
+from evenly.models.lone_rows import lone_rows, rows_at_leaps
+from evenly.runs.count_names import kind_of
 from evenly.space.parameters import Categorical
 from evenly.space.space import Space
 
@@ -128,7 +129,10 @@ def _name_lone_rows(learned: Learned) -> None:
     if (values <= 0).any():
         return
     expected, off = np.full(len(table), np.nan), nowhere.copy()
-    for row, told in lone_rows(values[known], learned.values[known]):
+    lone = lone_rows(values[known], learned.values[known])
+    if not lone and kind_of(varied[0]):
+        lone = rows_at_leaps(values[known], learned.values[known])
+    for row, told in lone:
         expected[known[row]] = told
         its = _its_runs_off(learned, int(known[row]), np.log(told))
         middle = its[np.argsort(learned.runs.values[its])[len(its) // 2 :][:1]]

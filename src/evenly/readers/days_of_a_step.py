@@ -26,7 +26,7 @@ def of_so_many_days(found: Measurements, days: float) -> Measurements:
         return found
     runs = {}
     for solver, one in found.runs.items():
-        own = [found.days.get(Path(str(source)), days) / days for source in one.to_frame()["source"]]
+        own = [found.days.get(Path(str(source)), one.days or days) / days for source in one.to_frame()["source"]]
         runs[solver] = divided(one, own).of_days(days)
     columns = tuple(
         replace(one, name="time", unit="s") if one.role == "time" and days_of(one.name, one.unit) is not None else one

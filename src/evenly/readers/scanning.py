@@ -30,7 +30,14 @@ from evenly.readers.precice.iteration_logs import ITERATIONS
 from evenly.readers.precice.paired_runs import of_one_time, without_left_overs
 from evenly.readers.precice.window_steps import holds_steps
 from evenly.readers.registry import Skipped, build_all, check_taken, listing
-from evenly.readers.simulated_days import days_of_files, knowing_days, of_one_day, unequal_days
+from evenly.readers.simulated_days import (
+    days_of_files,
+    days_said,
+    knowing_days,
+    of_one_day,
+    of_own_days,
+    unequal_days,
+)
 from evenly.readers.tables.constants import constants_said
 from evenly.readers.tables.roles import Column, columns_of, settle
 from evenly.readers.tables.several_units import refuse_unit_of_others
@@ -241,6 +248,7 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
     beside = texts_beside(roots, [path for path, name in sources if name == "table"], unknown)
     refuse_unit_beside(beside, columns)
     days = days_of_files(parts, of_files)
+    runs, columns, own_days = of_own_days(runs, columns) if not days else (runs, columns, [])
     doubts = tuple(unequal_days(runs, days))
     return Measurements(
         runs=knowing_days(runs, days),
@@ -262,6 +270,8 @@ def scan(path: Paths, *, format: str | None = None, **options: Any) -> Measureme
             *collector.notes,
             *in_days,
             *([constant] if constant else []),
+            *days_said(of_files),
+            *own_days,
             *notes,
             *needless,
             *weak,

@@ -13,11 +13,15 @@ from pathlib import Path
 import numpy as np
 
 from evenly.readers.merging import Part
-from evenly.readers.tables.per_work import days_of
-from evenly.readers.tables.roles import Column
+from evenly.readers.tables.lone_work import days_in, work_counted
+from evenly.readers.tables.per_work import days_of, is_of_a_step, time_of_work
+from evenly.readers.tables.roles import NAMED, Column, only
 from evenly.runs.runs import Runs
 
-__all__ = ["days_of_files", "days_of_solvers", "divided", "knowing_days", "of_one_day", "unequal_days"]
+__all__ = [
+    "days_of_files", "days_of_solvers", "days_said", "days_told", "divided", "knowing_days", "of_one_day",
+    "of_own_days", "unequal_days",
+]  # fmt: skip
 
 #: The format whose times are all of a day.
 _OF_A_DAY = "cesm-timing"
@@ -70,9 +74,83 @@ def days_of_files(parts: Sequence[Part], columns: Mapping[Path, Sequence[Column]
     found |= {part.path: 1.0 for part in parts if part.format == _OF_A_DAY}
     for path, its in columns.items():
         days = {days_of(one.name, one.unit) for one in its if one.role == "time"}
-        if len(days) == 1 and (known := days.pop()) is not None:
+        if len(days) == 1 and (known := days.pop() or _days_counted(its)) is not None:
             found[path] = known
     return found
+
+
+def days_told(columns: Sequence[Column]) -> dict[str, float]:
+    """Return the simulated days that columns with one value count, by what they say: ``simulated_days: 30``.
+
+    Examples
+    --------
+    >>> days_told([Column("sim_months", "constant", "one value: 12"), Column("cells", "constant", "one value: 30")])
+    {'sim_months: 12': 365.0}
+    """
+    told = {f"{one.name}: {one.only_value}": days_in(one.name, one.only_value) for one in columns if one.only_value}
+    return {text: days for text, days in told.items() if days is not None}
+
+
+def days_said(columns: Mapping[Path, Sequence[Column]]) -> list[str]:
+    """Return what to say of the days that columns of tables count, and their times are taken to be of."""
+    counted = [path for path, its in columns.items() if _days_counted(its) is not None]
+    return [
+        f"{path}: {text} in all rows: each time is taken to be of so many simulated days (if not, --parameters "
+        "names the parameters)"
+        for path in counted
+        for text in days_told(columns[path])
+    ]
+
+
+def of_own_days(runs: Mapping[str, Runs], columns: Sequence[Column]) -> tuple[dict[str, Runs], list[Column], list[str]]:
+    """Return runs that know the days that a column counts, where it holds one value for each solver; and notes.
+
+    That column is no parameter then: nothing can be learned about it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> tables = [pd.DataFrame({"cores": [8, 16], "days": [d, d], "seconds": [60.0, 30.0]}) for d in (30, 5)]
+    >>> runs = {name: Runs.from_frame(one, ["cores", "days"]) for name, one in zip("ab", tables)}
+    >>> made, _, (note,) = of_own_days(runs, [Column("days", "parameter", ""), Column("time", "time", "", "s")])
+    >>> [(one.parameters, one.days) for one in made.values()], note.partition(":")[0]
+    ([(['cores'], 30.0), (['cores'], 5.0)], 'days is 30 for a, 5 for b')
+    """
+    name = next((one.name for one in columns if one.role == "parameter" and work_counted(one.name)), "")
+    alone = all(name in one.parameters and one.days is None for one in runs.values())
+    if not (name and alone and len(runs) > 1 and _are_of_whole_runs(columns)):
+        return dict(runs), list(columns), []
+    values = {solver: one.configurations[name].unique() for solver, one in runs.items()}
+    days = {solver: days_in(name, its[0]) for solver, its in values.items() if len(its) == 1}
+    if len(days) < len(runs) or None in days.values():
+        return dict(runs), list(columns), []
+    made = {
+        solver: only(one, [other for other in one.parameters if other != name]).of_days(days[solver])
+        for solver, one in runs.items()
+    }
+    told = [
+        replace(one, role="left out", why="the days of each solver") if one.name == name else one for one in columns
+    ]
+    listed = ", ".join(f"{its[0]:g} for {solver}" for solver, its in values.items())
+    said = f"{name} is {listed}: each time is taken to be of so many days (if not, --parameters names the parameters)"
+    return made, told, [said]
+
+
+def _are_of_whole_runs(columns: Sequence[Column]) -> bool:
+    """Tell whether times are those of whole runs: no step or other work is told, and no parameters are named."""
+    times = [one.name for one in columns if one.role == "time"]
+    return not (
+        any(one.why == NAMED for one in columns) or any(is_of_a_step(name) or time_of_work(name) for name in times)
+    )
+
+
+def _days_counted(columns: Sequence[Column]) -> float | None:
+    """Return the days that the only count of them in a table tells, where a time is that of a whole run.
+
+    A time of a step is of less, and who names the parameters leaves the count out.
+    """
+    counted = {*days_told(columns).values()} if _are_of_whole_runs(columns) else set[float]()
+    return counted.pop() if len(counted) == 1 else None
 
 
 def days_of_solvers(runs: Mapping[str, Runs], days: Mapping[Path, float]) -> dict[str, set[float | None]]:
@@ -86,7 +164,7 @@ def days_of_solvers(runs: Mapping[str, Runs], days: Mapping[Path, float]) -> dic
         As `days_of_files` returns it.
     """
     return {
-        solver: {days.get(Path(str(source))) for source in one.to_frame()["source"].unique()}
+        solver: {days.get(Path(str(source)), one.days) for source in one.to_frame()["source"].unique()}
         for solver, one in runs.items()
     }
 

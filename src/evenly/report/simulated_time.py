@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from evenly.errors import InputError
-from evenly.report.formatting import common_prefix, compact, in_unit, interval
+from evenly.report.formatting import common_prefix, compact, in_unit
 from evenly.runs.units import SECONDS_PER_DAY, YEAR_DAYS
 
 __all__ = ["TimeUnit", "Written", "written"]
@@ -83,7 +83,7 @@ class Written:
         '12 … 24 SYPD'
         """
         if self.unit is None:
-            return interval(*bounds)
+            return f"{' … '.join(in_unit(bound, self.factor, 3) for bound in bounds)} {self.prefix}"
         low, high = sorted(self.value(bound, cores) for bound in bounds)
         return f"{compact(low, 3)} … {compact(high, 3)} {self.after}"
 

@@ -44,8 +44,9 @@ def days_of_step(told: Told, asked: float | None = None) -> float | None:
     found = each.pop() if len(each) == 1 else None
     if asked is not None and found not in (None, asked):
         raise InputError(
-            f"step_days={asked:g} (--step-days) contradicts the measurements, whose times are of {found:g} simulated "
-            "days: leave it out"
+            f"step_days={asked:g} (--step-days) contradicts the measurements, whose times are of "
+            f"{_days(f'{found:g}')}: leave it out, or, if a column counts days that the times aren't of, name the "
+            "parameters (--parameters)"
         )
     if asked is None and each:
         known = [f"{_days(_listed(its))} for {name}" for name, its in told.items() if {*its} != {None}]

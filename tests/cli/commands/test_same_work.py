@@ -228,7 +228,7 @@ def test_days_of_a_column_contradict_other_days_of_a_step(evenly: Evenly) -> Non
     Path("t.csv").write_text("solver,days,cores,time_s\n" + "\n".join(rows) + "\n")
     shown = evenly("allocate", "t.csv", "--cores", "1000", "--step-days", "1")
     assert shown.code == 2
-    assert "'days: 5' tells that the times are of 5 simulated days" in " ".join(shown.err.split())
+    assert "contradicts the measurements, whose times are of 5 simulated days" in " ".join(shown.err.split())
     assert evenly("allocate", "t.csv", "--cores", "1000", "--step-days", "5").code == 0
 
 
@@ -414,7 +414,7 @@ def test_times_that_rise_with_the_cores_are_told(evenly: Evenly) -> None:
     _files(lambda solver, days: _table(solver))
     Path("runs/ocn.csv").write_text("cores,time_s\n" + "".join(f"{p},{100 + p}\n" for p in CORES))
     shown = evenly("allocate", "runs", "--cores", "1000")
-    assert "the times of ocn rise from each count to the next" in " ".join(shown.err.split())
+    assert "the times of ocn rise with each number of cores" in " ".join(shown.err.split())
 
 
 @pytest.mark.parametrize("name", ["atm (incl. ocn)", "atm: of which ocn", "ocn bgc"])

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from evenly.errors import ReadError
+from evenly.readers import scan
 from evenly.readers.tables.table import TableReader
 from evenly.runs.runs import Runs
 
@@ -128,3 +129,12 @@ def test_core_hours_beside_nodes_are_refused(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("_cores", "_nodes"))
     with pytest.raises(ReadError, match="CHSY"):
         read(path)
+
+
+def test_simulated_days_per_day_beside_years_per_day_are_made_years(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("atm_cores,atm_SYPD,ocn_cores,ocn_SDPD\n8,1,4,730\n16,2,8,1460\n")
+    found = scan(path)
+    assert [one.values.tolist() for one in found.runs.values()] == [[86400, 43200], [43200, 21600]]
+    assert {one.days for one in found.runs.values()} == {365.0}
+    assert any("'ocn_SDPD': simulated days per day, taken as so many / 365" in note for note in found.notes)

@@ -20,7 +20,7 @@ from evenly.allocation.problem.noise import Compare, Noise
 from evenly.errors import ExtrapolationWarning, ReadError
 from evenly.metrics import mlogq
 from evenly.models.base import Model
-from evenly.report.formatting import interval, typical_error
+from evenly.report.formatting import in_unit, typical_error
 from evenly.report.left_out_errors import left_out_errors
 from evenly.report.pages.measurements import measured
 from evenly.report.tables import (
@@ -263,7 +263,7 @@ def test_idle_cores_are_told() -> None:
 
 
 def test_what_means_nothing_is_left_out(plan: Plan) -> None:
-    assert "may be as good: with these counts, the runs don't tell whether a step is slower" in " ".join(
+    assert "may be as good: by the runs, a step may take no longer with these counts than with the plan's" in " ".join(
         rendered(plan_table(plan)).split()
     )
     sure = evenly.allocate({"a": lambda p: 10 / p, "b": lambda p: 5 / p}, cores=30, layout="a + b")
@@ -340,7 +340,8 @@ def test_steps_that_vary_show_the_typical_and_the_mean_step(strong: Runs, fit: F
     assert "mean step" in text
     assert "90 % interval of a typical step" in text
     assert plan.expected_interval is not None
-    assert f"on average (90 % interval {interval(*plan.expected_interval)})" in text
+    between = " … ".join(in_unit(bound, 1e-3, 3) for bound in plan.expected_interval)  # in ms, as the table
+    assert f"on average (90 % interval {between} ms)" in text
 
 
 def test_a_present_assignment_that_needs_too_many_cores_is_told() -> None:

@@ -6,6 +6,7 @@ day, and seconds (also milliseconds, microseconds, nanoseconds) since 1970.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError
-from evenly.readers.tables.columns import measured, unit_of_time
+from evenly.readers.tables.columns import measured, time_candidates, unit_of_time
 from evenly.readers.tables.states import name_key
 from evenly.runs.units import SECONDS_PER_DAY
 
@@ -314,6 +315,26 @@ def are_dates(cells: Iterable[str]) -> bool:
     """
     known = [cell for cell in cells if cell.lower() not in _NOT_YET]
     return bool(known) and is_date(known[0]) and all(map(is_date, set(known)))
+
+
+def time_of_day(columns: Mapping[str, Sequence[str]]) -> str:
+    """Return the column ``time`` with the times of day right behind a date, where another is the time of the run.
+
+    It is "" if there is none.
+
+    Examples
+    --------
+    >>> rows = {"date": ["2024-03-14", "2024-03-15"], "time": ["23:50", "05:08"], "wall_min": ["97", "50"]}
+    >>> time_of_day(rows), time_of_day({name: rows[name] for name in ("date", "time")})
+    ('time', '')
+    """
+    names = list(columns)
+    for before, name in itertools.pairwise(names):
+        days = [cell for cell in columns[before] if ":" not in cell]
+        beside = len(days) == len(columns[before]) and are_dates(days) and name_key(name) == "time"
+        if beside and all(map(_TIME_OF_DAY.fullmatch, columns[name])):
+            return name if time_candidates(one for one in names if one != name) else ""
+    return ""
 
 
 def tell_when(name: str, cells: Iterable[str]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from evenly.readers.tables.identifiers import USERS, is_of_remarks, is_prose
+from evenly.readers.tables.lone_work import days_in
 from evenly.readers.tables.roles import NAMED, Column, words_of
 from evenly.runs.count_names import kind_of, letters
 from evenly.runs.runs import Runs
@@ -66,7 +67,7 @@ def constants_said(columns: Sequence[Column], runs: Mapping[str, Runs]) -> str:
     for one in columns:
         value, name = one.only_value, one.name
         usual = kind_of(name) or is_per_worker(name) or words_of(name) & SETTINGS
-        if one.role != "constant" or not value or usual or _tells(name, value):
+        if one.role != "constant" or not value or usual or _tells(name, value) or days_in(name, value) is not None:
             continue
         having = [solver for solver, its in runs.items() if name in its.parameters]
         whose = f" ({', '.join(having)})" if 0 < len(having) < len(runs) else ""

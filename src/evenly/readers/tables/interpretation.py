@@ -21,6 +21,7 @@ from evenly.errors import ReadError, option_text
 from evenly.readers.tables import columns as words
 from evenly.readers.tables.blocks import refuse_second_table
 from evenly.readers.tables.bookkeeping import is_unnamed, keep_books
+from evenly.readers.tables.clock_times import time_of_day
 from evenly.readers.tables.headings import rows_below_headings
 from evenly.readers.tables.identifiers import ON_SOME_ROWS, identifies, is_of_remarks
 from evenly.readers.tables.lone_work import refuse_lone_work
@@ -328,6 +329,10 @@ class Interpretation:
             found[role] = column
             what: Role = "repetition" if role in ("repetition", "step") else "identifier"
             self._take(column, what, "its name")
+        at = time_of_day({str(name): self.values.texts(name) for name in self.cells.columns})
+        if at and at not in asked and at not in self._roles:
+            self._take(at, "identifier", "the time of day, behind a date")
+            self.notes.append(f"{at!r} is the time of day, behind the date (if it is the time of a run: --time {at})")
         for role in ("run", "repetition"):
             if role in found:
                 refuse_summaries(self.values, found[role])

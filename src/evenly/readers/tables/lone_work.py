@@ -11,9 +11,10 @@ from evenly.errors import option_text
 from evenly.readers.tables.per_work import is_label_of_work
 from evenly.readers.tables.roles import words_of
 from evenly.readers.tables.values import Values
+from evenly.readers.tables.works import works_in
 from evenly.space.expressions import quoted
 
-__all__ = ["counts_work", "refuse_lone_work"]
+__all__ = ["counts_work", "days_in", "refuse_lone_work", "work_counted"]
 
 #: Beside the works that a time may be of.
 _WORKS = frozenset({"iterations", "iters", "its", "cycles", "epochs", "timesteps", "zyklen", "schritte"})
@@ -35,9 +36,34 @@ def counts_work(name: str) -> bool:
     >>> [counts_work(name) for name in ("cells", "time", "step size", "cores")]
     [False, False, False, False]
     """
+    return work_counted(name) != ""
+
+
+def work_counted(name: str) -> str:
+    """Return the work of which a name is that of a number, as it is written; "" if it is none.
+
+    Examples
+    --------
+    >>> work_counted("simulated_days"), work_counted("n_steps"), work_counted("ndays"), work_counted("cores")
+    ('days', 'steps', 'days', '')
+    """
     left = words_of(name) - _BESIDE
     word = next(iter(left)) if len(left) == 1 else ""
-    return any(one in _WORKS or (one.endswith("s") and is_label_of_work(one)) for one in (word, word.removeprefix("n")))
+    may_be = (word, word.removeprefix("n"))
+    return next((one for one in may_be if one in _WORKS or (one.endswith("s") and is_label_of_work(one))), "")
+
+
+def days_in(name: str, value: object) -> float | None:
+    """Return the simulated days that a value in a column that counts them stands for; None if it counts none.
+
+    Examples
+    --------
+    >>> days_in("sim_months", "12"), days_in("days", 30.0), days_in("steps", 30), days_in("cores", 30)
+    (365.0, 30.0, None, None)
+    """
+    number = f"{value:g}" if isinstance(value, int | float | np.number) else str(value)
+    works = works_in(f"{number} {work}") if (work := work_counted(name)) else []
+    return works[0].count if works and works[0].unit == "days" else None
 
 
 def refuse_lone_work(

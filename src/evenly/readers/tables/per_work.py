@@ -154,8 +154,8 @@ class TimeOfWork:
     days : float or None
         Days that the work simulates, if it is a day, a month or a year.
     is_certain : bool
-        Whether the work can be nothing else: a year in brackets, a simulated year, a step; but in ``hours/day``, a day
-        may be one on the wall, and ``h/core`` is no time of work.
+        Whether the work can be nothing else: a year, a simulated day, a day in brackets, a step; but in ``hours/day``,
+        a day may be one on the wall, and ``h/core`` is no time of work.
     """
 
     base: str
@@ -358,8 +358,8 @@ def time_of_work(column: str) -> TimeOfWork | None:
     TimeOfWork(base='', unit='hours', work='day', days=1.0, is_certain=True)
     >>> time_of_work("wallclock hours per simulated year").is_certain, time_of_work("CPU hours per step").is_certain
     (True, False)
-    >>> time_of_work("hours/day").is_certain, time_of_work("time [s]") is None
-    (False, True)
+    >>> [time_of_work(name).is_certain for name in ("hours/day", "hours/year")], time_of_work("time [s]") is None
+    ([False, True], True)
     >>> time_of_work("time per simulated day (s)")
     TimeOfWork(base='time', unit='s', work='day', days=1.0, is_certain=True)
     """
@@ -371,7 +371,8 @@ def time_of_work(column: str) -> TimeOfWork | None:
     in_brackets = (match["mark"] or " ").strip(" _") != ""
     simulated = work != match["work"].strip().lower()
     on_the_wall = re.sub(r"[\s_-]", "", match["base"] or "").lower() in _ON_THE_WALL
-    simulated = simulated or match["unit"].lower() in _SECONDS  # hours/day may be of a day on the wall
+    # hours/day may be of a day on the wall; nobody measures those of a month on the wall
+    simulated = simulated or match["unit"].lower() in _SECONDS or days not in (None, 1.0)
     is_certain = (in_brackets or (on_the_wall and (days is None or simulated))) and (
         days is not None or work in _OTHERS
     )

@@ -15,15 +15,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.errors import ReadError
-from evenly.readers.tables.columns import ALIASES, measured, unit_of_time
+from evenly.errors import ReadError, option_text
+from evenly.readers.tables.chsy_names import is_chsy
+from evenly.readers.tables.columns import ALIASES, is_rate, measured, unit_of_time
 from evenly.readers.tables.number_texts import has_decimal_commas
 from evenly.readers.tables.number_texts import number as number_in
+from evenly.readers.tables.per_work import time_of_work
 from evenly.readers.tables.wide import Narrowed
 from evenly.runs.count_names import kind_of
 from evenly.runs.durations import parse as duration
+from evenly.runs.units import SECONDS_PER
 
-__all__ = ["pattern_in", "shared_pattern", "stacked", "stacked_by"]
+__all__ = ["pattern_in", "refuse_units_in_solvers", "shared_pattern", "stacked", "stacked_by"]
 
 #: What people call a run that they repeat.
 _RUNS = frozenset({
@@ -153,8 +156,7 @@ def stacked_by(
             f"the times in the columns {', '.join(map(repr, found))} differ by more than repeated runs do: say in "
             "their names what their numbers are, as in '16 cores', or write one row for each time",
         )
-    unit = unit_of_time(pattern)
-    time = (f"time [{unit}]" if unit else "time") if count else pattern.replace("*", "").strip() or "time"
+    time = _name_of_counted(pattern, count) if count else _name_outside(pattern)
     others = {str(column) for column in cells.columns} - found.keys()
     if taken := sorted(others & {time, count}):
         raise ReadError(path, f"{taken[0]!r} is a column of its own beside {', '.join(map(repr, found))}: rename it")
@@ -188,6 +190,39 @@ def _names_nothing(word: str) -> bool:
     return word.lower() in _RUNS | _BETWEEN or measured(word) is not None or unit_of_time(f"t [{word}]") != ""
 
 
+def _name_outside(pattern: str) -> str:
+    """Return what a column of times is called by the part of a pattern outside its ``*``, so that its rules hold.
+
+    Examples
+    --------
+    >>> [_name_outside(pattern) for pattern in ("SYPD *", "SDPD (*)", "*_min_per_month", "* [s]", "*_s", "t_*_ms", "*")]
+    ['SYPD', 'SDPD', 'min_per_month', 'time [s]', 'time [s]', 't_ms', 'time']
+    """
+    outside = re.sub(r"[\[(]\s*\*\s*[\])]", "*", pattern).replace("*", "")
+    outside = re.sub(r"(?<=[\s_\-./])[\s_\-./]+", "", outside).strip(" _-.:,;/")
+    if outside[:1] in {"[", "("}:
+        return f"time {outside}"
+    unit = "" if measured(outside) or unit_of_time(outside) else unit_of_time(f"time_{outside}")
+    return f"time [{unit}]" if unit else outside or "time"
+
+
+def _name_of_counted(pattern: str, count: str) -> str:
+    """Return what a column of times is called by a pattern whose ``*`` is a count: by its rate or work, or its unit.
+
+    Examples
+    --------
+    >>> _name_of_counted("SYPD * cores", "cores"), _name_of_counted("time at * cores [ms]", "cores")
+    ('SYPD', 'time [ms]')
+    """
+    outside = _name_outside(re.sub(rf"(?<!\w){re.escape(count)}(?!\w)\s*=?", "", pattern))
+    told = measured(outside)
+    are_rates = is_rate(outside) or (told is not None and told.unit not in {"", *SECONDS_PER})
+    if are_rates or is_chsy(outside) or time_of_work(outside) is not None:
+        return outside
+    unit = unit_of_time(pattern)
+    return f"time [{unit}]" if unit else "time"
+
+
 def _is_no_time(name: str) -> bool:
     """Tell whether a column counts something, or keeps the books, by its name."""
     return bool(kind_of(name)) or name.strip().lower() in ALIASES
@@ -197,8 +232,7 @@ def _stack_solvers(
     path: Path, cells: pd.DataFrame, lines: NDArray[np.int64], found: dict[str, str], pattern: str
 ) -> Narrowed:
     """Return a row for each solver and configuration; `found` tells the solver of each column of times."""
-    unit = unit_of_time(pattern.replace("*", "x"))
-    time, solver = f"time [{unit}]" if unit else "time", "solver"
+    time, solver = _name_outside(pattern), "solver"
     others = [name for name in map(str, cells.columns) if name not in found]
     if taken := sorted({time, solver} & set(others)):
         raise ReadError(path, f"{taken[0]!r} is a column of its own beside {', '.join(map(repr, found))}: rename it")
@@ -208,6 +242,32 @@ def _stack_solvers(
     order = whole.index.to_numpy(dtype=np.int64)
     told = f"each solver has a column of times ({', '.join(f'{name}: {column!r}' for column, name in found.items())})"
     return Narrowed(whole.reset_index(drop=True), lines[order], solver, time, (told,))
+
+
+def refuse_units_in_solvers(path: Path, solvers: Iterable[str], columns: Sequence[str]) -> None:
+    """Refuse a unit in what a pattern's ``*`` stands for, as ``SYPD atm``, which would be lost.
+
+    Parameters
+    ----------
+    path : Path
+        For messages.
+    solvers : iterable of str
+        What the ``*`` stands for.
+    columns : sequence of str
+        The columns of times.
+
+    Raises
+    ------
+    ReadError
+        With the pattern that leaves the unit outside.
+    """
+    pattern = shared_pattern(columns)
+    for solver in solvers:
+        words = re.findall(r"[^\s_\[\]()]+", solver)
+        unit = next((word for word in words if unit_of_time(f"time_{word}") or is_chsy(word)), "")
+        if len(words) > 1 and unit:
+            how = f"write {option_text('--time', pattern)}" if pattern else "give all times in one unit, and name it so"
+            raise ReadError(path, f"time= (--time): the * stands for {solver!r}, of which {unit!r} is a unit: {how}")
 
 
 def shared_pattern(columns: Sequence[str]) -> str:

@@ -38,7 +38,7 @@ from evenly.readers.tables.options import TableOptions
 from evenly.readers.tables.own_list import chosen
 from evenly.readers.tables.per_work import time_of_work
 from evenly.readers.tables.roles import Column
-from evenly.readers.tables.side_by_side import stacked, stacked_by
+from evenly.readers.tables.side_by_side import refuse_units_in_solvers, stacked, stacked_by
 from evenly.readers.tables.sizes import with_sizes, without_counts
 from evenly.readers.tables.unit_row import with_unit_column
 from evenly.readers.tables.wide import narrowed
@@ -238,8 +238,10 @@ class TableReader(Reader):
                 why_time = "named in time= (--time)"
             gone = {*map(str, cells)} - {*map(str, wide.cells)}
             if pattern:
-                _refuse_mixed_rates(path, gone)
+                _refuse_mixed_rates(path, gone, has_cores=wide.solver is not None)
             units |= _shared_unit(path, units, gone, wide.time)
+            if pattern and wide.solver:
+                refuse_units_in_solvers(path, wide.cells[wide.solver].unique(), sorted(gone))
             cells, rows, told = wide.cells, wide.lines, (*told, *wide.notes)
             cells, unit_told = with_unit_column(cells, wide.time)
             told = (*told, *unit_told)
@@ -298,10 +300,10 @@ def _rejoined(names: Sequence[str], columns: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _refuse_mixed_rates(path: Path, columns: set[str]) -> None:
-    """Refuse rates of several units side by side, and core-hours, whose cores aren't told."""
+def _refuse_mixed_rates(path: Path, columns: set[str], *, has_cores: bool) -> None:
+    """Refuse rates of several units side by side, and core-hours whose cores no column tells."""
     rates = {rate[0].upper() if (rate := _RATE_OF_YEARS.search(name)) else "" for name in columns}
-    if len(rates) > 1 or not rates.isdisjoint(("CHSY", "CHPSY")):
+    if len(rates) > 1 or not (has_cores or rates.isdisjoint(("CHSY", "CHPSY"))):
         raise ReadError(
             path,
             f"{', '.join(sorted(map(repr, columns)))} aren't all times, or all rates in one unit: give those of "

@@ -21,6 +21,7 @@ from evenly.readers.tables.identifiers import TITLES
 from evenly.readers.tables.number_texts import has_decimal_commas, number
 from evenly.readers.tables.per_work import time_of_work
 from evenly.runs.count_names import kind_of
+from evenly.runs.units import YEAR_DAYS
 
 __all__ = ["Narrowed", "names_layouts", "narrowed", "with_cores"]
 
@@ -134,13 +135,14 @@ def narrowed(cells: pd.DataFrame, lines: NDArray[np.int64], kept: Collection[str
 
 
 def _as_rates(cells: pd.DataFrame, solvers: Sequence[_Solver]) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return the cells with core-hours as years per day where other solvers have these, and what is said of it.
+    """Return the cells with core-hours or days per day as years per day where others have these, and what is said.
 
-    Both are of a simulated year: ``atm_SYPD`` beside ``ocn_CHSY`` with ``ocn_cores``.
+    All tell the time of a simulated year: ``atm_SYPD`` beside ``ocn_SDPD``, or ``ocn_CHSY`` with ``ocn_cores``.
     """
     costs = [one for one in solvers if is_chsy(one.own[one.time]) and kind_of(one.own[one.cores]) in _COUNTS[0]]
-    rates = {one.own[one.time] for one in solvers if one not in costs}
-    if not costs or len(rates) != 1 or min(rates).upper() != "SYPD":
+    daily = [one for one in solvers if one.own[one.time].upper() == "SDPD"]
+    rates = {one.own[one.time] for one in solvers if one not in (*costs, *daily)}
+    if not (costs or daily) or len(rates) != 1 or min(rates).upper() != "SYPD":
         return cells, ()
     mark, grouping = (",", ".") if has_decimal_commas(cells) else (".", ",")
     cells = cells.copy()
@@ -149,10 +151,16 @@ def _as_rates(cells: pd.DataFrame, solvers: Sequence[_Solver]) -> tuple[pd.DataF
         years = (24 * read[one.cores] / read[one.time]).map(lambda year: f"{year:.9g}".replace(".", mark))
         cells[one.time] = years.where(read.notna().all(axis=1), cells[one.time])
         one.own[one.time] = min(rates)
-    told = " and ".join(repr(one.time) for one in costs)
-    return cells, (
-        f"{told}: core-hours for a simulated year, taken as 24 * cores / core-hours simulated years per day",
-    )
+    for one in daily:
+        days = cells[one.time].map(lambda cell: number(cell, grouping))
+        years = (days / YEAR_DAYS).map(lambda year: f"{year:.9g}".replace(".", mark))
+        cells[one.time] = years.where(days.notna(), cells[one.time])
+        one.own[one.time] = min(rates)
+    said = {
+        "core-hours for a simulated year, taken as 24 * cores / core-hours simulated years per day": costs,
+        "simulated days per day, taken as so many / 365 simulated years per day": daily,
+    }
+    return cells, tuple(f"{' and '.join(repr(one.time) for one in its)}: {how}" for how, its in said.items() if its)
 
 
 def names_layouts(column: str) -> bool:

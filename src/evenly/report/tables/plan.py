@@ -30,7 +30,7 @@ _SKEWED = 0.95
 _LONGER = 0.005
 _UNKNOWN = "any"
 _MEDIAN = "what is saved: the median, and an interval that allows for errors in the shapes of the curves"
-_ALIKE = "may be as good: with these counts, the runs don't tell whether a {} is slower"
+_ALIKE = "may be as good: by the runs, a {} may take no longer with these counts than with the plan's"
 
 
 def plan_table(plan: Plan, *, title: str = "", unit: TimeUnit | None = None) -> Table:
@@ -156,7 +156,9 @@ def _notes(plan: Plan, how: Written) -> list[str]:
     balance = "" if plan.imbalance is None else f"imbalance {compact(plan.imbalance, 4)}, "
     notes.append(f"{balance}{compact(plan.core_hours)} core-hours per {step}")
     if plan.sypd is not None and plan.chsy is not None:
-        notes.append(f"{compact(plan.sypd)} SYPD: simulated years per day, each for {compact(plan.chsy)} core-hours")
+        notes.append(
+            f"{compact(plan.sypd)} SYPD (simulated years per day); each year costs {compact(plan.chsy)} core-hours"
+        )
     if plan.idle:
         notes.append(f"{plan.idle} of {plan.total} cores stay idle: {plan.idle_reason}")
     notes.extend(f"note: {text}" for text in (*plan.extrapolated, *plan.failed))
