@@ -1068,6 +1068,16 @@ def test_cores_that_were_asked_for_may_be_those_of_the_runs(tmp_path: Path) -> N
     assert _read(tmp_path, both).runs[""].parameters == ["ranks"]
 
 
+@pytest.mark.parametrize(
+    ("wish", "had"),
+    [("ReqCPUS", "AllocCPUS"), ("requested_cores", "used_cores"), ("cores_requested", "cores_actually_used")],
+)
+def test_what_runs_had_are_the_cores_and_what_was_asked_for_is_left_out(tmp_path: Path, wish: str, had: str) -> None:
+    found = _read(tmp_path, f"{wish},{had},wall_s\n16,48,138.8\n64,96,77.8\n150,192,53.6\n300,336,48.2\n")
+    assert find_cores(found.runs[""].space).names == (had,)
+    assert f"left out, what was asked for: {wish}" in " ".join(found.notes)
+
+
 @pytest.mark.parametrize(("wish", "more"), [("cores_requested", ""), ("nodes_requested", "'nodes_requested [*] 48'")])
 def test_a_wish_that_is_the_only_count_is_one_question(tmp_path: Path, wish: str, more: str) -> None:
     table = f"job,{wish},elapsed_s\n" + "".join(f"{1000 + i},{p},{320 / p}\n" for i, p in enumerate((4, 8, 16, 32)))

@@ -30,6 +30,7 @@ from evenly.readers.tables.own_list import OWN, own_list
 from evenly.readers.tables.quantities import find_quantities, free_name, measured_in
 from evenly.readers.tables.ratios import refuse_contradiction
 from evenly.readers.tables.refusals import (
+    counts_workers,
     refuse_choices,
     refuse_few_cores,
     refuse_marks,
@@ -506,7 +507,9 @@ class Interpretation:
     def _tell_left_out(self, columns: Sequence[str], *, told: bool) -> None:
         """Say which columns are no parameters: outcomes and identifiers, since they could have been."""
         by_role: dict[str, list[str]] = {}
-        for column in columns:
+        if wished := [c for c in columns if self._roles[c].why == A_WISH and counts_workers(c)]:
+            self.notes.append(f"left out, what was asked for: {', '.join(wished)}")
+        for column in (c for c in columns if c not in wished):
             by_role.setdefault(self._roles[column].role, []).append(column)
         for role, names in by_role.items():
             results = [c for c in names if "statistic" not in self._roles[c].why and not is_of_remarks(c)]

@@ -28,12 +28,12 @@ from evenly.readers.tables.states import name_key
 from evenly.readers.tables.values import Values
 from evenly.readers.tables.warm_up import warmed_up
 from evenly.readers.tables.works import works_in
-from evenly.runs.count_names import kind_of
+from evenly.runs.count_names import kind_of, kind_of_parameter
 from evenly.runs.weak_scaling import WORKERS
 from evenly.space.expressions import quoted, unlike
 
 __all__ = [
-    "refuse_choices", "refuse_few_cores", "refuse_marks", "refuse_other_timings", "refuse_remarks", "refuse_summaries",
+    "counts_workers", "refuse_choices", "refuse_few_cores", "refuse_marks", "refuse_other_timings", "refuse_remarks", "refuse_summaries",
     "refuse_totals", "refuse_wished_counts",
 ]  # fmt: skip
 
@@ -80,10 +80,21 @@ def refuse_summaries(values: Values, column: str) -> None:
         )
 
 
+def counts_workers(wish: str) -> bool:
+    """Tell whether a name of what was asked for is that of cores, ranks, nodes or GPUs.
+
+    Examples
+    --------
+    >>> counts_workers("number_of_cores_that_were_requested"), counts_workers("reqcpus"), counts_workers("Timelimit")
+    (True, True, False)
+    """
+    return any(kind_of_parameter(word) in WORKERS for word in (wish, *words_of(wish)))
+
+
 def refuse_wished_counts(values: Values, wishes: Sequence[str], parameters: Sequence[str]) -> None:
     """Ask about a count of cores that was asked for, if no parameter tells how many cores runs had."""
     varied = [name for name in wishes if values.is_numeric(name) and values.cells[name].nunique() > 1]
-    counts = [name for name in varied if any(kind_of(word) in WORKERS for word in words_of(name))]
+    counts = [name for name in varied if counts_workers(name)]
     if not counts or any(kind_of(name) or name.lower() in ("p", "np") for name in parameters):
         return
     wish = counts[0]

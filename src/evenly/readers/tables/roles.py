@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from evenly.readers.tables.columns import STATISTICS, is_rate, unit_of_time
 from evenly.readers.tables.per_work import with_short_rate
 from evenly.readers.tables.states import name_key
-from evenly.runs.count_names import kind_of
+from evenly.runs.count_names import kind_of, was_requested
 from evenly.runs.runs import Runs
 from evenly.space.space import Space
 
@@ -359,12 +359,12 @@ def is_limit(column: str) -> bool:
 
     Examples
     --------
-    >>> is_limit("Timelimit"), is_limit("requested_cores"), is_limit("time"), is_limit("power limit [W]")
+    >>> is_limit("Timelimit"), is_limit("ReqCPUS"), is_limit("time"), is_limit("power limit [W]")
     (True, True, False, False)
     """
     key = name_key(column)  # Resource_List.ncpus are the cores that a job of PBS had
     is_wish = key.startswith("resource_list") and not kind_of(key.removeprefix("resource_list_"))
-    return bounds_time(column) or is_wish or "requested" in words_of(column)
+    return bounds_time(column) or is_wish or "requested" in words_of(column) or was_requested(column)
 
 
 def bounds_time(column: str) -> bool:
