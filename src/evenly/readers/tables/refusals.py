@@ -33,8 +33,8 @@ from evenly.runs.weak_scaling import WORKERS
 from evenly.space.expressions import quoted, unlike
 
 __all__ = [
-    "counts_workers", "refuse_choices", "refuse_few_cores", "refuse_marks", "refuse_other_timings", "refuse_remarks", "refuse_summaries",
-    "refuse_totals", "refuse_wished_counts",
+    "counts_workers", "refuse_choices", "refuse_few_cores", "refuse_marks", "refuse_other_timings", "refuse_remarks",
+    "refuse_summaries", "refuse_totals", "refuse_wished_counts",
 ]  # fmt: skip
 
 #: What a row is called that sums up others, or that warmed up.
