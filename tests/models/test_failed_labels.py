@@ -21,7 +21,10 @@ def test_a_label_of_which_all_runs_failed_was_measured_and_that_is_said(tmp_path
     save(model, tmp_path / "m.evenly")
     for one in (model, load(tmp_path / "m.evenly")):
         assert isinstance(one, evenly.Model)
-        with pytest.raises(InputError, match="no run with method = lu ended well, .* ask for one of cg, gmres"):
+        with pytest.raises(InputError, match=r"no run with method = lu ended well, .* ask for one of cg, gmres"):
             one.predict({"method": ["lu"], "cores": [4]})
-        with pytest.warns(ExtrapolationWarning), pytest.raises(InputError, match="must be one of cg, gmres, which were measured, but got 'qr'"):
+        with (
+            pytest.warns(ExtrapolationWarning),
+            pytest.raises(InputError, match="must be one of cg, gmres, which were measured, but got 'qr'"),
+        ):
             one.predict({"method": ["qr"], "cores": [4]})

@@ -49,7 +49,9 @@ def failed_lines(solver: str, runs: Runs) -> list[str]:
     if bounds := int(stopped.sum()):
         never = _named(counts[none & late])
         told = f"; none ended before it with {'; '.join(never)}" if never else ""
-        lines.append(f"{bounds} run{'s' if bounds > 1 else ''} of {solver} hit the limit: learned as longer than that{told}")
+        lines.append(
+            f"{bounds} run{'s' if bounds > 1 else ''} of {solver} hit the limit: learned as longer than that{told}"
+        )
     if lost := int(failed.sum()):
         never = _named(counts[none & ~late])
         told = f"; none ended well with {'; '.join(never)}" if never else ""

@@ -1081,7 +1081,7 @@ def test_what_runs_had_are_the_cores_and_what_was_asked_for_is_left_out(tmp_path
 @pytest.mark.parametrize(("wish", "more"), [("cores_requested", ""), ("nodes_requested", "'nodes_requested [*] 48'")])
 def test_a_wish_that_is_the_only_count_is_one_question(tmp_path: Path, wish: str, more: str) -> None:
     table = f"job,{wish},elapsed_s\n" + "".join(f"{1000 + i},{p},{320 / p}\n" for i, p in enumerate((4, 8, 16, 32)))
-    with pytest.raises(ReadError, match=rf"had as many, name it \(--parameters {wish}.*{more}.*\); if not, add a co"):
+    with pytest.raises(ReadError, match=rf"it is a parameter \(--parameters {wish}.*{more}.*\)\. If not, add a co"):
         _read(tmp_path, table)
     runs = evenly.read(tmp_path / "runs.csv", parameters=[wish])
     assert isinstance(runs, evenly.Runs)

@@ -37,7 +37,9 @@ def test_times_in_several_units_are_asked_about(tmp_path: Path, rows: str, line:
 def test_a_run_that_ended_at_once_is_named_with_what_leaves_it_out(
     tmp_path: Path, rows: str, line: int, odd: int
 ) -> None:
-    with pytest.raises(ReadError, match=rf"line {line}: .*'2.1' may have ended at once.*--where 'cores != {odd}'.*Or the"):
+    with pytest.raises(
+        ReadError, match=rf"line {line}: .*'2.1' may have ended at once.*--where 'cores != {odd}'.*Or the"
+    ):
         _read(tmp_path, f"cores,time\n{rows}")
     left = _read(tmp_path, f"cores,time\n{rows}", where=f"cores != {odd}").runs[""]
     assert left.values.min() == 420

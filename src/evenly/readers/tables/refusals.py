@@ -102,12 +102,12 @@ def refuse_wished_counts(values: Values, wishes: Sequence[str], parameters: Sequ
     if any(kind_of(word) == "nodes" for word in words_of(wish)):
         of_each = option_text("--cores-are", f"{quoted(wish)} * 48")
         named += f"; where the question is how many cores, {of_each}, too, with the cores of your nodes for 48"
-    others = f"name the others ({option_text('--parameters', ','.join(parameters))})"
+    without = f"leave it out ({option_text('--parameters', ','.join(parameters))})"
     raise ReadError(
         values.path,
-        f"{wish!r} tells what was asked for, and no other column how many cores runs had: if they had as many, "
-        f"name it{', too' if parameters else ''} ({named}); if not, "
-        f"{others if parameters else 'add a column called cores with what they had'}",
+        f"{wish!r} tells what was asked for, and no other column how many cores runs had. If they had as many as they "
+        f"asked for, say that it is a parameter ({named}). If not, "
+        f"{without if parameters else 'add a column called cores with what they had'}",
     )
 
 

@@ -69,8 +69,8 @@ def refuse_several_units(
             at_others = f"{quoted(name)} != {counts[short]:.12g}"
             at_others += f" or {unlike(solver, str(own[solver].iloc[0]))}" if solver else ""
             ended = (
-                f". A run of {texts[rows[short]]!r} may have ended at once, too short for its {name}: leave it out with "
-                f"where= ({values.options.with_where(at_others)}). Or"
+                f". A run of {texts[rows[short]]!r} may have ended at once, too short for its {name}: leave it out "
+                f"with where= ({values.options.with_where(at_others)}). Or"
             )
         raise values.at(
             int(rows[short] if ended else at),
