@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["COUNT_KINDS", "cores_of_each", "factor_of", "kind_of", "kind_of_parameter", "letters", "was_requested"]
+__all__ = [
+    "COUNT_KINDS", "cores_of_each", "factor_of", "kind_of", "kind_of_parameter", "letters", "was_requested", "was_used",
+]  # fmt: skip
 
 #: The kinds of what counts, with their names in lower case and without signs.
 COUNT_KINDS: dict[str, tuple[str, ...]] = {
@@ -161,6 +163,17 @@ def was_requested(name: str) -> bool:
     [True, True, False, False]
     """
     return bool(kind_of_parameter(name)) and not kind_of(name)
+
+
+def was_used(name: str) -> bool:
+    """Tell whether a name is that of a count that runs used or were given, by a word beside the name of the count.
+
+    Examples
+    --------
+    >>> [was_used(name) for name in ("number of used cores", "AllocCPUS", "cores", "memory used")]
+    [True, True, False, False]
+    """
+    return bool(kind_of(name)) and _HAD.search(_NUMBER_OF.sub("", letters(name))) is not None
 
 
 def letters(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -28,13 +29,13 @@ from evenly.readers.tables.states import name_key
 from evenly.readers.tables.values import Values
 from evenly.readers.tables.warm_up import warmed_up
 from evenly.readers.tables.works import works_in
-from evenly.runs.count_names import kind_of, kind_of_parameter
+from evenly.runs.count_names import kind_of, kind_of_parameter, was_used
 from evenly.runs.weak_scaling import WORKERS
 from evenly.space.expressions import quoted, unlike
 
 __all__ = [
-    "counts_workers", "refuse_choices", "refuse_few_cores", "refuse_marks", "refuse_other_timings", "refuse_remarks",
-    "refuse_summaries", "refuse_totals", "refuse_wished_counts",
+    "counts_workers", "refuse_choices", "refuse_few_cores", "refuse_marks", "refuse_other_counts",
+    "refuse_other_timings", "refuse_remarks", "refuse_summaries", "refuse_totals", "refuse_wished_counts",
 ]  # fmt: skip
 
 #: What a row is called that sums up others, or that warmed up.
@@ -109,6 +110,22 @@ def refuse_wished_counts(values: Values, wishes: Sequence[str], parameters: Sequ
         f"asked for, say that it is a parameter ({named}). If not, "
         f"{without if parameters else 'add a column called cores with what they had'}",
     )
+
+
+def refuse_other_counts(values: Values, parameters: Sequence[str]) -> None:
+    """Ask which count runs had, where one that was used, or allocated, differs from another of the same kind."""
+    for used, other in itertools.permutations(filter(values.is_numeric, parameters), 2):
+        alike = was_used(used) and not was_used(other) and kind_of(used) == kind_of(other) in WORKERS
+        if alike and not np.array_equal(values.numbers(used), values.numbers(other)):
+            one, two = (
+                option_text("--parameters", ",".join(name for name in parameters if name != left_out))
+                for left_out in (other, used)
+            )
+            raise ReadError(
+                values.path,
+                f"{used!r} and {other!r} differ, so which of them runs had is open: leave one of them out ({one}, or "
+                f"{two})",
+            )
 
 
 def refuse_marks(values: Values, time: str, seconds: NDArray[np.float64], failed: NDArray[np.bool_]) -> None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from evenly.readers.tables.columns import STATISTICS, is_rate, unit_of_time
 from evenly.readers.tables.per_work import with_short_rate
 from evenly.readers.tables.states import name_key
-from evenly.runs.count_names import kind_of, was_requested
+from evenly.runs.count_names import kind_of, was_requested, was_used
 from evenly.runs.runs import Runs
 from evenly.space.space import Space
 
@@ -252,6 +252,8 @@ def is_outcome(column: str, values: NDArray[np.float64]) -> str:
         return "its name is that of a result"
     if "%" in column and (words & _SHARES or look_measured(values)):
         return "a share in per cent"
+    if was_used(column) and (values % 1 > 0).any():
+        return "what was used of the cores, as it was measured"
     if words & _ITERATIONS and are_counted(values, 0.75):
         return "numbers of iterations that nobody would choose: they came out of the runs"
     if words & _MEMORY and are_counted(values):
