@@ -26,20 +26,18 @@ from evenly.readers.tables.identifiers import ON_SOME_ROWS, identifies, is_of_re
 from evenly.readers.tables.lone_work import refuse_lone_work
 from evenly.readers.tables.number_texts import are_speed_ups
 from evenly.readers.tables.options import TableOptions
+from evenly.readers.tables.other_counts import counts_workers, refuse_other_counts, refuse_wished_counts
 from evenly.readers.tables.own_list import OWN, own_list
 from evenly.readers.tables.quantities import find_quantities, free_name, measured_in
 from evenly.readers.tables.ratios import refuse_contradiction
 from evenly.readers.tables.refusals import (
-    counts_workers,
     refuse_choices,
     refuse_few_cores,
     refuse_marks,
-    refuse_other_counts,
     refuse_other_timings,
     refuse_remarks,
     refuse_summaries,
     refuse_totals,
-    refuse_wished_counts,
 )
 from evenly.readers.tables.remarks import plain_text, quoted_texts, unused_lines
 from evenly.readers.tables.repetitions import NUMBERS, are_whole, is_running_clock
