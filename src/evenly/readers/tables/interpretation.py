@@ -463,7 +463,7 @@ class Interpretation:
         if not asked:
             varied = [*([c for c in chosen if judged[c][0] == "parameter"] or chosen), *self.options.constants]
             refuse_wished_counts(self.values, [c for c, (_, why) in judged.items() if why == A_WISH], varied)
-            refuse_other_counts(self.values, varied)
+            refuse_other_counts(self.values, [c for c in varied if c in chosen])
             self.notes.append(f"parameters: {', '.join(varied)}")
         if not chosen and not self.options.constants:
             raise ReadError(self.path, self._no_parameter())
