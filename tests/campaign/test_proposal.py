@@ -127,3 +127,9 @@ def test_a_table_gives_its_values() -> None:
 def test_ranks_that_the_program_itself_is_told_vary() -> None:
     study = study_of_command("./solver --threads 8 --ranks 4 --cells 512").check()
     assert study.space.names == ["threads", "ranks", "cells"]
+
+
+def test_runs_may_take_twice_as_long_as_the_longest_in_the_table() -> None:
+    table = pd.DataFrame({"cores": [1, 2, 4], "seconds": [7000.0, 5854.3, 10.0], "status": ["timed out", "ok", "ok"]})
+    for rows, timeout_s in ((table, 14400), (table[1:], 12000), (table[2:].assign(cores=[8]), 3600)):
+        assert study_of_runs(Runs.from_frame(rows, ["cores"])).check().program.timeout_s == timeout_s

@@ -340,7 +340,7 @@ def test_the_table_says_what_efficiency_is_against() -> None:
     assert "against the fewest measured cores" in captions[1]  # 16 cores are used to 25 %
     assert not any("above 100 %" in caption for caption in captions)
     few, _ = learned(pd.DataFrame({"cores": [8, 16, 32], "seconds": [100.0, 71.0, 50.0]}), "cores")
-    assert "above 100 %: each core does more than there" in str(
+    assert "above 100 %: by the model, each core does more than there" in str(
         recommendation_table(evenly.recommend(few, [1, 8])).caption
     )
 

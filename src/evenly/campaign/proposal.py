@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
 import shlex
 import tempfile
@@ -28,6 +29,8 @@ from evenly.space.parameters import Categorical
 
 __all__ = ["StudyProposal", "study_of_command", "study_of_runs"]
 
+#: A run is ended after so long where nothing is known of its time.
+_TIMEOUT_S = 3600
 _LAUNCHERS: Final = ("mpirun", "mpiexec", "mpiexec.hydra", "srun", "aprun")
 _RANKS: Final = ("-n", "-np", "--np", "--ntasks")
 _SETTING: Final = re.compile(r"([A-Za-z_]\w*)=(.*)")
@@ -246,15 +249,24 @@ def study_of_runs(runs: Runs) -> StudyProposal:
         found.vary(name, values, "the values in the table")
     options = " ".join(f"--{name} {{{name}}}" for name in found.values)
     found.kept.append("the command, of which a table tells nothing: write that of your program")
-    return _proposal(f"./program {options}", {}, found)
+    return _proposal(f"./program {options}", {}, found, longest_s=_longest_s(runs))
 
 
-def _proposal(command: str, environment: Mapping[str, str], found: _Found) -> StudyProposal:
+def _longest_s(runs: Runs) -> float:
+    """Return how long the longest run took, or was let run; 0 where no time is known."""
+    if runs.response != "seconds":
+        return 0.0
+    return float(np.nanmax([0.0, *runs.ok.values, *runs.bounds]))
+
+
+def _proposal(command: str, environment: Mapping[str, str], found: _Found, longest_s: float = 0.0) -> StudyProposal:
     lines = ["# Proposed by evenly init: look at each line.", "[program]", f"command = {_toml(command)}"]
     if environment:
         settings = ", ".join(f"{name} = {_toml(text)}" for name, text in environment.items())
         lines.append(f"environment = {{ {settings} }}")
-    lines += ["timeout_s = 3600", "", "[parameters]"]
+    timeout_s = max(_TIMEOUT_S, 600 * math.ceil(2 * longest_s / 600))
+    lines += ["# at least twice the longest run in the table"] if longest_s else []
+    lines += [f"timeout_s = {timeout_s}", "", "[parameters]"]
     for name, values in found.values.items():
         lines += [f"# guessed from {found.why[name]}", f"{name} = [{', '.join(map(_toml, values))}]"]
     guesses = [

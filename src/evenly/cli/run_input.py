@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenly.cli import parsing
 from evenly.cli.console import loss, note, note_once_per_text, progress
+from evenly.cli.failed_runs import tell_failed
 from evenly.cli.input_paths import holds_models, name_of, own_name, why_unread
 from evenly.cli.lone_row_input import tell_how_to_leave_out
 from evenly.cli.options import Learning, Reading, typed
@@ -176,7 +177,7 @@ def learn_from(
         measured = dict.fromkeys(quantity for one in runs.values() for quantity in one.quantities)
         parsing.one_of(learning.response, measured, "--learn")
     train, test = split(runs, learning.train)
-    _tell_failed(train, learning.response)
+    tell_failed(train, learning.response)
     if each is not None and learning.like is not None:
         raise InputError("--each learns many laws, and --like is for one model per solver: leave one of them out")
     if each is not None:
@@ -286,26 +287,6 @@ def _load(
         accept(chosen, None)
     left_out = tuple(name for name in models if name not in chosen)
     return Learned({name: models[name] for name in chosen}, left_out=left_out)
-
-
-def _tell_failed(runs: Mapping[str, Runs], response: str | None) -> None:
-    for solver, one in runs.items():
-        learned = one.learning(response) if response in one.quantities else one
-        if bounds := int((learned.bounds > 0).sum()):
-            note(f"{bounds} run{'s' if bounds > 1 else ''} of {solver} hit the limit: learned as longer than that")
-        if failed := len(one.failed) - bounds:
-            note(f"{failed} failed run{'s' if failed > 1 else ''} of {solver} left out of {len(one)}{_never(one)}")
-
-
-def _never(runs: Runs) -> str:
-    """Say on which configurations no run ended well, if they are few."""
-    from evenly.report.slices import never_ended
-
-    never = never_ended(runs)
-    if not 0 < len(never) <= 3:
-        return ""
-    told = (", ".join(f"{name} = {value}" for name, value in row.items()) for row in never.to_dict("records"))
-    return f"; none ended well with {'; '.join(told)}"
 
 
 def known_values(values: Mapping[str, Any], learned: Learned) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from evenly.arguments import explained
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.models.array_types import Flags, Floats
 from evenly.models.arrays import as_features, one_column
+from evenly.models.failed_labels import refuse_failed_labels
 from evenly.models.uncertainty.between_levels import spread_between
 from evenly.models.uncertainty.floors import floors_at
 from evenly.models.uncertainty.unseen_labels import bounds_over_labels, check_unseen, logs_over_labels, unseen_rows
@@ -518,6 +519,7 @@ class Model(Shown, Estimator, ABC):
             raise _not_fitted()(f"this {type(self).__name__} has not learned anything yet: call fit first")
         table = self.space_.frame(as_features(X, self))
         _check_sizes(table)
+        refuse_failed_labels(table, self.space_, getattr(self, "training_", {}).get("outcomes", {}))
         for name, parameter in self.space_.parameters.items():
             if getattr(parameter, "low", 0) > 0 and not table[name].min() > 0:
                 raise InputError(

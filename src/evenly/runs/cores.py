@@ -26,7 +26,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evenly.errors import InputError, did_you_mean, option_text
-from evenly.runs.count_names import COUNT_KINDS, REQUESTED, cores_of_each, factor_of, kind_of_parameter
+from evenly.runs.count_names import COUNT_KINDS, cores_of_each, factor_of, kind_of_parameter, was_requested
 from evenly.space.expressions import Expression, quoted
 from evenly.space.parameters import Categorical, Parameter
 from evenly.space.ranges import ends
@@ -155,7 +155,7 @@ def _refuse_tied_threads(measured: pd.DataFrame | None, ranks: Sequence[str], th
 
 def _is_said(name: str) -> bool:
     """Tell whether cores are said to be those of a name: they may be shared, or others than were asked for."""
-    return _may_share(name) or REQUESTED.search(name) is not None
+    return _may_share(name) or was_requested(name)
 
 
 def _may_share(name: str) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["COUNT_KINDS", "REQUESTED", "cores_of_each", "factor_of", "kind_of", "kind_of_parameter", "letters"]
+__all__ = [
+    "COUNT_KINDS", "cores_of_each", "factor_of", "kind_of", "kind_of_parameter", "letters", "was_requested", "was_used",
+]  # fmt: skip
 
 #: The kinds of what counts, with their names in lower case and without signs.
 COUNT_KINDS: dict[str, tuple[str, ...]] = {
@@ -14,11 +16,11 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
         "nucleos", "numerodenucleos", "nuclei", "kerne", "kernen", "anzahlkerne", "anzahlderkerne", "rechenkerne",
         "coeurs", "nbdecoeurs", "aantalcores", "rdzenie", "liczbardzeni",
         "nombredecoeurs", "nbcoeurs",
-        "cpus", "ncpus", "ncpu", "numcpus", "numberofcpus", "totalcpus", "cpucount", "cpucores", "alloccpus",
+        "cpus", "ncpus", "ncpu", "numcpus", "numberofcpus", "totalcpus", "cpucount", "cpucores",
         "resourcelistncpus", "slots", "nslots", "vcpu", "vcpus", "totalvcpu", "totalvcpus",
         "totalthreads", "threadstotal", "allthreads",
     ),
-    "nodes": ("nodes", "nnodes", "nnode", "numnodes", "nodecount", "numberofnodes", "allocnodes", "hosts",
+    "nodes": ("nodes", "nnodes", "nnode", "numnodes", "nodecount", "numberofnodes", "hosts",
               "machines", "nummachines", "numberofmachines", "nds",
               "nodos", "numerodenodos", "numerodenos", "nodi", "knoten", "anzahlknoten", "noeuds", "noeud",
               "nombredenoeuds"),
@@ -54,8 +56,10 @@ COUNT_KINDS: dict[str, tuple[str, ...]] = {
 _KIND_OF = {name: kind for kind, names in COUNT_KINDS.items() for name in names}
 
 
-#: In the name of what was asked for.
-REQUESTED = re.compile(r"[\W_]*requested[\W_]*", re.IGNORECASE)
+#: In the name of what was asked for: ``cores_requested``, ``ReqCPUS``.
+_REQUESTED = re.compile(r"[\W_]*requested[\W_]*|^req[\W_]*|[\W_]+req$", re.IGNORECASE)
+#: At the ends of the name of what runs had: ``cores_actually_used``, ``AllocCPUS``; see `letters`.
+_HAD = re.compile(r"^(?:actual|used|alloc(?:ated)?)+|(?:actual(?:ly)?|used|alloc(?:ated)?)+$")
 #: What each of them has: ``nodes (128 cores each)``, ``nodes [2x64 cores]``, ``nodes of 48 cores``.
 _WHAT_EACH_HAS = re.compile(
     r"(?:[(\[,@×*]|(?<=[\s\d])x(?=\s)|\b(?:of|with|à|avec|zu|mit|de|con|da)\b)\s*(?P<n>\d+)"
@@ -124,6 +128,8 @@ def kind_of(name: str) -> str:
     ('', 'ranks', '')
     >>> kind_of("# nodes (128 cores each)"), kind_of("Machines (num_machines)"), kind_of("nodes (np)")
     ('nodes', 'nodes', '')
+    >>> kind_of("cores_actually_used"), kind_of("AllocNodes"), kind_of("memory used")
+    ('cores', 'nodes', '')
     """
     if factor_of(name) != 1:
         return ""
@@ -133,7 +139,8 @@ def kind_of(name: str) -> str:
             return one
     plain = letters(_WHAT_EACH_HAS.sub("", name))
     bare = _NUMBER_OF.sub("", plain)  # Num MPI ranks, total ranks
-    return _KIND_OF.get(plain) or _KIND_OF.get(bare) or ("per rank" if _OF_EACH_RANK.fullmatch(plain) else "")
+    found = _KIND_OF.get(plain) or _KIND_OF.get(bare) or _KIND_OF.get(_HAD.sub("", bare))
+    return found or ("per rank" if _OF_EACH_RANK.fullmatch(plain) else "")
 
 
 def kind_of_parameter(name: str) -> str:
@@ -144,7 +151,29 @@ def kind_of_parameter(name: str) -> str:
     >>> kind_of_parameter("cores_requested"), kind_of_parameter("requested nodes"), kind_of("cores_requested")
     ('cores', 'nodes', '')
     """
-    return kind_of(REQUESTED.sub("", name))
+    return kind_of(_REQUESTED.sub("", name))
+
+
+def was_requested(name: str) -> bool:
+    """Tell whether a name is that of a count that was asked for, which may not be what a run had.
+
+    Examples
+    --------
+    >>> [was_requested(name) for name in ("ReqCPUS", "nodes requested", "AllocCPUS", "ReqMem")]
+    [True, True, False, False]
+    """
+    return bool(kind_of_parameter(name)) and not kind_of(name)
+
+
+def was_used(name: str) -> bool:
+    """Tell whether a name is that of a count that runs used or were given, by a word beside the name of the count.
+
+    Examples
+    --------
+    >>> [was_used(name) for name in ("number of used cores", "AllocCPUS", "cores", "memory used")]
+    [True, True, False, False]
+    """
+    return bool(kind_of(name)) and _HAD.search(_NUMBER_OF.sub("", letters(name))) is not None
 
 
 def letters(name: str) -> str:

@@ -247,6 +247,18 @@ def job(number: Any, **others: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def test_jobs_that_had_more_cores_than_they_asked_for_are_said(tmp_path: Path) -> None:
+    told = "2 of 3 jobs had more cores than they asked for"
+    rows = "".join(f"{n}|COMPLETED|00:01:00|{asked}|48\n" for n, asked in enumerate((16, 32, 48)))
+    jobs = read_jobs(write(tmp_path, f"JobID|State|Elapsed|ReqCPUS|AllocCPUS\n{rows}"))
+    assert jobs.table["cores"].tolist() == [48, 48, 48]
+    assert any(told in note for note in jobs.notes)
+    tres = [{kind: [{"type": "cpu", "count": n}] for kind, n in (("requested", asked), ("allocated", 8))}
+            for asked in (2, 4, 8)]  # fmt: skip
+    content = {"jobs": [job(lambda number: number, tres=one) for one in tres]}
+    assert any(told in note for note in read_jobs(write(tmp_path, json.dumps(content), "jobs.json")).notes)
+
+
 def test_json_of_slurm_21_and_24(tmp_path: Path) -> None:
     old = {"meta": {"Slurm": {"version": {"major": 21}}}, "jobs": [job(lambda number: number)]}
     new = {"jobs": [job(lambda number: {"set": number > 0, "infinite": False, "number": number},

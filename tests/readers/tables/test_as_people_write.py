@@ -1068,10 +1068,37 @@ def test_cores_that_were_asked_for_may_be_those_of_the_runs(tmp_path: Path) -> N
     assert _read(tmp_path, both).runs[""].parameters == ["ranks"]
 
 
+@pytest.mark.parametrize(
+    ("wish", "had"),
+    [("ReqCPUS", "AllocCPUS"), ("requested_cores", "used_cores"), ("cores_requested", "cores_actually_used")],
+)
+def test_what_runs_had_are_the_cores_and_what_was_asked_for_is_left_out(tmp_path: Path, wish: str, had: str) -> None:
+    found = _read(tmp_path, f"{wish},{had},wall_s\n16,48,138.8\n64,96,77.8\n150,192,53.6\n300,336,48.2\n")
+    assert find_cores(found.runs[""].space).names == (had,)
+    assert f"left out, what was asked for: {wish}" in " ".join(found.notes)
+
+
+def test_which_of_two_counts_that_differ_runs_had_is_asked_and_one_option_settles_it(tmp_path: Path) -> None:
+    rows = "16,12,1,499.3\n32,24,2,262.2\n64,48,1,144.1\n128,120,2,67.9\n"
+    with pytest.raises(ReadError, match=r"differ, .*--parameters used_cores,mesh, or --parameters cores,mesh"):
+        _read(tmp_path, f"cores,used_cores,mesh,wall_s\n{rows}")
+    for name in ("used_cores", "cores"):
+        runs = evenly.read(tmp_path / "runs.csv", parameters=[name, "mesh"])
+        assert isinstance(runs, evenly.Runs)
+        assert find_cores(runs.space).text == name
+    same = rows.replace("16,12", "12,12").replace("32,24", "24,24").replace("64,48", "48,48").replace("128,", "120,")
+    assert len(_read(tmp_path, f"cores,used_cores,mesh,wall_s\n{same}").runs[""].parameters) == 2
+
+
+def test_parts_of_cores_that_were_used_are_results(tmp_path: Path) -> None:
+    found = _read(tmp_path, "cores,cpus_used,wall_s\n1,0.98,499\n2,1.94,262\n4,3.7,144\n8,7.1,68\n")
+    assert found.runs[""].parameters == ["cores"]
+
+
 @pytest.mark.parametrize(("wish", "more"), [("cores_requested", ""), ("nodes_requested", "'nodes_requested [*] 48'")])
 def test_a_wish_that_is_the_only_count_is_one_question(tmp_path: Path, wish: str, more: str) -> None:
     table = f"job,{wish},elapsed_s\n" + "".join(f"{1000 + i},{p},{320 / p}\n" for i, p in enumerate((4, 8, 16, 32)))
-    with pytest.raises(ReadError, match=rf"had as many, name it \(--parameters {wish}.*{more}.*\); if not, add a co"):
+    with pytest.raises(ReadError, match=rf"it is a parameter \(--parameters {wish}.*{more}.*\)\. If not, add a co"):
         _read(tmp_path, table)
     runs = evenly.read(tmp_path / "runs.csv", parameters=[wish])
     assert isinstance(runs, evenly.Runs)

@@ -31,6 +31,24 @@ def test_times_in_several_units_are_asked_about(tmp_path: Path, rows: str, line:
 
 
 @pytest.mark.parametrize(
+    ("rows", "line", "odd"),
+    [("8,1545\n16,782\n32,420\n64,2.1\n", 5, 64), ("8,2.1\n8,2.2\n16,782\n32,420\n", 2, 8)],
+)
+def test_a_run_that_ended_at_once_is_named_with_what_leaves_it_out(
+    tmp_path: Path, rows: str, line: int, odd: int
+) -> None:
+    with pytest.raises(
+        ReadError, match=rf"line {line}: .*'2.1' may have ended at once.*--where 'cores != {odd}'.*Or the"
+    ):
+        _read(tmp_path, f"cores,time\n{rows}")
+    left = _read(tmp_path, f"cores,time\n{rows}", where=f"cores != {odd}").runs[""]
+    assert left.values.min() == 420
+    solvers = "".join(f"atm,{row}\nocn,{row.partition(',')[0]},7\n" for row in rows.split())
+    with pytest.raises(ReadError, match=rf"""--where 'cores != {odd} or solver != "atm"'"""):
+        _read(tmp_path, f"solver,cores,time\n{solvers}")
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "cores,time\n1,1000\n64,16\n128,9\n",  # as many times faster as there are cores

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evenly.errors import ReadError
 from evenly.readers.jobs.job_reader import WANTED
-from evenly.readers.jobs.jobs import Jobs, told_stopped
+from evenly.readers.jobs.jobs import Jobs, told_more, told_stopped
 from evenly.readers.slurm_texts import dates, durations, each, sizes, state
 
 __all__ = ["USED", "accounted", "are_columns"]
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 USED = (
     "jobid", "jobidraw", "cluster", "user", "account", "jobname", "partition", "state", "submit", "start", "end",
     "elapsed", "elapsedraw", "timelimit", "timelimitraw", "exitcode",
-    "alloccpus", "ncpus", "alloctres", "cputime", "cputimeraw", "nnodes",
+    "alloccpus", "ncpus", "reqcpus", "alloctres", "cputime", "cputimeraw", "nnodes",
     "allocnodes", "reqmem", "maxrss",
 )  # fmt: skip
 _OTHERS = (
@@ -33,7 +33,7 @@ _OTHERS = (
     "maxdiskwritetask", "maxpages", "maxpagesnode", "maxpagestask", "maxrssnode", "maxrsstask", "maxvmsize",
     "maxvmsizenode", "maxvmsizetask", "mcslabel", "mincpu", "mincpunode", "mincputask", "nodelist", "ntasks",
     "planned", "plannedcpu", "plannedcpuraw", "priority", "qos", "qosraw", "qosreq", "reason", "reqcpufreq",
-    "reqcpufreqgov", "reqcpufreqmax", "reqcpufreqmin", "reqcpus", "reqgres", "reqnodes", "reqtres", "reservation",
+    "reqcpufreqgov", "reqcpufreqmax", "reqcpufreqmin", "reqgres", "reqnodes", "reqtres", "reservation",
     "reservationid", "reserved", "resvcpu", "resvcpuraw", "restarts", "segmentsize", "sluid", "stderr", "stdin",
     "stdout", "submitline", "suspended", "systemcomment", "systemcpu", "totalcpu", "uid", "usercpu", "wckey",
     "wckeyid", "workdir",
@@ -98,6 +98,7 @@ def _jobs(
     start, end, submit = (dates(_text(whole, name)) for name in ("start", "end", "submit"))
     elapsed = _elapsed(path, whole, start, end, notes)
     cores = _cores(whole, elapsed, notes)
+    notes += filter(None, [told_more(cores, _count(whole, "reqcpus"))])
     nodes = _count(whole, "nnodes" if "nnodes" in whole else "allocnodes")
     limit = 60 * _count(whole, "timelimitraw") if "timelimitraw" in whole else durations(_text(whole, "timelimit"))
     limit = np.where(limit > 0, limit, np.nan)

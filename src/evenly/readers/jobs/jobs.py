@@ -16,7 +16,7 @@ from evenly.readers.tables.repetitions import chosen_by
 from evenly.readers.tables.states import state_of
 from evenly.runs.runs import Runs
 
-__all__ = ["COLUMNS", "NOT_ENDED", "NUMBERS", "TEXTS", "Jobs", "ended_at_limit", "told_stopped"]
+__all__ = ["COLUMNS", "NOT_ENDED", "NUMBERS", "TEXTS", "Jobs", "ended_at_limit", "told_more", "told_stopped"]
 
 #: No job began later than in the year 5000: such a number is damaged.
 _LATEST_S = 9.5e10
@@ -278,3 +278,17 @@ def _iso(seconds: pd.Series[float]) -> pd.Series[str]:
     whole = seconds.fillna(0).to_numpy(dtype=np.int64).astype("datetime64[s]")
     texts = pd.Series(np.datetime_as_string(whole), index=seconds.index, dtype=object)
     return texts.where(seconds.notna(), "")
+
+
+def told_more(cores: NDArray[np.float64], asked: NDArray[np.float64]) -> str:
+    """Return a note on jobs that had more cores than they `asked` for, both (n_jobs,); "" without any.
+
+    Examples
+    --------
+    >>> told_more(np.array([48.0, 48.0, np.nan]), np.array([16.0, 48.0, 1.0]))
+    '1 of 3 jobs had more cores than it asked for: learned from are those that it had, used or not'
+    """
+    more = int((cores > asked).sum())
+    they = "it" if more == 1 else "they"
+    told = f"{more} of {len(cores)} jobs had more cores than {they} asked for"
+    return f"{told}: learned from are those that {they} had, used or not" if more else ""

@@ -13,7 +13,7 @@ import pandas as pd
 from evenly.errors import ReadError
 from evenly.readers.files import head, text
 from evenly.readers.jobs.job_reader import JobReader
-from evenly.readers.jobs.jobs import Jobs
+from evenly.readers.jobs.jobs import Jobs, told_more
 from evenly.readers.slurm_texts import state
 
 __all__ = ["SacctJsonReader"]
@@ -69,7 +69,9 @@ class SacctJsonReader(JobReader):
             raise ReadError(
                 path, "no job says what it took (time.elapsed): is it the output of squeue? sacct --json is needed"
             )
-        return Jobs.of({str(name): column for name, column in table.items()})
+        asked = np.array([_count((job.get("tres") or {}).get("requested"), "cpu") for job in found])
+        more = told_more(table["cores"].to_numpy(dtype=np.float64), asked)
+        return Jobs.of({str(name): column for name, column in table.items()}, [more] if more else [])
 
 
 def _number(value: Any) -> float:

@@ -27,6 +27,7 @@ from evenly.readers.tables.identifiers import ON_SOME_ROWS, identifies, is_of_re
 from evenly.readers.tables.lone_work import refuse_lone_work
 from evenly.readers.tables.number_texts import are_speed_ups
 from evenly.readers.tables.options import TableOptions
+from evenly.readers.tables.other_counts import counts_workers, refuse_other_counts, refuse_wished_counts
 from evenly.readers.tables.own_list import OWN, own_list
 from evenly.readers.tables.quantities import find_quantities, free_name, measured_in
 from evenly.readers.tables.ratios import refuse_contradiction
@@ -38,7 +39,6 @@ from evenly.readers.tables.refusals import (
     refuse_remarks,
     refuse_summaries,
     refuse_totals,
-    refuse_wished_counts,
 )
 from evenly.readers.tables.remarks import plain_text, quoted_texts, unused_lines
 from evenly.readers.tables.repetitions import NUMBERS, are_whole, is_running_clock
@@ -468,6 +468,7 @@ class Interpretation:
         if not asked:
             varied = [*([c for c in chosen if judged[c][0] == "parameter"] or chosen), *self.options.constants]
             refuse_wished_counts(self.values, [c for c, (_, why) in judged.items() if why == A_WISH], varied)
+            refuse_other_counts(self.values, [c for c in varied if c in chosen])
             self.notes.append(f"parameters: {', '.join(varied)}")
         if not chosen and not self.options.constants:
             raise ReadError(self.path, self._no_parameter())
@@ -511,7 +512,9 @@ class Interpretation:
     def _tell_left_out(self, columns: Sequence[str], *, told: bool) -> None:
         """Say which columns are no parameters: outcomes and identifiers, since they could have been."""
         by_role: dict[str, list[str]] = {}
-        for column in columns:
+        if wished := [c for c in columns if self._roles[c].why == A_WISH and counts_workers(c)]:
+            self.notes.append(f"left out, what was asked for: {', '.join(wished)}")
+        for column in (c for c in columns if c not in wished):
             by_role.setdefault(self._roles[column].role, []).append(column)
         for role, names in by_role.items():
             results = [c for c in names if "statistic" not in self._roles[c].why and not is_of_remarks(c)]

@@ -23,18 +23,17 @@ from evenly.readers.tables.remarks import (
     tells_another,
 )
 from evenly.readers.tables.repetitions import chosen_by
-from evenly.readers.tables.roles import A_WISH, Column, is_count, look_measured, words_of
+from evenly.readers.tables.roles import A_WISH, Column, is_count, look_measured
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.values import Values
 from evenly.readers.tables.warm_up import warmed_up
 from evenly.readers.tables.works import works_in
 from evenly.runs.count_names import kind_of
-from evenly.runs.weak_scaling import WORKERS
 from evenly.space.expressions import quoted, unlike
 
 __all__ = [
     "refuse_choices", "refuse_few_cores", "refuse_marks", "refuse_other_timings", "refuse_remarks", "refuse_summaries",
-    "refuse_totals", "refuse_wished_counts",
+    "refuse_totals",
 ]  # fmt: skip
 
 #: What a row is called that sums up others, or that warmed up.
@@ -78,26 +77,6 @@ def refuse_summaries(values: Values, column: str) -> None:
             f"{word!r} in column {column!r} is no run like the others: leave such rows out with where= "
             f"({values.options.with_where(unlike(column, word))})",
         )
-
-
-def refuse_wished_counts(values: Values, wishes: Sequence[str], parameters: Sequence[str]) -> None:
-    """Ask about a count of cores that was asked for, if no parameter tells how many cores runs had."""
-    varied = [name for name in wishes if values.is_numeric(name) and values.cells[name].nunique() > 1]
-    counts = [name for name in varied if any(kind_of(word) in WORKERS for word in words_of(name))]
-    if not counts or any(kind_of(name) or name.lower() in ("p", "np") for name in parameters):
-        return
-    wish = counts[0]
-    named = option_text("--parameters", ",".join([*parameters, wish]))
-    if any(kind_of(word) == "nodes" for word in words_of(wish)):
-        of_each = option_text("--cores-are", f"{quoted(wish)} * 48")
-        named += f"; where the question is how many cores, {of_each}, too, with the cores of your nodes for 48"
-    others = f"name the others ({option_text('--parameters', ','.join(parameters))})"
-    raise ReadError(
-        values.path,
-        f"{wish!r} tells what was asked for, and no other column how many cores runs had: if they had as many, "
-        f"name it{', too' if parameters else ''} ({named}); if not, "
-        f"{others if parameters else 'add a column called cores with what they had'}",
-    )
 
 
 def refuse_marks(values: Values, time: str, seconds: NDArray[np.float64], failed: NDArray[np.bool_]) -> None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from evenly.readers.tables.columns import STATISTICS, is_rate, unit_of_time
 from evenly.readers.tables.per_work import with_short_rate
 from evenly.readers.tables.states import name_key
-from evenly.runs.count_names import kind_of
+from evenly.runs.count_names import kind_of, was_requested, was_used
 from evenly.runs.runs import Runs
 from evenly.space.space import Space
 
@@ -252,6 +252,8 @@ def is_outcome(column: str, values: NDArray[np.float64]) -> str:
         return "its name is that of a result"
     if "%" in column and (words & _SHARES or look_measured(values)):
         return "a share in per cent"
+    if was_used(column) and (values % 1 > 0).any():
+        return "what was used of the cores, as it was measured"
     if words & _ITERATIONS and are_counted(values, 0.75):
         return "numbers of iterations that nobody would choose: they came out of the runs"
     if words & _MEMORY and are_counted(values):
@@ -359,12 +361,12 @@ def is_limit(column: str) -> bool:
 
     Examples
     --------
-    >>> is_limit("Timelimit"), is_limit("requested_cores"), is_limit("time"), is_limit("power limit [W]")
+    >>> is_limit("Timelimit"), is_limit("ReqCPUS"), is_limit("time"), is_limit("power limit [W]")
     (True, True, False, False)
     """
     key = name_key(column)  # Resource_List.ncpus are the cores that a job of PBS had
     is_wish = key.startswith("resource_list") and not kind_of(key.removeprefix("resource_list_"))
-    return bounds_time(column) or is_wish or "requested" in words_of(column)
+    return bounds_time(column) or is_wish or "requested" in words_of(column) or was_requested(column)
 
 
 def bounds_time(column: str) -> bool:

@@ -14,6 +14,7 @@ from evenly.readers.tables.roles import Column
 from evenly.readers.tables.values import Values
 from evenly.runs.count_names import kind_of
 from evenly.runs.units import SECONDS_PER
+from evenly.space.expressions import quoted, unlike
 
 __all__ = ["refuse_several_units", "refuse_unit_of_others"]
 
@@ -57,15 +58,25 @@ def refuse_several_units(
         if len(varied) != 1 or not kind_of(varied[0]) or not values.is_numeric(name := varied[0]):
             continue
         rows = own.index.to_numpy()
-        pair = _leap(values.numbers(name)[rows], seconds[rows])
+        counts, own_seconds = values.numbers(name)[rows], seconds[rows]
+        pair = _leap(counts, own_seconds)
         if pair is None:
             continue
         (before, at), cells = (rows[place] for place in pair), values.cells[name]
+        short = min(pair, key=lambda place: own_seconds[place])
+        others, ended = counts != counts[short], ""
+        if _leap(counts[others], own_seconds[others]) is None:
+            at_others = f"{quoted(name)} != {counts[short]:.12g}"
+            at_others += f" or {unlike(solver, str(own[solver].iloc[0]))}" if solver else ""
+            ended = (
+                f". A run of {texts[rows[short]]!r} may have ended at once, too short for its {name}: leave it out "
+                f"with where= ({values.options.with_where(at_others)}). Or"
+            )
         raise values.at(
-            int(at),
+            int(rows[short] if ended else at),
             f"the time is {texts[at]!r} at {name} = {cells[at]} and {texts[before]!r} at {name} = {cells[before]}, "
-            "which is no scaling: the times may be in several units. Write all in one, or say that they are right with "
-            f"time={time!r} ({option_text('--time', time)})",
+            f"which is no scaling{ended or ':'} the times may be in several units: write all in one, or say that they "
+            f"are right with time={time!r} ({option_text('--time', time)})",
         )
 
 

@@ -37,8 +37,9 @@ def recommendation_table(found: Recommendation, *, times: TimeFormat = "unit") -
     is_first = not starred and bool(np.isclose(curve["efficiency"].iloc[0], 1.0))
     caption = f"used: efficiency against the {'first row' if is_first else 'fewest measured cores'}"
     if any(map(_is_above_1, curve["efficiency"])):
-        caption += "; above 100 %: each core does more than there"
-        caption += ", as where its data fit into caches" if _surely_above_1(curve) else ""
+        does = "each core does more than there"
+        sure = _surely_above_1(curve)
+        caption += f"; above 100 %: {f'{does}, as where its data fit into caches' if sure else f'by the model, {does}'}"
     title = "" if found.steps == 1 else f"{value_text(found.steps)} steps"
     parts = list(curve.columns[1 : curve.columns.get_loc("step_s")])
     others = [name for name in parts if curve[name].nunique() > 1 or name not in found.at]
