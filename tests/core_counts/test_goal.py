@@ -110,7 +110,7 @@ def test_a_budget_that_only_the_prediction_keeps_is_said(curve: pd.DataFrame) ->
 def test_an_efficiency_that_only_the_prediction_reaches_is_said(curve: pd.DataFrame) -> None:
     for factor, said in ((1.5, True), (1.001, False)):
         found = Goal(efficiency=0.8).choose(curve.assign(run_upper_s=factor * curve["run_s"]))
-        assert (", if the prediction holds (its upper bound is too long for this efficiency): " in found.why) is said
+        assert (", if the prediction holds (its upper bound means a lower efficiency): " in found.why) is said
 
 
 def test_what_cannot_be_met_says_what_comes_nearest(curve: pd.DataFrame) -> None:

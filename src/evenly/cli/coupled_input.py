@@ -177,7 +177,8 @@ def _tell_rising(learned: Learned) -> None:
         medians = runs.ok.to_frame().groupby(runs.parameters[0])[runs.response].median()
         if len(medians) > _FEWEST and (medians.diff().iloc[1:] > 0).all() and medians.iloc[-1] > 1.1 * medians.iloc[0]:
             note(
-                f"the times of {solver} rise with each number of cores: check that they aren't sums over all cores, which are no times of a run"
+                f"the times of {solver} rise with each number of cores: check that they aren't sums over all cores, "
+                "which are no times of a run"
             )
 
 

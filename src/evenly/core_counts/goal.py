@@ -227,7 +227,7 @@ class Goal:
         hoped += ["is above the budget"] if any(_upper(best, column) > most for column, most in hopes) else []
         least = 0.0 if self.efficiency is None else self.efficiency
         if "run_upper_s" in curve and best["efficiency"] * best["run_s"] < least * best["run_upper_s"]:
-            hoped.append("is too long for this efficiency")
+            hoped.append("means a lower efficiency")
         why += f", if the prediction holds (its upper bound {' and '.join(hoped)})" if hoped else ""
         # An efficiency is a wish: what it hides is told. A deadline and a budget are kept.
         other = _runner_up(curve if self.efficiency is not None else left, best, count)

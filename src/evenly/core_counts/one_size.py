@@ -191,9 +191,10 @@ def refuse_grown(
         else f"{' and '.join(each)} says how much each of {what.text} has to do, so that more of them do more work"
     )
     same = option_text("--parameters", ",".join(names))
+    others = option_text("--parameters", ",".join(name for name in names if name not in grown))
     raise InputError(
         f"{why} (weak scaling): these runs don't tell how long one size takes on other numbers of cores, so none is "
         "recommended. Measure one size on several counts; `evenly predict --at` answers for sizes that grow alike"
-        + (f". If {' and '.join(grown)} came out of the runs: --parameters with the others" if grown else "")
+        + (f". If {' and '.join(grown)} came out of the runs, learn without: {others}" if grown else "")
         + (f". If all do the same work together on any number of cores: {same}" if each else "")
     )

@@ -312,10 +312,10 @@ def _scattering(found: Recommendation) -> list[str]:
     best = found.best
     if best["run_latest_s"] <= SCATTERS * best["run_upper_s"]:
         return []
-    within = "a time that is not known: so many were stopped"
+    share = f"{50 * (1 + found.level):.0f} % of them"
+    told = f"on {found.cores} cores, so many were stopped that it isn't known when {share} end"
     if math.isfinite(best["run_latest_s"]):
-        within = time_words(best["run_latest_s"], found.time_unit)
-    told = f"on {found.cores} cores, {50 * (1 + found.level):.0f} % of them end within {within}"
+        told = f"on {found.cores} cores, {share} end within {time_words(best['run_latest_s'], found.time_unit)}"
     return [f"single runs scatter more than the medians learned from: {told}"]
 
 
