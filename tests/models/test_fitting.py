@@ -36,7 +36,9 @@ def test_repetitions_are_condensed_and_kinds_kept() -> None:
         np.testing.assert_allclose(model.predict({"layout": 1}), [np.sqrt(first * 6.0)])
     assert model.space_ == Space(layout=Categorical(1, 2, unit="plan"))
     assert model.training_.pop("single_runs")["repetitions"] == pytest.approx(2 / (1 / 3 + 1))
+    outcomes = {"configurations": {"layout": [1, 2, 3]}, "failed": [False, False, True], "whole": True}
     assert model.training_ == {
+        "outcomes": outcomes,
         "rounding": 0.1, "rows": 4, "bounds": 0, "failed": 1, "statistic": "mean", "of_steps": "mean", "smallest": 1.0,
         "largest": 8.0, "machines": ["a", "b"], "left_out": {},
     }  # fmt: skip
