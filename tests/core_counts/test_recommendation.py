@@ -360,7 +360,7 @@ def test_a_cause_of_efficiencies_above_100_percent_is_told_only_where_they_are_s
 def test_runs_that_follow_no_law_are_said_to() -> None:
     """As long on 48 cores as on one, and a tenth between: 4 cores were recommended, and no line said how unsure."""
     odd = pd.DataFrame({"cores": [1, 12, 24, 48], "seconds": [3.5, 0.345, 0.346, 3.5]})
-    found = evenly.recommend(evenly.fit(odd, parameters=["cores"]), range(1, 49))
+    found = evenly.recommend(evenly.fit(odd, parameters=["cores"], outliers="keep"), range(1, 49))
     assert found.notes[0].startswith("the runs follow none of the laws closely, so the times are unsure: the run with")
     even = pd.DataFrame({"cores": [1, 12, 24, 48], "seconds": [3.5, 0.345, 0.2, 0.13]})
     found = evenly.recommend(evenly.fit(even, parameters=["cores"]), range(1, 49))
@@ -473,3 +473,9 @@ def test_efficiency_is_against_the_fewest_cores_on_which_runs_ended_well() -> No
     curves = [evenly.recommend(model, [32, 64, 128], measured=measured).curve for measured in (None, runs)]
     assert curves[0]["efficiency"].tolist() == curves[1]["efficiency"].tolist()
     assert curves[0]["efficiency"].iloc[0] == 1.0
+    more = _runs_that_fail(
+        [(cores, size) for cores in (8, 32, 64) for size in (1, 8)], ["cores", "size"], lambda *row: row == (8, 8)
+    )
+    model = _power_law(more)
+    curves = [evenly.recommend(model, [32, 64], at={"size": 8}, measured=measured).curve for measured in (None, more)]
+    assert curves[0]["efficiency"].tolist() == curves[1]["efficiency"].tolist()

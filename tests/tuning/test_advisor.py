@@ -122,6 +122,9 @@ def test_usual_values_are_those_measured_and_round_ones_well_between_them() -> N
     assert set(proposed["size"]) == {1_000_000, 2_000_000, 4_000_000, 8_000_000, 16_000_000}
     assert set(proposed["cores"]) == {8, 12, 16, 24, 32, 48, 64}
     assert len(proposed) == 7 * 5 - 12
+    near = [(p, n, 3 + n / p) for n in (1, 2, 4, 8) for p in (8, 16, 32)]
+    small = Runs.from_frame(pd.DataFrame(near, columns=["cores", "size", "seconds"]), ["cores", "size"])
+    assert set(advise(small, 40, values="usual")["size"]) <= {1, 2, 3, 4, 6, 8}
     few = Runs.from_frame(pd.DataFrame({"cores": [7, 8, 9, 10], "seconds": [4.0, 3.5, 3.1, 2.8]}), ["cores"])
     assert not len(advise(few, 3, values="usual"))
 

@@ -15,7 +15,6 @@ from evenly.cli.same_work import are_tables, are_tables_or_logs, check_folders, 
 from evenly.cli.texts_about import Texts, texts_about
 from evenly.errors import InputError, option_text
 from evenly.readers.tables.columns import SOLVER_NAMES, is_part, measured, unit_of_time
-from evenly.readers.tables.roles import words_of
 from evenly.readers.tables.states import name_key
 from evenly.runs.units import base_unit
 from evenly.space.expressions import quoted
@@ -221,6 +220,7 @@ def column_of_solvers(found: Measurements, given: Collection[str]) -> str | None
     The name is for coupled runs only: for one program, a model is one of turbulence, or of a machine. The column is the
     only one with labels, and the user gives it no value.
     """
+    from evenly.readers.tables.roles import words_of
     from evenly.space.parameters import Categorical
 
     if len(found.runs) != 1:

@@ -97,7 +97,7 @@ class Knee:
         Whether it is the largest, or the smallest, of the counts that it was chosen from, so that it may lie beyond.
         Both, where there was no other count.
     among : str
-        What these counts are: those looked at, or those of them on which runs didn't fail.
+        What these counts are: those looked at, or those of them on which runs aren't known to fail.
     """
 
     count: int

@@ -280,7 +280,7 @@ def _chosen(goal: Goal, curve: pd.DataFrame, machine: Machine, level: float) -> 
             "about other counts with --cores (cores=), or what a run there would take with --at (Model.predict)",
             constraint="cores",
         )
-    among = LOOKED_AT if len(left) == len(curve) else "on which runs didn't fail"
+    among = LOOKED_AT if len(left) == len(curve) else f"{LOOKED_AT} that has no ✗"
     try:
         return goal.choose(left, "cores", currency=machine.currency, level=level, among=among)
     except InfeasibleError as error:
@@ -513,8 +513,9 @@ def _curve(
 def _least_work(model: Model, table: pd.DataFrame, what: Cores, curve: pd.DataFrame, measured: Runs | None) -> float:
     """Return the core-seconds of a step on the fewest cores measured like this, whether they are asked for or not."""
     names = list(what.names)
-    if measured is not None and set(model.space_.names) <= set(measured.parameters):
-        made = _like(measured.ok.configurations, table.iloc[0].drop([*names, "cores"], errors="ignore"))[names]
+    went = _went_well(model, measured)
+    if set(model.space_.names) <= set(went.columns):
+        made = _like(went, table.iloc[0].drop([*names, "cores"], errors="ignore"))[names]
         made = made.drop_duplicates(ignore_index=True)
     elif len(names) == 1:
         made = pd.DataFrame({names[0]: [_fewest(model, names[0], table.iloc[0])]})
@@ -529,6 +530,14 @@ def _least_work(model: Model, table: pd.DataFrame, what: Cores, curve: pd.DataFr
     rows = table[model.space_.names].iloc[[0] * int((cores == least).sum())].reset_index(drop=True)
     rows[names] = made[cores == least].to_numpy()
     return float(model.predict(rows).min()) * least
+
+
+def _went_well(model: Model, measured: Runs | None) -> pd.DataFrame:
+    """Return the configurations that are known to have ended well, (n, n_parameters)."""
+    if measured is not None:
+        return measured.ok.configurations
+    known = outcomes_of(model)
+    return known.configurations[~known.failed] if known.whole else pd.DataFrame()
 
 
 def _were_measured(asked: pd.DataFrame, measured: Runs | None) -> NDArray[np.bool_]:

@@ -8,7 +8,6 @@ array([False, False,  True,  True])
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,10 +23,8 @@ __all__ = ["Outcomes"]
 
 #: A model keeps the outcomes of so many configurations at most.
 _MOST = 2_000
-#: Around configurations with more numbers that weren't run, nothing is looked for.
-_MOST_BETWEEN = 6
-#: The share of configurations around another that must have been run.
-_ENOUGH = 0.5
+#: Distances that differ by less, relatively, are equal.
+_TIE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -77,52 +74,43 @@ class Outcomes:
         return {"configurations": table.to_dict("list"), "failed": failed.tolist(), "whole": bool(kept.all())}
 
     def fail(self, asked: pd.DataFrame) -> NDArray[np.bool_]:
-        """Tell for each row asked, (n,), whether all runs there failed, or, where none was made, all around it.
+        """Tell for each row asked, (n,), whether all runs there failed, or, where none was made, at the nearest values.
 
-        Around a row are the configurations with the next smaller and the next larger value of each number, or with the
-        outermost one. At least half of them must have been run.
+        Of each number, the nearest measured value counts, by ratios where all are above zero.
         """
         names = [str(name) for name in self.configurations if name in asked]
-        if not self.failed.any() or not names:
+        if not self.failed.any() or not names or not len(asked):
             return np.zeros(len(asked), dtype=np.bool_)
-        places = {name: _places(self.configurations[name], asked[name]) for name in names}
-        known, below, above = (pd.DataFrame({name: places[name][k] for name in names}) for k in range(3))
-        failed_at: dict[Any, bool] = dict(zip(hash_pandas_object(known, index=False), self.failed, strict=True))
-        between = [name for name in names if (below[name] != above[name]).any()]
-        if not self.whole or len(between) > _MOST_BETWEEN:
-            return np.asarray(_found(below.where(below == above, -1), failed_at) == 1)
-        # Beyond the outermost value there is one neighbour.
-        below, above = below.where((below >= 0) | (above < 0), above), above.where(above <= known.max(), below)
-        corners = [
-            _found(below.assign(**{name: above[name] for name in upper}), failed_at)
-            for count in range(len(between) + 1)
-            for upper in itertools.combinations(between, count)
-        ]
-        made = np.mean([corner >= 0 for corner in corners], axis=0)
-        return np.asarray((made >= _ENOUGH) & np.all([corner != 0 for corner in corners], axis=0))
+        known, nearest = (pd.DataFrame(index=range(len(table))) for table in (self.configurations, asked))
+        for name in names:
+            known[name], nearest[name] = _places(self.configurations[name], asked[name], exact=not self.whole)
+        failed_at = dict(zip(hash_pandas_object(known, index=False), self.failed, strict=True))
+        return np.array([failed_at.get(key, False) for key in hash_pandas_object(nearest, index=False)], dtype=np.bool_)
 
 
-def _places(known: pd.Series[Any], asked: pd.Series[Any]) -> tuple[NDArray[np.int64], ...]:
-    """Return the places of known values among all of them, and of the next ones below and above each value asked.
+def _places(
+    known: pd.Series[Any], asked: pd.Series[Any], *, exact: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of known values among all of them, and of the value that is nearest to each one asked.
 
-    A label that isn't known has place -1. So has what is below the least number; what is above the largest one has the
-    place behind it.
+    Of two that are as near, it is the lesser one. A label that isn't known has place -1; with `exact`, a number, too.
 
     Examples
     --------
-    >>> [places.tolist() for places in _places(pd.Series([1, 4, 16]), pd.Series([2, 4, 64]))]
-    [[0, 1, 2], [0, 1, 2], [1, 1, 3]]
+    >>> [places.tolist() for places in _places(pd.Series([1, 4, 16]), pd.Series([3, 7, 9, 64]), exact=False)]
+    [[0, 1, 2], [1, 1, 2, 2]]
     """
-    if pd.api.types.is_numeric_dtype(known.dtype) and pd.api.types.is_numeric_dtype(asked.dtype):
-        values, own = np.unique(known.to_numpy(dtype=np.float64), return_inverse=True)
-        numbers = asked.to_numpy(dtype=np.float64)
-        return own, np.searchsorted(values, numbers, side="right") - 1, np.searchsorted(values, numbers)
-    labels = pd.Index(known.astype(str).unique())
-    place = labels.get_indexer(asked.astype(str))
-    return labels.get_indexer(known.astype(str)), place, place
-
-
-def _found(places: pd.DataFrame, failed_at: Mapping[Any, bool]) -> NDArray[np.int64]:
-    """Return for each row of places, (n,), 1 where all runs failed, 0 where one ended well, -1 where none was made."""
-    keys = hash_pandas_object(places, index=False)
-    return np.array([failed_at.get(key, -1) for key in keys], dtype=np.int64)
+    if exact or not all(pd.api.types.is_numeric_dtype(column.dtype) for column in (known, asked)):
+        both = [column.astype(float if pd.api.types.is_numeric_dtype(column) else str) for column in (known, asked)]
+        values = pd.Index(both[0].unique())
+        own, place = (np.asarray(values.get_indexer(pd.Index(column)), dtype=np.int64) for column in both)
+        return own, place
+    numbers, wanted = (column.to_numpy(dtype=np.float64) for column in (known, asked))
+    if min(numbers.min(), wanted.min()) > 0:
+        numbers, wanted = np.log(numbers), np.log(wanted)
+    values, own = np.unique(numbers, return_inverse=True)
+    above = np.clip(np.searchsorted(values, wanted), 1, max(len(values) - 1, 1))
+    above = np.minimum(above, len(values) - 1)
+    below = np.maximum(above - 1, 0)
+    nearer = values[above] - wanted < (1 - _TIE) * (wanted - values[below])
+    return own, np.where(nearer, above, below)

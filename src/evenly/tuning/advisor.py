@@ -295,7 +295,7 @@ def _between(measured: NDArray[np.float64], kind: Integer | Real) -> list[float]
     middles = (places[1:] + places[:-1])[wide] / 2
     rounded = [float(f"{np.exp(middle) if is_log else middle:.2g}") for middle in middles]
     found = sorted({*measured.tolist(), *(value for value in rounded if measured[0] < value < measured[-1])})
-    return [round(value) for value in found] if isinstance(kind, Integer) else found
+    return sorted(set(map(round, found))) if isinstance(kind, Integer) else found
 
 
 def _cores(cores: str | None, table: pd.DataFrame) -> NDArray[np.float64]:

@@ -389,11 +389,11 @@ def test_a_count_on_which_every_run_failed_is_not_recommended(evenly: Evenly) ->
     assert late.code == 1
     assert "Give more time, fewer steps, or more cores. 8 cores are not recommended: all runs there failed" in late.err
     more = evenly(*asked, "block=64", "--cores", "1..16")
-    assert "the largest number on which runs didn't fail, where more still pay: " in more.out
+    assert "the largest number looked at that has no ✗, where more still pay: " in more.out
     assert "more cores still pay at" not in more.out  # the reason says so
     meets = evenly(*asked, "block=64", "--cores", "1..16", "--deadline", "1h")
-    assert "more cores still pay at 6, the largest number on which runs didn't fail" in meets.out
-    assert "number looked at" not in more.out
+    assert "more cores still pay at 4, the largest number looked at that has no ✗" in meets.out
+    assert "number looked at, " not in more.out
     alone = evenly(*asked, "block=64", "--cores", "8")
     assert alone.code == 1
     assert "on 8 cores, every run with these values failed, or every run near them: ask about other counts" in alone.err

@@ -76,7 +76,7 @@ def test_what_failed_is_listed_and_told_at_the_sliders() -> None:
     page = evenly.page(runs_of(failed=3), evenly.fit(runs_of(failed=3), method="power-law"), next_runs=0)
     assert "| 64 | failed | 3 | none |" in page.markdown()
     explorer = next(part for section in page.sections for part in section.parts if isinstance(part, Explorer))
-    assert explorer.table.loc[explorer.table["failed"], "cores"].min() == 64
+    assert 45 < explorer.table.loc[explorer.table["failed"], "cores"].min() <= 64
     assert "All runs of this configuration failed" in page.html()
 
 
@@ -341,7 +341,8 @@ def test_sliders_stop_at_what_failed() -> None:
     )
     runs = evenly.Runs.from_frame(table, ["cores"])
     explorer = Explorer.of("", evenly.fit(runs, method="power-law"), runs)
-    assert explorer.table.loc[explorer.table["failed"], "cores"].min() == 777
+    assert 333 < explorer.table.loc[explorer.table["failed"], "cores"].min() <= 777
+    assert 777 in explorer.parameters["cores"]
 
 
 def test_an_odd_repetition_is_named_with_its_time_and_the_median() -> None:
