@@ -41,6 +41,8 @@ def test_a_script_prints_what_it_says(number: int, tmp_path: Path, meep_python: 
         done = subprocess.run(
             command, env=variables, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
         )
+    if "or a crash" in body and "Signal: " in done.stdout + done.stderr:
+        return  # it reads freed memory
     assert done.returncode == 0, done.stdout + done.stderr
     printed = [float(n) for line in done.stdout.splitlines() if re.match(r"[\[\d]", line) for n in NUMBER.findall(line)]
     if wanted := shown(body):
