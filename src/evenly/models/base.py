@@ -25,11 +25,11 @@ from evenly.arguments import explained
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.models.array_types import Flags, Floats
 from evenly.models.arrays import as_features, one_column
-from evenly.models.failed_labels import refuse_failed_labels
 from evenly.models.uncertainty.between_levels import spread_between
 from evenly.models.uncertainty.floors import floors_at
 from evenly.models.uncertainty.unseen_labels import bounds_over_labels, check_unseen, logs_over_labels, unseen_rows
 from evenly.runs.node_filling import beyond_filling
+from evenly.runs.outcomes import Outcomes
 from evenly.runs.weak_scaling import distance_from_bands, distance_from_line
 from evenly.showing import Shown
 from evenly.space.configurations import as_table
@@ -413,9 +413,10 @@ class Model(Shown, Estimator, ABC):
         """Return the labels of each parameter that no run has; refuse those for which nothing shall stand."""
         labels = self._labels()
         found = {name: pd.unique(table[name][rows]).tolist() for name, rows in unseen_rows(labels, table).items()}
+        failed = Outcomes.from_state(getattr(self, "training_", {}).get("outcomes", {})) if found else Outcomes()
         for name, new in found.items():
             for label in new:
-                check_unseen(name, label, labels[name], self.unseen)
+                check_unseen(name, label, labels[name], self.unseen, failed.labels(name))
         return found
 
     def _times(self, table: pd.DataFrame) -> Floats:
@@ -519,7 +520,6 @@ class Model(Shown, Estimator, ABC):
             raise _not_fitted()(f"this {type(self).__name__} has not learned anything yet: call fit first")
         table = self.space_.frame(as_features(X, self))
         _check_sizes(table)
-        refuse_failed_labels(table, self.space_, getattr(self, "training_", {}).get("outcomes", {}))
         for name, parameter in self.space_.parameters.items():
             if getattr(parameter, "low", 0) > 0 and not table[name].min() > 0:
                 raise InputError(

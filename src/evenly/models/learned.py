@@ -37,7 +37,7 @@ _SURE, _LEAST = 5.0, 0.2
 #: A prediction that is so near to an end of its interval, as a share of it (log), stands at the end.
 _EDGE = 0.03
 #: Methods that compare others, of which none follows the runs if they don't.
-_RACES = ("PMNF", "Automatic")
+_RACES = ("auto", "pmnf")
 #: Repetition doesn't remove this share of the variance of one run, nor this standard deviation of log times.
 _SHARE_KEPT, _NEVER_REMOVED = 0.1, 0.05
 
@@ -165,14 +165,14 @@ def told_missed(model: Model) -> str:
     """Return a sentence on the run that a model misses most, if it does by much; else ""."""
     if not (missed := model.training_.get("missed", "")):
         return ""
-    if type(model).__name__ in _RACES:
+    if model.method in _RACES:
         return f"the runs follow none of the laws closely, so the times are unsure: {missed}"
     return f"this method doesn't follow the runs closely, the default may (leave --method out): {missed}"
 
 
 def told_at_edge(model: Model, predicted: Any, lower: Any, upper: Any) -> str:
     """Return a sentence on predictions (n,) of one law at the end of their intervals, if these are wide; else ""."""
-    if type(model).__name__ in _RACES:
+    if model.method in _RACES:
         return ""
     low, high = np.log(np.divide(predicted, lower)), np.log(np.divide(upper, predicted))
     at_edge = (np.minimum(low, high) < _EDGE * (low + high)) & (low + high > _LEAST)

@@ -73,6 +73,13 @@ class Outcomes:
         table, failed = self.configurations[kept].iloc[:_MOST], self.failed[kept][:_MOST]
         return {"configurations": table.to_dict("list"), "failed": failed.tolist(), "whole": bool(kept.all())}
 
+    def labels(self, name: str) -> set[str]:
+        """Return the values of a parameter, as text, with which no run ended well."""
+        if name not in self.configurations:
+            return set()
+        column = self.configurations[name].astype(str)
+        return set(column[self.failed]) - set(column[~self.failed])
+
     def fail(self, asked: pd.DataFrame) -> NDArray[np.bool_]:
         """Tell for each row asked, (n,), whether all runs there failed, or, where none was made, at the nearest values.
 

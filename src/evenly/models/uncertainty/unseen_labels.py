@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -80,7 +80,7 @@ def _likeness(one: str, other: str) -> float:
     return SequenceMatcher(None, other, one).ratio()
 
 
-def check_unseen(name: str, label: Any, known: Sequence[Any], policy: str) -> None:
+def check_unseen(name: str, label: Any, known: Sequence[Any], policy: str, failed: Collection[str] = ()) -> None:
     """Refuse a label that no run has, where the mean over the known ones can't, or shall not, stand for it.
 
     Parameters
@@ -91,12 +91,26 @@ def check_unseen(name: str, label: Any, known: Sequence[Any], policy: str) -> No
     known : sequence of labels
     policy : {"ask", "mean", "refuse"}
         See `evenly.models.base.Model.unseen`.
+    failed : collection of str
+        Labels that were run, but never to a good end.
 
     Raises
     ------
     InputError
-        If the policy refuses it, fewer than `FEWEST` labels are known, or it may be a slip and the policy asks.
+        If the policy refuses it, fewer than `FEWEST` labels are known, all its runs failed, or it may be a slip and the
+        policy asks.
+
+    Examples
+    --------
+    >>> check_unseen("solver", "lu", ["cg"], "ask", failed=["lu"])
+    Traceback (most recent call last):
+    evenly.errors.InputError: no run with solver = lu ended well, so its times aren't known: ask for one of cg
     """
+    if str(label) in failed:
+        raise InputError(
+            f"no run with {name} = {label} ended well, so its times aren't known: ask for one of "
+            f"{', '.join(map(str, known))}"
+        )
     hint = slip(label, known)
     if policy != "refuse" and len(known) >= FEWEST and (policy == "mean" or not hint):
         return
