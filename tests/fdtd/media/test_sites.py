@@ -82,3 +82,13 @@ def test_edges_with_one_such_node_keep_half_of_their_poles() -> None:
     assert np.all(found.ends[0][metal] == 1)
     np.testing.assert_array_equal(next(iter(halves.strengths.values())), 1.0)
     np.testing.assert_allclose(0.5 * halves.inverse + halves.rest, 0.0)
+
+
+@pytest.mark.parametrize("resolution", [10, 20])
+def test_sites_of_a_ball_that_touches_boxes_are_the_same_on_both_sides(resolution: int) -> None:
+    grid = Grid((2.4, 2.4, 2.4), resolution)
+    found = sites([Sphere(radius=0.5, material=METAL)], grid)
+    assert found is not None
+    places = found.place[~found.halves]
+    images = places * (-1, 1, 1) + (grid.shape[0], 0, 0)
+    assert {tuple(place) for place in places.tolist()} == {tuple(place) for place in images.tolist()}

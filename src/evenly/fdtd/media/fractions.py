@@ -177,7 +177,9 @@ def _surfaces(objects: Sequence[GeometricObject], points: Array, half: Vector) -
         lo, hi = thing.bounds()
         near = np.ones(len(points), dtype=bool)
         for axis in range(3):
-            near &= (points[:, axis] > lo[axis] - half[axis]) & (points[:, axis] < hi[axis] + half[axis])
+            # A surface that only touches a box is not in it, whichever way the sums are rounded.
+            reach = half[axis] * (1 - NEGLIGIBLE)
+            near &= (points[:, axis] > lo[axis] - reach) & (points[:, axis] < hi[axis] + reach)
         rows = np.flatnonzero(near)
         if not rows.size:
             continue
