@@ -152,6 +152,13 @@ def test_components_that_a_script_initialises_are_stepped(folder: Path) -> None:
     assert [traits[name] for name in ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz")] == [1.0] * 6
 
 
+def test_a_cell_without_sources_is_said(folder: Path) -> None:
+    cell = "mp.Simulation(mp.Vector3(4, 3), 10, boundary_layers=[mp.PML(0.5)])"
+    with pytest.warns(EvenlyWarning, match="no source at the first step, so fields of both polarisations are counted"):
+        traits = cell_of_script(_script(folder, f"sim = {cell}\nsim.run(until=1)\n")).traits
+    assert (traits["Ez"], traits["Hz"]) == (1.0, 1.0)
+
+
 def test_functions_between_steps_are_said(folder: Path) -> None:
     with pytest.warns(EvenlyWarning, match="functions between its steps .* on top"):
         cell_of_script(_script(folder, "simulation(4).run(mp.at_every(1, mp.output_efield_z), until=9)\n"))

@@ -10,6 +10,7 @@ Absorbers are conductivities and do not make chunks of their own.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -23,12 +24,17 @@ from evenly.adapters.meep.layers import depths
 from evenly.adapters.meep.symmetry import kept_axes
 from evenly.decomposition.cells.cell import NO_LAYERS, Cell
 from evenly.decomposition.cells.survey import Survey
+from evenly.errors import EvenlyWarning
 from evenly.fdtd.cell.boundaries import Layers
 from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC, Grid
 from evenly.fdtd.media.structure import Structure
 
 __all__ = ["BLOCKS", "POINTS", "active_components", "cell_of"]
 
+NO_SOURCES = (
+    "there is no source at the first step, so fields of both polarisations are counted: if later sources excite only one, "
+    "a step takes about half as long"
+)
 #: Largest cell whose every point is sampled.
 POINTS = 2_000_000
 #: Most blocks of a survey.
@@ -97,6 +103,8 @@ def active_components(sim: Any, structure: Structure) -> tuple[str, ...]:
         return ("Ex", "Hy")
     if found := _allocated(sim, everything):
         return found
+    if not sim.sources:
+        warnings.warn(EvenlyWarning(NO_SOURCES), stacklevel=2)
     wanted = {name for source in sim.sources for name in _excited(source)}
     across, within = ("Ez", "Hx", "Hy"), ("Ex", "Ey", "Hz")
     mixed = sim.force_all_components or sim.special_kz or "" in wanted or not wanted
