@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cost_meep import predicted
+from evenly.adapters.meep.cell.cell import NO_SOURCES
 from evenly.adapters.meep.cell.interpreter import environment, find_python, package_folder
 from evenly.adapters.meep.cell.scripts import cell_of_script
 from evenly.adapters.meep.timing.mpi_waiting import VARIABLE, _mpi_of, build_waiting
@@ -191,10 +192,13 @@ def main() -> None:
 def measured(script: Path, cost: CostModel, given: argparse.Namespace) -> list[Row]:
     """Return the rows of a script; none if its cell is too small or too large."""
     rows: list[Row] = []
-    warnings.simplefilter("ignore")
     os.chdir(script.parent)
     try:
-        cell = cell_of_script(script, ARGUMENTS.get(script.stem, ()), max(given.ranks), given.python)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            cell = cell_of_script(script, ARGUMENTS.get(script.stem, ()), max(given.ranks), given.python)
+        if any(NO_SOURCES in str(warning.message) for warning in caught):
+            raise RuntimeError("it has no source at its first step, so Meep steps no fields")
         if given.points <= cell.grid.box.volume <= given.most:
             rows = rows_of(script, cell, cost, given)
     except (EvenlyError, RuntimeError, TimeoutError) as error:

@@ -29,7 +29,7 @@ from evenly.fdtd.cell.boundaries import Layers
 from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC, Grid
 from evenly.fdtd.media.structure import Structure
 
-__all__ = ["BLOCKS", "POINTS", "active_components", "cell_of"]
+__all__ = ["BLOCKS", "NO_SOURCES", "POINTS", "active_components", "cell_of"]
 
 NO_SOURCES = (
     "there is no source at the first step, so fields of both polarisations are counted: if later sources excite only one, "
