@@ -152,6 +152,27 @@ def test_components_that_a_script_initialises_are_stepped(folder: Path) -> None:
     assert [traits[name] for name in ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz")] == [1.0] * 6
 
 
+def test_a_simulation_of_a_class_behind_argparse_is_found(folder: Path) -> None:
+    text = """
+import argparse
+
+class Guide:
+    def __init__(self, width):
+        self.sim = simulation(width)
+    def solve(self):
+        self.sim.run(until=1)
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--width", type=float, required=True)
+    Guide(parser.parse_args().width).solve()
+
+if __name__ == "__main__":
+    main()
+"""
+    assert cell_of_script(_script(folder, text), ["--width", "6"]).grid.shape == (60, 30, 1)
+
+
 def test_a_cell_without_sources_is_said(folder: Path) -> None:
     cell = "mp.Simulation(mp.Vector3(4, 3), 10, boundary_layers=[mp.PML(0.5)])"
     with pytest.warns(EvenlyWarning, match="no source at the first step, so fields of both polarisations are counted"):
