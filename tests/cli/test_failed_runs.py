@@ -16,8 +16,8 @@ def _runs(rows: list[tuple[int, str]]) -> evenly.Runs:
 def test_runs_that_were_stopped_are_told_apart_from_those_that_failed() -> None:
     runs = _runs([(1, "timed out"), (1, "timed out"), (2, "ok"), (4, "failed"), (4, "failed")])
     assert failed_lines("wave", runs) == [
-        "2 runs of wave hit the limit: learned as longer than that; none ended before it with cores = 1",
-        "2 failed runs of wave left out of 5; none ended well with cores = 4",
+        "2 runs of wave hit the limit, so they take longer than that; none ended before it with cores = 1",
+        "2 of 5 runs of wave failed and are left out; none ended well with cores = 4",
     ]
 
 
@@ -25,7 +25,8 @@ def test_where_half_of_the_runs_failed_they_are_counted() -> None:
     runs = _runs([(1, "ok"), (1, "ok"), (1, "failed"), (2, "ok"), (2, "failed"), (4, "timed out"), (4, "failed")])
     limit, failed = failed_lines("wave", runs)
     assert limit.endswith("none ended before it with cores = 4")
-    assert failed.endswith(
-        "left out of 7; of those with cores = 2, 1 of 2 failed; of those with cores = 4, 1 of 2 failed"
+    assert failed == (
+        "3 of 7 runs of wave failed and are left out; of those with cores = 2, 1 of 2 failed; of those with cores = 4, "
+        "1 of 2 failed"
     )
     assert failed_lines("wave", _runs([(1, "ok")])) == []

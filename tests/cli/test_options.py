@@ -130,7 +130,7 @@ def test_notes_of_reading_are_shown_when_learning(evenly: Evenly, command: str) 
     assert shown.code == 0, shown.err
     assert "parameters: cores" in shown.err
     assert "assumed" in shown.err
-    assert "2 failed runs of runs left out of 5" in shown.err
+    assert "2 of 5 runs of runs failed and are left out" in shown.err
     assert "''" not in shown.err
     assert evenly(command, "runs.csv", *LAW, *more, "-q").err == ""
 
@@ -235,7 +235,7 @@ def test_runs_that_hit_their_limit_are_learned_as_bounds_and_counted(evenly: Eve
     Runs.from_frame(table, ["cores"]).save("limited.csv")
     shown = evenly("fit", "limited.csv", *LAW)
     assert shown.code == 0, shown.err
-    assert "1 run of limited hit the limit: learned as longer than that" in shown.err
+    assert "1 run of limited hit the limit, so it takes longer than that" in shown.err
     assert "1 run that hit the limit counts as a bound" in " ".join(shown.out.split())
     assert "failed" not in shown.err
 

@@ -174,7 +174,7 @@ def read_coupled(
     where : str, optional
         The condition for the rows that count.
     cores_per_node : int, optional
-        Cores of a node: negative tasks are whole nodes.
+        Cores of a node, where the table has the nodes of each solver; negative tasks are whole nodes, too.
     layout : str, optional
         How solvers share cores, where the table doesn't tell it: it is needed for core-hours only.
     outliers : {"refuse", "keep"}
@@ -208,7 +208,7 @@ def read_coupled(
                 "whole coupled runs alone don't tell who waits for whom: name the solvers with --layout, as in "
                 "--layout 'max(ice + atm, ocn)', or give PATH, the times of each solver"
             )
-        columns, factor = _columns_of_cores(values, names, cores_are)
+        columns, factor = _columns_of_cores(values, names, cores_are, cores_per_node)
         told = step_time(path, table, time, names, step=step, unit=unit)
         tasks = placed_tasks(columns, values, cores_per_node)
         known_layouts = list(dict.fromkeys(tasks.layouts))
@@ -218,7 +218,7 @@ def read_coupled(
             if (found != values.numbers(columns[name])).any()
         }
         made |= {_LAYOUT: [str(known_layouts.index(one)) for one in tasks.layouts]} if tasks.layouts else {}
-        parameters = list(dict.fromkeys([*columns.values(), *made]))
+        parameters = list(dict.fromkeys([*columns.values(), *made, *filter(None, [told.counted])]))
         if told.unit == COST:
             all_cores = {name: factor * its for name, its in tasks.cores.items()}
             shared = tasks.layouts or [layout or "parallel"] * len(table.frame)
@@ -226,7 +226,7 @@ def read_coupled(
             told = dataclasses.replace(told, column=TIME_NAME, unit="s")
         reader = TableReader(parameters=parameters, time=told.column, unit=told.unit)
         (runs,) = reader.read_changed(path, _with_columns(raw, table.lines, made, tasks.used)).values()
-        settled = {name_key(name) for name in (*known, *tasks.used, _LAYOUT)}
+        settled = {name_key(name) for name in (*known, *tasks.used, _LAYOUT, told.counted)}
         others = [one for one in reader.columns if name_key(one.name) not in settled]
         _check_one_setting(path, others, table, list(columns.values()), rate=told.unit == "SYPD", alone=step is None)
         for text in reader.notes:
@@ -236,7 +236,8 @@ def read_coupled(
         cores = {name: factor * frame[column].to_numpy(dtype="int64") for name, column in columns.items()}
         layouts = tuple(parse_layout(known_layouts[int(at)]) for at in frame[_LAYOUT]) if tasks.layouts else ()
         most = _OFF if step is None or step.in_coupled is None else float("inf")
-        coupled = CoupledRuns(cores, good.values / told.steps, most_apart=most, outliers=outliers)
+        steps = told.steps_of(frame[told.counted]) if told.counted else told.steps
+        coupled = CoupledRuns(cores, good.values / steps, most_apart=most, outliers=outliers)
         as_written = factor == 1 and not set(made) & set(columns.values())
         return Coupled(coupled, told.days, layouts, columns if as_written else {})
     except ReadError as error:
@@ -306,7 +307,9 @@ def _of_the_plan(path: Path, table: Cells, known: Mapping[str, Any]) -> str | No
     return " and ".join(conditions) or None
 
 
-def _columns_of_cores(values: Values, solvers: Sequence[str], cores_are: str | None) -> tuple[dict[str, str], int]:
+def _columns_of_cores(
+    values: Values, solvers: Sequence[str], cores_are: str | None, cores_per_node: int | None
+) -> tuple[dict[str, str], int]:
     """Return the column with the cores, or tasks, of each solver, and how many cores each of what it counts has.
 
     The column's name is the solver's, and a word for cores, ranks or nodes before or behind it.
@@ -321,7 +324,7 @@ def _columns_of_cores(values: Values, solvers: Sequence[str], cores_are: str | N
         columns = counts_of(solver, values)
         counted = {kind: column for column, kind in reversed(columns.items()) if kind in ("cores", "ranks")}
         if not counted and len(nodes) == len(solvers):
-            return nodes, _cores_of_node(values.path, list(nodes.values()), cores_are)
+            return nodes, _cores_of_node(values.path, list(nodes.values()), cores_are, cores_per_node)
         if not counted:
             raise InputError(
                 f"--coupled needs the cores of each solver in a column, as {solver}_cores, but {values.path} has "
@@ -331,14 +334,19 @@ def _columns_of_cores(values: Values, solvers: Sequence[str], cores_are: str | N
     return found, 1
 
 
-def _cores_of_node(path: Path, columns: Sequence[str], cores_are: str | None) -> int:
-    """Return how many cores a node has, by ``--cores-are``: ``nodes * 48``; 1 for ``nodes``, which are then planned."""
+def _cores_of_node(path: Path, columns: Sequence[str], cores_are: str | None, cores_per_node: int | None) -> int:
+    """Return how many cores a node has: by ``--cores-are``, as ``nodes * 48``, or else by ``--cores-per-node``.
+
+    With ``--cores-are nodes`` it is 1: nodes are then planned.
+    """
     from evenly.space.expressions import Expression
 
+    if cores_are is None and cores_per_node is not None:
+        return cores_per_node
     if cores_are is None or not counts_nodes(cores_are):
         raise InputError(
-            f"{path} has {', '.join(columns)}: say with --cores-are 'nodes * 48', with the cores of your nodes for 48, "
-            "how many cores these are"
+            f"{path} has {', '.join(columns)}: say with --cores-are 'nodes * 48', or --cores-per-node 48, with the "
+            "cores of your nodes for 48, how many cores these are"
         )
     return int(Expression(cores_are)(dict.fromkeys(Expression(cores_are).names, 1)))
 

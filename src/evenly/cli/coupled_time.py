@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenly.cli.console import note
 from evenly.errors import InputError
-from evenly.readers.tables.per_work import time_of_work
+from evenly.readers.tables.per_work import is_of_a_step, time_of_work
 from evenly.readers.tables.states import name_key
 from evenly.runs.count_names import kind_of
 from evenly.runs.units import SECONDS_PER, YEAR_DAYS
@@ -64,12 +64,25 @@ class StepOfSolvers:
 
 @dataclass(frozen=True)
 class StepTime:
-    """The column with the time of a coupled step, its unit, how many steps that is, and days that a step simulates."""
+    """The column with the time of a coupled step, its unit, how many steps that is, and days that a step simulates.
+
+    `counted` is the column that counts the days of each run, if that tells how many steps it is of.
+    """
 
     column: str
     unit: str
     steps: float = 1.0
     days: float | None = None
+    counted: str = ""
+
+    def steps_of(self, counts: Iterable[object]) -> NDArray[np.float64]:
+        """Return how many steps each run is of, (n,), given what `counted` counts."""
+        import numpy as np
+
+        from evenly.readers.tables.lone_work import days_in
+
+        days = [days_in(self.counted, count) for count in counts]
+        return np.array(days, dtype=np.float64) / (self.days or 1.0)
 
 
 def step_time(
@@ -99,7 +112,6 @@ def step_time(
     from evenly.readers.tables.chsy_names import is_chsy, is_node_hours
     from evenly.readers.tables.clock_times import time_of_day
     from evenly.readers.tables.columns import measured, time_candidates, unit_of_time
-    from evenly.readers.tables.lone_work import days_in
 
     names = [str(name) for name in table.frame]
     at = time_of_day({name: [str(cell) for cell in table.frame[name]] for name in names})
@@ -124,15 +136,49 @@ def step_time(
             "with --coupled-time"
         )
     chosen = _told(table, time or found[0], unit)
-    counted = next((name for name in names if days_in(name, 1) is not None), "")
-    return chosen if step is None else _of_the_solvers(chosen, step, counted)
+    counted, days = _days_of_runs(table, chosen)
+    if not counted or (step is not None and step.days is None):
+        return chosen if step is None else _of_the_solvers(chosen, step)
+    return _by_days(chosen, step, counted, days)
 
 
-def _of_the_solvers(time: StepTime, step: StepOfSolvers, counted: str) -> StepTime:
-    """Return the time of a coupled run with the number of the solvers' steps that it is of, and say that; or ask.
+def _days_of_runs(table: Cells, time: StepTime) -> tuple[str, list[float]]:
+    """Return the only column that counts the simulated days of each run, and these; "" where a time is of a step."""
+    from evenly.readers.tables.lone_work import days_in
 
-    `counted` is the column that counts the days of the runs, or "".
+    if time.days is not None or is_of_a_step(time.column) or time_of_work(time.column):
+        return "", []
+    found = {}
+    for name in map(str, table.frame):
+        days = [days_in(name, cell) for cell in table.frame[name]]
+        if all(one is not None and one > 0 for one in days):
+            found[name] = [one for one in days if one is not None]
+    return next(iter(found.items())) if len(found) == 1 else ("", [])
+
+
+def _by_days(time: StepTime, step: StepOfSolvers | None, counted: str, days: Sequence[float]) -> StepTime:
+    """Return the time of a coupled run, of the simulated days that a column counts, and say that.
+
+    They are those of the solvers' steps. If only whole runs are known, they are those of each run, if all are of as
+    many, else a day.
     """
+    given = None if step is None else step.in_coupled
+    each = (days[0] if len(set(days)) == 1 else 1.0) if step is None or step.days is None else step.days
+    if given is not None and any(not math.isclose(given, one / each, rel_tol=0.01) for one in days):
+        raise InputError(
+            f"--coupled-steps {given:g} contradicts {counted!r} of --coupled, which is {days[0]:g} in its first row: "
+            f"leave it out, since times are divided by {counted!r}; or, if it doesn't count the simulated days of each "
+            "run, take the column out"
+        )
+    note(
+        f"{time.column!r} of --coupled is taken to be of as many simulated days as {counted!r} says, so times are "
+        f"those of {StepOfSolvers(each).said} (if not, take {counted!r} out)"
+    )
+    return dataclasses.replace(time, days=each, counted=counted)
+
+
+def _of_the_solvers(time: StepTime, step: StepOfSolvers) -> StepTime:
+    """Return the time of a coupled run with the number of the solvers' steps that it is of, and say that; or ask."""
     told = None if time.days is None or step.days is None else time.days / step.days
     given = step.in_coupled
     if given is not None and told is not None and not math.isclose(given, told, rel_tol=0.01):
@@ -156,7 +202,6 @@ def _of_the_solvers(time: StepTime, step: StepOfSolvers, counted: str) -> StepTi
             f"of how many simulated days {time.column!r} of --coupled is isn't told, and the times of the solvers are "
             f"of {step.said}: say with --coupled-steps how many times that it is of, as --coupled-steps 10; "
             "--coupled-steps 1 if it is of the same"
-            + (f"; if {counted!r} counts the days of each run, divide {time.column!r} by it" if counted else "")
         )
     return time
 

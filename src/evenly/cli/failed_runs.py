@@ -37,7 +37,7 @@ def failed_lines(solver: str, runs: Runs) -> list[str]:
     >>> table = pd.DataFrame({"cores": [1, 2, 4, 4], "seconds": [8.0, 4.0, 2.0, None]})
     >>> table["status"] = ["ok", "ok", "ok", "failed"]
     >>> failed_lines("wave", Runs.from_frame(table, ["cores"]))
-    ['1 failed run of wave left out of 4; of those with cores = 4, 1 of 2 failed']
+    ['1 of 4 runs of wave failed and is left out; of those with cores = 4, 1 of 2 failed']
     """
     status, stopped = runs.to_frame()["status"], runs.bounds > 0
     ended = (status == "ok").to_numpy()
@@ -50,14 +50,16 @@ def failed_lines(solver: str, runs: Runs) -> list[str]:
         never = _named(counts[none & late])
         told = f"; none ended before it with {'; '.join(never)}" if never else ""
         lines.append(
-            f"{bounds} run{'s' if bounds > 1 else ''} of {solver} hit the limit: learned as longer than that{told}"
+            f"{bounds} run{'s' if bounds > 1 else ''} of {solver} hit the limit, so "
+            f"{'they take' if bounds > 1 else 'it takes'} longer than that{told}"
         )
     if lost := int(failed.sum()):
         never = _named(counts[none & ~late])
         told = f"; none ended well with {'; '.join(never)}" if never else ""
         for name, row in zip(_named(often), often.to_dict("records"), strict=False):
             told += f"; of those with {name}, {row['_failed']} of {sum(row.values())} failed"
-        lines.append(f"{lost} failed run{'s' if lost > 1 else ''} of {solver} left out of {len(runs)}{told}")
+        are = "are" if lost > 1 else "is"
+        lines.append(f"{lost} of {len(runs)} runs of {solver} failed and {are} left out{told}")
     return lines
 
 

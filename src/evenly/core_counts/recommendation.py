@@ -313,7 +313,7 @@ def _scattering(found: Recommendation) -> list[str]:
     if best["run_latest_s"] <= SCATTERS * best["run_upper_s"]:
         return []
     share = f"{50 * (1 + found.level):.0f} % of them"
-    told = f"on {found.cores} cores, so many were stopped that it isn't known when {share} end"
+    told = f"so many were stopped at their limit that it isn't known when {share} end on {found.cores} cores"
     if math.isfinite(best["run_latest_s"]):
         told = f"on {found.cores} cores, {share} end within {time_words(best['run_latest_s'], found.time_unit)}"
     return [f"single runs scatter more than the medians learned from: {told}"]
@@ -373,8 +373,9 @@ def _candidates(
         notes.append(f"left out, since {what.text!r} doesn't make so many cores here: {_listed(never)}")
     if varied is not None and len(what.names) > 1:
         others = [name for name in open_ if name != varied]
-        of = f" with the measured combinations of {', '.join(others)}" if others else ""
-        notes.append(f"cores are {what.text}: {varied} is extended{of}")
+        values = "combinations" if len(others) > 1 else "values"
+        measured_ones = f", with the measured {values} of {', '.join(others)}" if others else ""
+        notes.append(f"cores are {what.text}: any number of {varied}{measured_ones}")
     return pd.DataFrame(rows), notes
 
 
@@ -402,7 +403,7 @@ def _fixed(model: Model, what: Cores, at: dict[str, Any]) -> tuple[dict[str, Any
 
 
 def _varied(model: Model, open_: list[str]) -> str | None:
-    """Return the parameter that is extended: the only open one, else nodes, else ranks; None if none is open."""
+    """Return the parameter that may have any value: the only open one, else nodes, else ranks; None if none is open."""
     for kind in ("nodes", "ranks", "cores"):
         of_kind = [name for name in open_ if kind_of(name) == kind]
         if len(open_) > 1 and len(of_kind) == 1:
@@ -418,7 +419,7 @@ def _varied(model: Model, open_: list[str]) -> str | None:
 def _combinations(
     what: Cores, fixed: Mapping[str, Any], others: list[str], measured: Runs | None
 ) -> list[dict[str, Any]]:
-    """Return the values of the factors of the cores that aren't extended: those given, and those measured together."""
+    """Return the values of the factors of the cores that aren't varied: those given, and those measured together."""
     factors = [name for name in what.names if name in fixed]
     lists = [fixed[name] if isinstance(fixed[name], list | tuple) else [fixed[name]] for name in factors]
     given = [dict(zip(factors, row, strict=True)) for row in itertools.product(*lists)]

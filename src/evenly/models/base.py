@@ -22,7 +22,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from evenly.arguments import explained
-from evenly.errors import ExtrapolationWarning, InputError
+from evenly.errors import EvenlyWarning, ExtrapolationWarning, InputError
 from evenly.models.array_types import Flags, Floats
 from evenly.models.arrays import as_features, one_column
 from evenly.models.uncertainty.between_levels import spread_between
@@ -245,7 +245,7 @@ class Model(Shown, Estimator, ABC):
             return self._fit_rows(space, table, values, weights)
         from evenly.models.censoring import working_values
 
-        working, informing = working_values(self, space, table, values, weights, measured)
+        working, informing, odd = working_values(self, space, table, values, weights, measured)
         # Where only bounds lie that say nothing, nothing is known: predictions there are extrapolations.
         kept = measured | (informing > 0)
         known = table[kept].reset_index(drop=True)
@@ -254,6 +254,9 @@ class Model(Shown, Estimator, ABC):
             self.left_out_predictions_ = np.full(len(table), np.nan)
             self.left_out_predictions_[kept] = left_out
         self.training_digest_ = digest(np.where(measured, values, np.nan))
+        if odd:
+            self.training_["hung"] = [odd]
+            warnings.warn(odd, EvenlyWarning, stacklevel=3)
         return self
 
     @explained

@@ -20,14 +20,13 @@ Errors, intervals, and the shares of a blend come from measured runs alone.
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from evenly.errors import EvenlyWarning
 from evenly.models.array_types import Flags, Floats
+from evenly.models.hung_runs import FACTOR, MULTIPLE
 from evenly.plugins import load
 from evenly.space.parameters import Categorical
 from evenly.space.space import Space
@@ -47,9 +46,10 @@ _LEAST_SPREAD = 1e-3
 _WORTHLESS = 1e-3
 #: Distances in standard deviations beyond which nothing changes.
 _FAR = (-12.0, 30.0)
-#: A bound this far above what the measured runs alone predict (a factor of 10, in logs), with which measured runs are
-#: then missed by more than this in the median, is that of a run that hung.
-_HUNG, _MISSED = math.log(10.0), 0.25
+#: A bound is above what the measured runs alone predict if it is so by the first factor, in logs, and by several times
+#: their scatter, or by the second factor. If measured runs are then missed by more than this in the median, no law
+#: follows both: it is that of a run that hung, say.
+_ABOVE, _SURELY_ABOVE, _MISSED = math.log(1.8), math.log(10.0), 0.05
 
 
 def hazard(z: Floats) -> Floats:
@@ -67,8 +67,8 @@ def hazard(z: Floats) -> Floats:
 
 def working_values(
     model: Model, space: Space, table: pd.DataFrame, values: Floats, weights: Floats, measured: Flags
-) -> tuple[Floats, Floats]:
-    """Return values (n,) and weights (n,) by which a model learns from bounds.
+) -> tuple[Floats, Floats, str]:
+    """Return values (n,) and weights (n,) by which a model learns from bounds, and a sentence on those that are odd.
 
     Parameters
     ----------
@@ -87,36 +87,33 @@ def working_values(
     working, informing = values.copy(), weights.copy()
     # At first, bounds are left out, except those of labels that were never measured: these can't be predicted.
     informing[bounds] *= _unknown(space, table, measured)[bounds]
-    misses, surprise = [], np.zeros(len(bounds))
+    misses, odd = [], bounds[:0]
     for number in range(_NEWTON_ROUNDS):
         mean, spread, z, missed = _predicted(law, space, table, values, measured, (working, informing))
         misses.append(missed)
         if number == 0:
-            surprise = np.log(values[bounds]) - mean
+            above = np.log(values[bounds]) - mean
+            is_odd = (above > max(_ABOVE, min(MULTIPLE * spread, _SURELY_ABOVE))) & (weights[bounds] > 0)
+            odd, factors, expected = bounds[is_odd], above[is_odd], np.exp(mean[is_odd])
         rate = hazard(z)
         worth = rate * (rate - z)
         working[bounds] = np.exp(mean + spread / (rate - z))
         informing[bounds] = weights[bounds] * np.where(worth < _WORTHLESS, 0.0, worth)
-    hung = bounds[surprise > _HUNG]
-    if len(hung) and misses[-1] > max(_MISSED, 3 * misses[0]) and weights[hung].any():
-        one = len(hung) == 1
-        warnings.warn(
-            f"{len(hung)} run{'' if one else 's'} that hit the limit can't be reconciled with the measured runs, as if "
-            f"{'it' if one else 'they'} had hung: left out ({_described(table, int(hung[0]))}{'' if one else ', …'}, "
-            f"longer than {values[hung[0]]:.4g})",
-            EvenlyWarning,
-            stacklevel=4,
-        )
+    told = ""
+    if len(odd) and misses[-1] > max(_MISSED, 3 * misses[0]):
         without = weights.copy()
-        without[hung] = 0.0
-        return working_values(model, space, table, values, without, measured)
+        without[odd] = 0.0
+        told = _told_above(table.iloc[odd], values[odd], expected, hung=True)
+        return *working_values(model, space, table, values, without, measured)[:2], told
+    if len(odd) and (far := factors > FACTOR).any():
+        told = _told_above(table.iloc[odd[far]], values[odd[far]], expected[far], hung=False)
     if model.is_law:
-        return working, informing
+        return working, informing, told
     working[bounds] = np.exp(mean + spread * hazard(z))
     for _ in range(_MEAN_ROUNDS):
         mean, spread, z, _ = _predicted(model, space, table, values, measured, (working, weights))
         working[bounds] = np.exp(mean + spread * hazard(z))
-    return working, weights
+    return working, weights, told
 
 
 def _predicted(
@@ -133,8 +130,17 @@ def _predicted(
     return predicted[~measured], spread, np.clip((logs - predicted)[~measured] / spread, *_FAR), missed
 
 
-def _described(table: pd.DataFrame, row: int) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in table.iloc[row].items())
+def _told_above(table: pd.DataFrame, bounds: Floats, expected: Floats, *, hung: bool) -> str:
+    """Return a sentence on runs that were stopped later than the measured runs tell."""
+    which = "1 run was stopped at its limit" if len(table) == 1 else f"{len(table)} runs were stopped at their limit"
+    where = ", ".join(f"{name} = {value}" for name, value in table.iloc[0].items())
+    told = (
+        f"{which} long after the time that the others tell ({where}: stopped at {bounds[0]:.4g}, expected about "
+        f"{expected[0]:.3g}{', …' if len(table) > 1 else ''})"
+    )
+    if hung:
+        return f"{told}, and no law follows both, as if {'it' if len(table) == 1 else 'they'} hung: left out"
+    return f"{told}. The model follows: if {'it' if len(table) == 1 else 'they'} hung, leave such runs out of the table"
 
 
 def rough_copy(model: Model) -> Model:

@@ -15,6 +15,7 @@ from evenly.arguments import explained
 from evenly.errors import EvenlyWarning, InputError
 from evenly.metrics import all_metrics
 from evenly.models.base import Effort, Model, check_effort
+from evenly.models.hung_runs import without_hung_runs
 from evenly.models.learned import Learned, summarise
 from evenly.models.outliers import Outliers, check_outliers, outliers_told, without_outliers
 from evenly.models.registry import model_class
@@ -97,7 +98,8 @@ def fit(
         are numbers. Parameters that never vary are left out. `evenly.ranking` compares the models at a scale.
     outliers : {"drop", "keep"}
         Rows that are at least three times as long, or as short, as all that is near them tells are left out, and an
-        `EvenlyWarning` names them (`evenly.models.outliers`). ``"keep"`` learns from them, too.
+        `EvenlyWarning` names them (`evenly.models.outliers`). So are runs that were stopped at their limit long after
+        others of the same values had ended (`evenly.models.hung_runs`). ``"keep"`` learns from all.
     most_configurations : int
         Of a table with more, so many are learned from; an `EvenlyWarning` says so (`evenly.models.thinning`).
     prior : Model, Runs, or mapping of str to either, optional
@@ -191,6 +193,8 @@ def _fit_runs(
     check_outliers(outliers)
     chosen = runs if response is None else runs.learning(response)
     chosen = _thinned(chosen, most_configurations, name)
+    every = len(chosen)
+    chosen, hung = without_hung_runs(chosen) if outliers == "drop" else (chosen, [])
     table = chosen.evidence(statistic)
     if table["censored"].all() and chosen.ok.values.size:
         raise InputError(
@@ -204,8 +208,12 @@ def _fit_runs(
         learned = without_outliers(learned)
     summarise(learned)
     learned.model.training_["left_out"] = _errors_left_out(learned.model, table, chosen.response)
-    if len(chosen) < len(runs):
+    if every < len(runs):
         learned.model.training_["thinned_from"] = len(runs)
+    for told in hung:
+        warnings.warn((f"{name}: " if name else "") + told, EvenlyWarning, stacklevel=5)
+    if hung := [*hung, *learned.model.training_.get("hung", [])]:
+        learned.model.training_["hung"] = hung
     if idle := learned.model.training_.get("without_effect"):
         warnings.warn(
             (f"{name}: " if name else "") + f"as far as {learned.model.n_runs_:,} configurations tell, {_some(idle)} "

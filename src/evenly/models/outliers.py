@@ -36,6 +36,7 @@ import pandas as pd
 from evenly.errors import InputError
 from evenly.models.array_types import Flags, Floats, Ints
 from evenly.models.base import Model
+from evenly.models.hung_runs import FACTOR, MULTIPLE
 from evenly.models.inputs.coding import Coding
 from evenly.models.learned import Learned
 from evenly.models.lone_rows import lone_rows, rows_at_leaps
@@ -49,8 +50,6 @@ __all__ = ["Outliers", "check_outliers", "outliers_told", "unlike_neighbours", "
 Outliers = Literal["drop", "keep"]
 #: With fewer rows, or fewer for each column of the parabola, none can be told from a law that isn't known yet.
 _FEWEST, _EACH = 13, 4
-#: Least factor, in logs, and least multiple of the usual error.
-_FACTOR, _MULTIPLE = np.log(3.0), 6.0
 #: In tables of at most so many rows, one outlier moves the predictions of all others.
 _SMALL, _FIRST_MULTIPLE = 60, 3.0
 #: Numbers of nearest rows: for the local error, and which may agree. As many as may agree by chance.
@@ -158,12 +157,12 @@ def _found(learned: Learned) -> tuple[Flags, Flags, Floats, Learned]:
     last = learned
     off = edge = np.zeros(len(learned.runs), dtype=np.bool_)
     expected = learned.left_out
-    multiple = _FIRST_MULTIPLE if len(learned.evidence) <= _SMALL else _MULTIPLE
+    multiple = _FIRST_MULTIPLE if len(learned.evidence) <= _SMALL else MULTIPLE
     for _ in range(_ROUNDS):
         now, edge = _runs_off(learned, expected, multiple)
         if np.array_equal(now, off):
             break
-        off, multiple = now, _MULTIPLE
+        off, multiple = now, MULTIPLE
         if not off.any():
             break
         try:
@@ -227,7 +226,7 @@ def _named(rows: Sequence[dict[str, Any]], unit: str) -> str:
 
 
 def unlike_neighbours(
-    places: Floats, logs: Floats, expected: Floats, *, multiple: float = _MULTIPLE
+    places: Floats, logs: Floats, expected: Floats, *, multiple: float = MULTIPLE
 ) -> tuple[Flags, Flags]:
     """Tell which rows are far off what is expected of them while their neighbours aren't, (n,).
 
@@ -262,7 +261,7 @@ def unlike_neighbours(
     errors, trusted = _with_ends(places, logs, errors, multiple)
     sizes = np.abs(errors)
     usual = max(float(np.quantile(sizes, _OF_ALL[0])) / _OF_ALL[1], _LEAST)
-    far = np.flatnonzero((sizes > _FACTOR) & (sizes > multiple * usual))
+    far = np.flatnonzero((sizes > FACTOR) & (sizes > multiple * usual))
     if not len(far):
         return found, edge
     near = _nearest(places, far, min(_NEAR, len(known) - 1))
@@ -323,7 +322,7 @@ def _with_ends(places: Floats, logs: Floats, errors: Floats, multiple: float) ->
         fitted, off = _least_absolute(_parabola(places)[others], logs[others])
         usual = max(float(np.quantile(np.abs(off), _OF_ALL[0])) / _OF_ALL[1], _LEAST)
         error = float(logs[end] - _parabola(places)[end] @ fitted)
-        if abs(error) > max(_FACTOR, multiple * usual):
+        if abs(error) > max(FACTOR, multiple * usual):
             errors[end], trusted[end] = max(error, errors[end], key=abs), False
     return errors, trusted
 

@@ -27,7 +27,7 @@ from evenly.runs.count_names import kind_of_parameter
 from evenly.runs.outcomes import Outcomes
 from evenly.runs.runs import Runs
 from evenly.space.expressions import Expression
-from evenly.space.parameters import Integer, Ordinal, Parameter, Real
+from evenly.space.parameters import Categorical, Integer, Ordinal, Parameter, Real
 from evenly.space.ranges import ends
 from evenly.space.sampling import combinations
 from evenly.space.space import Configurations, Space
@@ -104,8 +104,9 @@ def advise(
     budget : float, optional
         Maximum of their predicted core-hours in total.
     cores : str, optional
-        Number of cores of a configuration: an expression of its parameters, such as ``"ranks * threads"``. With a
-        budget, what the names of the parameters say unmistakably; without one, the runs are compared by their time.
+        Number of cores of a configuration: an expression of its parameters, such as ``"ranks * threads"``. By default,
+        what the names of the parameters say unmistakably. Where that is open, and no budget is given, the runs are
+        compared by their time, as if each had one core.
     times : Model, optional
         A model of these runs, which tells how long further ones take; by default one that is learned quickly.
     values : {"all", "usual"}
@@ -132,7 +133,13 @@ def advise(
     Raises
     ------
     InputError
-        If no run succeeded, an argument is out of range, or a budget is given and it is open what the cores are.
+        If no run succeeded, an argument is out of range, a budget is given and it is open what the cores are, or no
+        run with a label that is asked about ended well.
+
+    Warns
+    -----
+    EvenlyWarning
+        If all runs failed at what is asked, or nearest to it.
 
     Examples
     --------
@@ -143,12 +150,52 @@ def advise(
     >>> bool((table["error_after"] < table["error_before"]).all())
     True
     """
-    if budget is not None and cores is None:
-        cores = find_cores(runs.space, measured=runs.configurations).text
+    cores = _certain_cores(runs, needed=budget is not None) if cores is None else cores
     times = _learned(runs) if times is None else times
     return _proposed(
         runs, n, budget=budget, cores=cores, times=times, values=values, first=first, asked=asked, seed=seed
     )
+
+
+def _certain_cores(runs: Runs, *, needed: bool) -> str | None:
+    """Return what the names of the parameters say is the number of cores; None where it is open, and not needed."""
+    try:
+        return find_cores(runs.space, measured=runs.configurations).text
+    except InputError:
+        if needed:
+            raise
+        return None
+
+
+def _lost_labels(space: Space, outcomes: Outcomes) -> dict[str, set[str]]:
+    """Return the labels, as text, of which all runs failed, by parameter."""
+    labels = [name for name, kind in space.parameters.items() if isinstance(kind, Categorical)]
+    return {name: lost for name in labels if (lost := outcomes.labels(name))}
+
+
+def _without_lost_labels(table: pd.DataFrame, space: Space, outcomes: Outcomes) -> pd.DataFrame:
+    """Return the configurations with labels of which some run ended well: nothing is known about others."""
+    lost = [table[name].astype(str).isin(its) for name, its in _lost_labels(space, outcomes).items()]
+    return table[~np.any(lost, axis=0)].reset_index(drop=True) if lost else table
+
+
+def _check_not_failed(asked: pd.DataFrame, space: Space, outcomes: Outcomes) -> None:
+    """Refuse labels of which all runs failed; say where else they did."""
+    for name, its in _lost_labels(space, outcomes).items():
+        if lost := sorted(its & set(asked[name].astype(str))):
+            raise InputError(
+                f"no run with {name} = {lost[0]} ended well, so no further run is likely to tell its time: ask about "
+                "another one"
+            )
+    failed = outcomes.fail(asked)
+    if failed.any():
+        first = asked[failed].iloc[0].items()
+        warnings.warn(
+            f"at {', '.join(f'{name} = {value}' for name, value in first)}, or nearest to it, all runs failed: the "
+            "proposed runs tell what a run there would take if it ended well",
+            EvenlyWarning,
+            stacklevel=4,
+        )
 
 
 def _learned(runs: Runs) -> Model | None:
@@ -180,12 +227,17 @@ def _proposed(
     if not len(known):
         raise InputError("no run went well, so there is nothing to learn from: run some configurations first")
     kept = runs.configurations.drop_duplicates(ignore_index=True)
-    everywhere = runs.space.sample(_ASKED, design="sobol", seed=seed) if asked is None else runs.space.frame(asked)
+    usual, outcomes = _usual(runs, values), Outcomes.of(runs)
+    if asked is None:
+        everywhere = runs.space.sample(_ASKED, design="sobol", seed=seed)
+        everywhere = _without_lost_labels(everywhere, runs.space, outcomes)
+    else:
+        everywhere = runs.space.frame(asked)
+        _check_not_failed(everywhere, runs.space, outcomes)
     told = [(pd.DataFrame([one])[runs.space.names], "") for one in first]
     told += [] if asked is None else _settling(runs, everywhere)
     rows: list[dict[str, Any]] = []
     left = np.inf if budget is None else budget
-    usual, outcomes = _usual(runs, values), Outcomes.of(runs)
     while len(rows) < n:
         chosen, reason = told.pop(0) if told else (None, "")
         open_ = _open(usual, kept, outcomes, seed) if chosen is None else chosen
@@ -316,11 +368,11 @@ def _cores(cores: str | None, table: pd.DataFrame) -> NDArray[np.float64]:
 def _open(space: Space, known: pd.DataFrame, outcomes: Outcomes, seed: int) -> pd.DataFrame:
     """Return feasible configurations that haven't been run: all of them, or a sample of a large space.
 
-    Those around which runs failed are left out, if there are others.
+    Those around which runs failed are left out, if there are others; those with labels of which all failed, always.
     """
     count = combinations(space.parameters) if space.listed is None else len(space.listed)
     table = space.enumerate() if count <= _COMPARED else space.sample(_COMPARED, design="sobol", seed=seed)
-    table = table.drop_duplicates(ignore_index=True)
+    table = _without_lost_labels(table.drop_duplicates(ignore_index=True), space, outcomes)
     seen = set(known.itertuples(index=False, name=None))
     fresh = [row not in seen for row in table[list(known.columns)].itertuples(index=False, name=None)]
     table = table[np.array(fresh, dtype=bool)]

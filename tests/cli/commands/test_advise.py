@@ -86,3 +86,26 @@ def test_what_is_to_be_known_beyond_the_range(evenly: Evenly, runs: Path) -> Non
     lacking = evenly("advise", runs, "--at", "ranks=1024")
     assert lacking.code == 2
     assert "the time also depends on cells" in lacking.err
+
+
+def test_hours_are_core_hours_where_the_cores_are_certain(evenly: Evenly, runs: Path) -> None:
+    shown = evenly("advise", runs)
+    assert (shown.code, "core-hours" in shown.out) == (0, True), shown.err
+    assert shown.out == evenly("advise", runs, "--cores-are", "cores").out
+    for one in evenly("advise", runs, "--json").json:
+        assert one["core_hours"] == pytest.approx(one["seconds"] * one["cores"] / 3600)
+    Path("nodes.csv").write_text(runs.read_text().replace("cores", "nodes"))
+    open_ = evenly("advise", "nodes.csv")
+    assert (open_.code, "core-hours" in open_.out) == (0, False)
+    assert "runs are compared by their time: --cores-are says it" in open_.err
+
+
+def test_what_is_asked_where_all_runs_failed_is_refused_or_said(evenly: Evenly, runs: Path) -> None:
+    rows = [f"{label},{p},{100 / p if label != 'amg' else 1},{'COMPLETED' if label != 'amg' else 'FAILED'}"
+            for label in ("ilu", "amg", "cg") for p in (4, 8, 16, 32)]  # fmt: skip
+    runs.write_text("\n".join(["precond,cores,seconds,state", *rows, "ilu,64,1,FAILED"]))
+    lost = evenly("advise", runs, "--at", "precond=amg", "--at", "cores=16")
+    assert (lost.code, "no run with precond = amg ended well" in lost.err) == (2, True)
+    beyond = evenly("advise", runs, "--at", "precond=ilu", "--at", "cores=128")
+    assert beyond.code == 0, beyond.err
+    assert "precond = ilu, cores = 128, or nearest to it, all runs failed" in beyond.err

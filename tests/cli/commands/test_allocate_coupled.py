@@ -555,7 +555,13 @@ def test_nodes_in_columns_of_each_solver_are_cores_as_the_user_says(evenly: Even
     table("runs.csv", "atm_nodes,atm_s,ocn_nodes,ocn_s", [f"{n},{6000 / n:.2f},{n},{2400 / n:.2f}" for n in COUNTS])
     asked = evenly("allocate", "runs.csv", "--cores", "9600")
     assert (asked.code, "--cores-are 'nodes * 48'" in asked.err) == (2, True)
-    assert evenly("allocate", "runs.csv", "--cores", "9600", "--cores-are", "nodes * 48").code == 0
+    told, of_a_node = (
+        evenly("allocate", "runs.csv", "--cores", "9600", *words, "--json")
+        for words in (("--cores-are", "nodes * 48"), ("--cores-per-node", "48"))
+    )
+    assert (told.code, of_a_node.code) == (0, 0)
+    assert told.json["cores"] == of_a_node.json["cores"]
+    assert "cores: nodes * 48, by --cores-per-node" in of_a_node.err
 
 
 WORKS = (("atm", 6000), ("ocn", 2400))
@@ -602,12 +608,17 @@ def test_whole_runs_may_count_nodes(evenly: Evenly) -> None:
         "allocate", "--coupled", "coupled.csv", *ALONE[:2], "--cores", "28800", "--cores-are", "nodes * 48", "--json"
     )
     assert json.loads(found.out)["seconds"] == pytest.approx(6000 / 430, rel=0.1)
+    of_a_node = ("--cores", "28800", "--cores-per-node", "48", "--json")
+    same = evenly("allocate", "--coupled", "coupled.csv", *ALONE[:2], *of_a_node)
+    assert json.loads(same.out)["cores"] == json.loads(found.out)["cores"]
     rows = [f"{name},{p},{work / p:.4f}" for name, work in (("atm", 6000), ("ocn", 2400)) for p in COUNTS]
     table("runs.csv", "component,nodes,time_s", rows)
     both = evenly(
         "allocate", "runs.csv", "--coupled", "coupled.csv", "--cores", "28800", "--cores-are", "nodes * 48", "--json"
     )
     assert json.loads(both.out)["seconds"] == pytest.approx(6000 / 430, rel=0.1)
+    same = evenly("allocate", "runs.csv", "--coupled", "coupled.csv", *of_a_node)
+    assert json.loads(same.out)["cores"] == json.loads(both.out)["cores"]
 
 
 def test_simulated_years_per_day_are_compared_with_days_where_the_step_is_one(evenly: Evenly) -> None:
@@ -786,6 +797,26 @@ def test_steps_of_coupled_times_agree_with_their_names(evenly: Evenly) -> None:
     assert (wrong.code, "contradicts 'time (s/month)'" in " ".join(wrong.err.split())) == (2, True)
     alone = evenly("allocate", "runs.csv", "--cores", "600", "--coupled-steps", "10", *LAW)
     assert (alone.code, "give --coupled too" in alone.err) == (2, True)
+
+
+@pytest.mark.parametrize("header", ["days", "simulated_days", "sim_months"])
+def test_coupled_times_of_the_days_that_a_column_counts_are_divided(evenly: Evenly, header: str) -> None:
+    """Some runs simulated 10 days, others 30."""
+    of_a_day("atm_cores,ocn_cores,wall_s", 1)
+    each = 365 / 12 if header == "sim_months" else 1
+    rows = [row.split(",") for row in Path("coupled.csv").read_text().split()[1:]]
+    counts = [10 if number % 3 else 30 for number in range(len(rows))]
+    told = [f"{a},{o},{float(s) * count * each},{count}" for (a, o, s), count in zip(rows, counts, strict=True)]
+    table("coupled.csv", f"atm_cores,ocn_cores,wall_s,{header}", told)
+    found = evenly(*BOTH, "--json")
+    assert found.code == 0, found.err
+    assert f"as many simulated days as {header!r} says" in found.err
+    assert found.json["seconds"] == pytest.approx(1.13 * 8400 / 600, rel=0.1)
+    wrong = evenly(*BOTH, "--coupled-steps", "30")
+    assert (wrong.code, f"contradicts {header!r} of --coupled" in wrong.err) == (2, True)
+    alone = evenly("allocate", "--coupled", "coupled.csv", "--layout", "max(atm, ocn)", "--cores", "600", "--json")
+    assert alone.json["seconds"] == pytest.approx(1.13 * 8400 / 600, rel=0.1)
+    assert alone.json["simulated_years_per_day"] == pytest.approx(86400 / 365 / alone.json["seconds"])
 
 
 @pytest.mark.parametrize(("time", "steps"), [("s/day", 1), ("SYPD", 365)])

@@ -87,8 +87,11 @@ def test_cores_of_nodes_and_tasks_are_asked_for(evenly: Evenly, nodes: str) -> N
         found = evenly("predict", *source, *are, "--at", "grid=8000", "--at", "tasks_per_node=48", "--json")
         assert {row["cores"] / row["nodes"] for row in found.json["rows"]} == {48}
     found = evenly("predict", nodes, *LAW, *are, "--at", "grid=8000")
-    assert "with the measured combinations of tasks_per_node" in found.err
+    assert "any number of nodes, with the measured values of tasks_per_node" in found.err
     assert "--at tasks_per_node=…" in evenly("predict", "nodes.evenly", *are, "--at", "grid=8000").err
+    # Which of two numbers of tasks each row has is told, also if all rows have the same.
+    several = evenly("predict", "nodes.evenly", *are, "--at", "grid=8000", "--at", "tasks_per_node=24,48")
+    assert "at: nodes, tasks_per_node" in " ".join(several.out.split())
 
 
 @pytest.mark.parametrize(

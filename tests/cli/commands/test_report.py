@@ -90,6 +90,7 @@ def test_questions_on_one_program_are_refused_for_several(evenly: Evenly, scalin
     shown = evenly("report", scaling, "b.csv", *LAW, *asked, "--cores", "8", "-o", "page.html")
     assert shown.code == 2
     assert f"{asked[0]} asks for one program, but there are a, b" in shown.err
+    assert ("n steps take n times as long" in shown.err) == (asked[0] == "--steps")
 
 
 def test_options_that_cannot_change_a_saved_model_are_refused(evenly: Evenly, scaling: str) -> None:

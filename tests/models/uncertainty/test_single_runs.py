@@ -133,3 +133,17 @@ def test_the_scatter_of_one_program_isnt_charged_to_another() -> None:
     assert sorted(single.labels["name"]) == ["steady", "wild"]
     old = {key: value for key, value in single.to_state().items() if key not in ("labels", "label_scatter")}
     assert SingleRuns.from_state(old).labels == {}
+
+
+def test_runs_that_were_all_stopped_tell_nothing_of_the_scatter_of_others() -> None:
+    """Three runs that were stopped on one thread made all limits unknown, also where none was stopped."""
+    noise = np.exp(0.01 * np.random.default_rng(2).normal(size=15))
+    threads = np.repeat([2, 4, 8, 16, 32], 3)
+    table = pd.DataFrame({"threads": threads, "seconds": (10 + 300 / threads) * noise, "status": "ok"})
+    stopped = pd.DataFrame({"threads": [1] * 3, "seconds": [240.0] * 3, "status": ["timed out"] * 3})
+    alone, both = (
+        evenly.fit(evenly.Runs.from_frame(rows, ["threads"])) for rows in (table, pd.concat([table, stopped]))
+    )
+    limits = [model.upper({"threads": [4, 8, 32]}, 0.95) for model in (alone, both)]
+    np.testing.assert_allclose(limits[0], limits[1], rtol=0.1)
+    assert SingleRuns.of(evenly.Runs.from_frame(stopped, ["threads"]), "median") is None

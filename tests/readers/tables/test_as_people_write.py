@@ -1075,7 +1075,7 @@ def test_cores_that_were_asked_for_may_be_those_of_the_runs(tmp_path: Path) -> N
 def test_what_runs_had_are_the_cores_and_what_was_asked_for_is_left_out(tmp_path: Path, wish: str, had: str) -> None:
     found = _read(tmp_path, f"{wish},{had},wall_s\n16,48,138.8\n64,96,77.8\n150,192,53.6\n300,336,48.2\n")
     assert find_cores(found.runs[""].space).names == (had,)
-    assert f"left out, what was asked for: {wish}" in " ".join(found.notes)
+    assert f"left out: {wish}, which tells what was asked for, not what runs had" in " ".join(found.notes)
 
 
 def test_which_of_two_counts_that_differ_runs_had_is_asked_and_one_option_settles_it(tmp_path: Path) -> None:

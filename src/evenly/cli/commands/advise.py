@@ -38,7 +38,6 @@ def advise(
     """Propose the runs that lower a model's error most per core-hour, out of all that may be run."""
     from evenly.cli.run_input import one_program
     from evenly.report.tables.tuning import advice_table
-    from evenly.runs.cores import find_cores
     from evenly.tuning.advisor import advise as advised
 
     found = one_program(path, reading)
@@ -50,11 +49,8 @@ def advise(
         found = Table.from_frame(found.to_frame(), space.names, space=space)
     if save is not None:
         opt.check_writable(save, "table of proposals")
-    if budget is not None:
-        cores = find_cores(found.space, cores_are, measured=found.configurations)
-        cores_are = cores.text
-        if cores.said:
-            note(cores.said)
+    if cores_are is None or budget is not None:
+        cores_are = _cores(found, cores_are, needed=budget is not None)
     asked = None if at is None else _asked(at, found)
     table = advised(found, runs, budget=budget, cores=cores_are, asked=asked)
     if save is not None:
@@ -63,10 +59,26 @@ def advise(
         print_json(table.to_dict("records"))
         return
     if not len(table):
-        if budget is None or not len(advised(found, 1)):
+        if budget is None or not len(advised(found, 1, cores=cores_are)):
             raise InputError("everything that may be run was run: --study with more values gives more")
         raise InputError(f"nothing that is left takes less than {budget:g} core-hours: a larger --budget gives more")
     out.print(advice_table(table, found.parameters, per_core=cores_are is None))
+
+
+def _cores(found: Runs, cores_are: str | None, *, needed: bool) -> str | None:
+    """Return what the cores are, and say what was assumed; None where it is open, and not needed."""
+    from evenly.runs.cores import find_cores
+
+    try:
+        cores = find_cores(found.space, cores_are, measured=found.configurations)
+    except InputError:
+        if needed:
+            raise
+        note("what the cores are is open, so runs are compared by their time: --cores-are says it")
+        return None
+    if cores.said:
+        note(cores.said)
+    return cores.text
 
 
 def _asked(at: list[str], found: Runs) -> pd.DataFrame:

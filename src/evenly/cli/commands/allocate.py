@@ -101,6 +101,7 @@ def allocate(
     most, steps = max(totals, default=None), steps_in(against.steps, against.steps_time)
 
     def accept(solvers: list[str], found: Measurements | None) -> None:
+        nonlocal cores_are
         if found is not None:
             check_inputs(found, solvers)
             check_no_whole_runs(path or [], found, fixed)
@@ -108,7 +109,9 @@ def allocate(
                 check_one_program(found)
         check_names(solvers, layout, limits, compare, found)
         if found is not None:
-            cores_of_solvers(cores_are, [found.runs[name].space for name in solvers], against)
+            spaces = [found.runs[name].space for name in solvers]
+            cores_are = cores_are or nodes_as_cores(limits.spent().cores_per_node, spaces)
+            cores_of_solvers(cores_are, spaces, against)
             _check_open({name: found.runs[name] for name in solvers}, cores_are, fixed)
         check_steps(steps, solvers)
         start.check(found)
@@ -138,7 +141,9 @@ def allocate(
     fixed = by_solver(fixed, {name: model.space_ for name, model in learned.models.items()})
     check_parameters(of_all(fixed), learned)
     fixed = known_values(fixed, learned)
-    own = cores_of_solvers(cores_are, [model.space_ for model in learned.models.values()], against)
+    spaces = [model.space_ for model in learned.models.values()]
+    cores_are = cores_are or nodes_as_cores(limits.spent().cores_per_node, spaces)
+    own = cores_of_solvers(cores_are, spaces, against)
     kept = kept_beside_own(learned) if own is None else {}
     models = models_by_cores(learned, own, fixed, kept)
     days, how = units.days(step_days_of(learned), layout, learned.models), layout_of(layout, learned)
@@ -235,6 +240,19 @@ def cores_of_solvers(cores_are: str | None, spaces: list[Space], against: Compar
         return None
     check_cores_are(cores_are, spaces)
     return cores_are
+
+
+def nodes_as_cores(cores_per_node: int | None, spaces: list[Space]) -> str | None:
+    """Return the cores by those of a node, and say so, where solvers have one count, of nodes; else None."""
+    from evenly.runs.count_names import cores_of_each, kind_of_parameter
+    from evenly.space.expressions import quoted
+
+    counts = {name for space in spaces for name in space.names if kind_of_parameter(name)}
+    name = next(iter(counts), "")
+    if cores_per_node is None or len(counts) != 1 or kind_of_parameter(name) != "nodes" or cores_of_each(name):
+        return None
+    note(f"cores: {name} * {cores_per_node}, by --cores-per-node")
+    return f"{quoted(name)} * {cores_per_node}"
 
 
 def check_cores_are(cores_are: str | None, spaces: list[Space]) -> None:

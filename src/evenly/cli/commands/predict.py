@@ -206,18 +206,20 @@ def _tell_scatter(parts: list[_Part], level: float, limit: float | None) -> None
             far = int((single / upper).argmax())
             if single[far] <= SCATTERS * upper[far]:
                 continue
-            told = quantity(single[far]) if single[far] < math.inf else "a time that isn't known"
             share, statistic = f"{100 * probability:.0f} %", model.training_["statistic"]
+            told = f"{share} of them end within {quantity(single[far])}"
+            if not math.isfinite(single[far]):
+                told = f"so many were stopped at their limit that it isn't known when {share} of them end"
             if limit is None:
                 note(
-                    f"{name}: the interval is that of the {statistic} of repeated runs. Single runs scatter more: "
-                    f"{share} of them end within {told} (--limit). The interval ends at {quantity(upper[far])}"
+                    f"{name}: the interval is that of the {statistic} of repeated runs, and ends at "
+                    f"{quantity(upper[far])}. Single runs scatter more: {told} (--limit)"
                 )
             else:
                 note(
-                    f"{name}: the limit allows for single runs, of which some took far longer than the {statistic} "
-                    f"of their repetitions: {share} end within {told}. Of such {statistic}s, {share} end within "
-                    f"{quantity(upper[far])}. Leave runs out of the table that something disturbed"
+                    f"{name}: the limit is for single runs. They scatter more than the {statistic} of repeated runs: "
+                    f"{told}; {share} of such {statistic}s end within {quantity(upper[far])}. If something disturbed "
+                    "runs, leave them out of the table"
                 )
 
 

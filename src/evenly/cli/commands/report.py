@@ -201,9 +201,12 @@ def _check_questions(learned: Learned, counts: Counts, limit: float | None) -> N
     }  # fmt: skip
     asked = [option for option, value in goals.items() if value is not None]
     if asked and len(learned.models) > 1:
+        instead = ""
+        if asked[0] == "--steps":
+            instead = ". With --cores, the page tells how long a coupled step takes: n steps take n times as long"
         raise InputError(
             f"{asked[0]} asks for one program, but there are {', '.join(learned.models)}: choose one with --only, or "
-            "leave it out"
+            f"leave it out{instead}"
         )
 
 

@@ -83,17 +83,21 @@ class SingleRuns(Stored):
 
     @classmethod
     def of(cls, runs: Runs, statistic: Statistic) -> SingleRuns | None:
-        """Return the scatter of runs around the statistic of their configuration; None if each ran once."""
+        """Return the scatter of runs around the statistic of their configuration; None if each ran once.
+
+        A configuration of which all runs were stopped tells nothing of the scatter of others.
+        """
         values, bounds = runs.values, runs.bounds
         use = np.isfinite(values) | np.isfinite(bounds)
         times, stopped = np.where(np.isfinite(values), values, bounds)[use], ~np.isfinite(values[use])
         table = runs.configurations[use].reset_index(drop=True)
         groups = group_ids(table, runs.parameters).to_numpy()
         sizes = np.bincount(groups)
-        if sizes.max() == 1:
+        told = sizes * (np.bincount(groups, weights=~stopped) > 0)
+        if told.max() < 2:
             return None
         center = getattr(pd.Series(times).groupby(groups), statistic)().to_numpy()[groups]
-        often = sizes[groups] > 1
+        often = told[groups] > 1
         # A value learned from m runs follows each of them by 1/m, so the runs' ratios to it are too small.
         ratios = np.log(times / center)[often] * np.sqrt(sizes / np.maximum(sizes - 1, 1))[groups][often]
         scatter = _scatter(ratios, stopped[often])
@@ -117,9 +121,9 @@ class SingleRuns(Stored):
             log_scatter=scatter,
             labels=labels,
             label_scatter=of_labels,
-            repetitions=float(len(sizes) / np.sum(1 / sizes)),
+            repetitions=float(len(told[told > 0]) / np.sum(1 / told[told > 0])),
             spread=float(np.sqrt(np.mean(ratios**2))),
-            freedom=float(len(times) - len(sizes)),
+            freedom=float(np.sum(told[told > 0] - 1)),
         )
 
     def noise(self) -> float | None:

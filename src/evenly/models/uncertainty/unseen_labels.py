@@ -116,9 +116,14 @@ def check_unseen(name: str, label: Any, known: Sequence[Any], policy: str, faile
         return
     listed = ", ".join(map(str, known[:_LISTED]))
     more = f", … ({len(known)} in all)" if len(known) > _LISTED else ""
-    settled = policy != "ask" or not hint or len(known) < FEWEST
-    way_out = "" if settled else "; if it is another one: --unseen mean (model.unseen = 'mean')"
-    raise InputError(f"{name!r} must be one of {listed}{more}, which were measured, but got {label!r}{hint}{way_out}")
+    must = f"{name!r} must be one of {listed}{more}, which were measured, but got {label!r}{hint}"
+    if policy != "refuse" and len(known) < FEWEST:
+        raise InputError(
+            f"{must}: ask for one of these, or measure {label!r}. A mean can stand for a new label (--unseen mean) if "
+            f"{FEWEST} or more were measured, as {'one tells' if len(known) == 1 else 'two tell'} nothing about another"
+        )
+    way_out = "; if it is another one: --unseen mean (model.unseen = 'mean')" if policy == "ask" else ""
+    raise InputError(must + way_out)
 
 
 def logs_over_labels(

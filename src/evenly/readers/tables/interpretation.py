@@ -513,7 +513,8 @@ class Interpretation:
         """Say which columns are no parameters: outcomes and identifiers, since they could have been."""
         by_role: dict[str, list[str]] = {}
         if wished := [c for c in columns if self._roles[c].why == A_WISH and counts_workers(c)]:
-            self.notes.append(f"left out, what was asked for: {', '.join(wished)}")
+            tell = "tells" if len(wished) == 1 else "tell"
+            self.notes.append(f"left out: {', '.join(wished)}, which {tell} what was asked for, not what runs had")
         for column in (c for c in columns if c not in wished):
             by_role.setdefault(self._roles[column].role, []).append(column)
         for role, names in by_role.items():

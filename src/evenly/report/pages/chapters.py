@@ -107,6 +107,7 @@ def _model_chapter(
                 parts.append(_learning_curve(curve, whose))
         parts += _importance(model, runs[name], whose)
         first = f"{name}: " if len(learned) > 1 else ""
+        parts += [Remark(f"{first}{told}", "warning") for told in model.training_.get("hung", ())]
         if "outliers" in model.training_:
             parts.append(Remark(f"{first}{outliers_told(model)}", "warning"))
         if missed := told_missed(model):
@@ -225,16 +226,15 @@ def _next(
         if tried > _MOST_ADVISED:
             parts.append(Text(f"{whose}With {count_text(tried)} configurations, a few more would teach little."))
             continue
+        cores = _certain_cores(one.space, one, asked.cores_are)
+        text = None if cores is None else cores.text
         try:
-            table = advise(one, asked.next_runs, times=learned.get(name), values=values, first=first)
+            table = advise(one, asked.next_runs, cores=text, times=learned.get(name), values=values, first=first)
         except EvenlyError as error:
             parts.append(Text(f"{whose}{error}"))
             continue
         if len(table):
             proposed[name] = plain(table.to_dict("records"))
-            cores = _certain_cores(one.space, one, asked.cores_are)
-            if cores is not None:
-                table["core_hours"] *= cores.of({key: table[key].to_numpy() for key in cores.names}, len(table))
             shown = advice_table(table, one.parameters, per_core=cores is None, errors=False)
             parts += [*([Text(whose)] if whose else []), Table.of(shown)]
         else:

@@ -321,7 +321,7 @@ def predictions_table(
     told = [
         *(["* outside the range learned on"] if starred else []),
         *(["✗ all runs there, or at the nearest values that were run, failed"] if failing else []),
-        *(["–: more runs were stopped at their limit than may be, so that it isn't known what is enough"] * unknown),
+        *(["–: so many of the repeated runs were stopped at their limit that it isn't known what is enough"] * unknown),
     ]
     parameters = list(dict.fromkeys(name for row in found for name in row["configuration"]))
     values = {name: list(dict.fromkeys(_cell(row["configuration"].get(name)) for row in found)) for name in parameters}

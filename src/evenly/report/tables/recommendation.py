@@ -42,7 +42,7 @@ def recommendation_table(found: Recommendation, *, times: TimeFormat = "unit") -
         caption += f"; above 100 %: {f'{does}, as where its data fit into caches' if sure else f'by the model, {does}'}"
     title = "" if found.steps == 1 else f"{value_text(found.steps)} steps"
     parts = list(curve.columns[1 : curve.columns.get_loc("step_s")])
-    others = [name for name in parts if curve[name].nunique() > 1 or name not in found.at]
+    others = [name for name in parts if curve[name].nunique() > 1 or not _is_one(found.at.get(name))]
     joined = len(others) > 1  # several columns would leave no room for the others
     told = [
         f"{percent(found.level)}: intervals; {caption}",
@@ -85,6 +85,11 @@ def recommendation_table(found: Recommendation, *, times: TimeFormat = "unit") -
             *([compact(row["money"], 3)] if priced else []),
         )
     return table
+
+
+def _is_one(given: Any) -> bool:
+    """Tell whether one value was given."""
+    return given is not None and (not isinstance(given, list | tuple) or len(given) == 1)
 
 
 def _surely_above_1(curve: pd.DataFrame) -> bool:

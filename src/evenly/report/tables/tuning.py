@@ -260,8 +260,8 @@ def advice_table(advice: pd.DataFrame, parameters: Sequence[str], *, per_core: b
         Whether errors are told. They are those of a model of its own, which tells where runs teach most.
     """
     before = float(advice["error_before"].iloc[0])
-    told = f"model off by: what the model that chooses these runs expects of itself, {percent(before)} before them"
-    caption = f"{told}. How far predictions are off is told by evenly fit" if errors else ""
+    told = f"model off by: what the model that chooses the runs expects after each; {percent(before)} before the first"
+    caption = f"{told}. evenly fit tells how far off predictions are" if errors else ""
     table = new_table("worth running next", caption)
     factor, unit = common_prefix(advice["seconds"])
     for name in (*parameters, f"expected {unit}", "hours" if per_core else "core-hours", *["model off by"] * errors):
