@@ -131,8 +131,10 @@ def test_cesm_has_tasks_threads_and_first_tasks() -> None:
     assert told["ATM"]["ROOTPE_ATM"] == told["LND"]["ROOTPE_LND"] == "0"
     assert int(told["ICE"]["ROOTPE_ICE"]) == plan.cores["lnd"] // 2
     assert int(told["OCN"]["ROOTPE_OCN"]) == max(plan.cores["atm"], plan.cores["lnd"] + plan.cores["ice"]) // 2
-    with pytest.raises(InputError, match="share tasks have different threads"):
+    with pytest.raises(InputError, match="CIME then keeps 2 cores for each of .* tasks"):
         start_script(plan, "cesm", None, {"atm": 2})
+    with pytest.raises(InputError, match="share tasks have different threads"):
+        start_script(plan, "cesm", None, {"atm": 2}, {"atm": 2})
 
 
 @pytest.mark.parametrize(

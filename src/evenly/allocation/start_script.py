@@ -103,7 +103,8 @@ def start_script(
     said = [f"evenly allocate: {_listed(plan)}; a {step_name(plan.step_days)} takes {_time(plan)}", *plan.extrapolated]
     head = "\n".join(f"# {' '.join(line.split())}" for line in said)
     if start == "cesm":
-        return "\n".join([head, *_cesm(plan, tasks, each | {n: t for n, t in (threads or {}).items() if n in each})])
+        given = {name: count for name, count in (threads or {}).items() if name in each}
+        return "\n".join([head, *_cesm(plan, tasks, each | given, is_placed=bool(given))])
     commands = _commands(plan, programs or {}, each)
     _check_apart(plan)
     if start == "mpirun":
@@ -260,17 +261,24 @@ def _precice(
     return [*lines, *("wait -n" for _ in commands)]
 
 
-def _cesm(plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int]) -> list[str]:
-    """Return the lines that set tasks, threads and the first task of each component."""
+def _cesm(plan: Plan, tasks: Mapping[str, int], threads: Mapping[str, int], *, is_placed: bool) -> list[str]:
+    """Return the lines that set tasks, threads and the first task of each component.
+
+    By itself, CIME keeps as many cores for each task as the most threads of all; `is_placed`: runs tell the cores.
+    """
     if odd := [name for name in tasks if name.lower() not in _COMPONENTS]:
         raise InputError(f"{odd[0]!r} is no component of CESM by its name: --write cesm is for plans of timing files")
     first = plan.problem.footprint.places(tasks)
     last = max(first[name] + tasks[name] for name in tasks)
     used = [max((threads[n] for n in tasks if first[n] <= at < first[n] + tasks[n]), default=1) for at in range(last)]
-    if sum(used) > plan.total:
+    needed, why = sum(used), "components that share tasks have different threads"
+    if not is_placed and len(set(threads.values())) > 1:
+        most = max(threads.values())
+        needed, why = last * most, f"threads differ, and CIME then keeps {most} cores for each of {last} tasks"
+    if needed > plan.total:
         raise InputError(
-            f"components that share tasks have different threads, so that the plan needs {sum(used)} cores and not "
-            f"{plan.total}: give all the same threads, or bound those with fewer (--max)"
+            f"{why}, so that the plan needs {needed} cores and not {plan.total}: give all components the same threads "
+            "(--at threads=2), or fewer tasks to those with fewer threads (--max)"
         )
     others = f"# other components keep their tasks: these must lie within the first {last}"
     return [

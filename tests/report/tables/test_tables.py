@@ -349,3 +349,10 @@ def test_a_present_assignment_that_needs_too_many_cores_is_told() -> None:
     plan = evenly.allocate({"a": lambda p: 60 / p, "b": lambda p: 30 / p}, cores=90, compare=compare)
     assert "needs 105 cores, there are 90" in " ".join(rendered(comparison_table(plan), 160).split())
     assert plan_as_dict(plan)["versus"]["current"]["used_cores"] == 105
+
+
+def test_a_rate_of_a_solver_counts_all_its_times_in_a_step() -> None:
+    times = {"atm": lambda p: 8000 / p, "ocn": lambda p: 4000 / p}
+    plan = evenly.allocate(times, cores=300, layout="10 * max(atm, 2 * ocn)", step_days=10.0)
+    cells = [list(column.cells) for column in plan_table(plan, unit="s/day").columns]
+    assert [float(str(text)) for text in cells[-2]] == pytest.approx([plan.seconds / 10] * 3, rel=0.02)

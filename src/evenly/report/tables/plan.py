@@ -58,6 +58,8 @@ def plan_table(plan: Plan, *, title: str = "", unit: TimeUnit | None = None) -> 
     """
     alike = {name: f"{low} … {high}" for name, (low, high) in plan.within_noise.items() if low < high}
     how = written(unit, plan.step_days, [*plan.times.values(), plan.seconds])
+    layout = plan.problem.layout
+    times_in_a_step = {name: layout.seconds({one: float(one == name) for one in plan.cores}) for name in plan.cores}
     table = new_table(
         title, "\n".join([*([_ALIKE.format(step_name(plan.step_days))] if alike else []), *_notes(plan, how)])
     )
@@ -70,7 +72,8 @@ def plan_table(plan: Plan, *, title: str = "", unit: TimeUnit | None = None) -> 
     for name, cores in plan.cores.items():
         between = [" × ".join(map(str, plan.ways.get(name, {}).values()))] if split else []
         between += [alike.get(name, "")] if alike else []
-        time = how.text(plan.times[name], cores)
+        # A rate of the whole step needs the solver's whole time in it.
+        time = how.text(plan.times[name] * (1 if unit is None else times_in_a_step[name]), cores)
         add_row(table, name, str(cores), *between, time, percent(plan.waiting[name], 2))
     table.add_section()
     step = step_name(plan.step_days)
