@@ -127,7 +127,7 @@ def test_fit_save_predict(evenly: Evenly, pulse: Path) -> None:
     pd.DataFrame({"cores": [200, 300]}).to_csv("asked.csv", index=False)
     assert evenly("predict", "models.evenly", "--file", "asked.csv", "--json").json == found
     shown = evenly("predict", "models.evenly", "--at", "cores=1000", "--save", "predicted.csv")
-    assert "outside the range learned on" in shown.out
+    assert "outside what was measured" in shown.out
     assert len(pd.read_csv("predicted.csv")) == 2
     assert evenly("allocate", "models.evenly", "--cores", "100", "--json").json["cores"].keys() == {"inner", "outer"}
 

@@ -166,7 +166,7 @@ def test_rows_of_a_file_are_asked_of_the_solver_that_they_name(evenly: Evenly) -
 def test_the_table_marks_extrapolation_and_no_note_repeats_it(evenly: Evenly) -> None:
     table("a.csv", 100)
     shown = evenly("predict", "a.csv", "--at", "cores=1000")
-    assert "outside the range learned on" in shown.out
+    assert "outside what was measured" in shown.out
     assert "outside" not in shown.err
     assert "extrapol" not in shown.err
     assert "asked outside" not in evenly("allocate", "a.csv", "--cores", "1000").err

@@ -26,6 +26,7 @@ from evenly.errors import EvenlyWarning, ExtrapolationWarning, InputError
 from evenly.models.array_types import Flags, Floats
 from evenly.models.arrays import as_features, one_column
 from evenly.models.uncertainty.between_levels import spread_between
+from evenly.models.uncertainty.corners import GROWTH, reach_into
 from evenly.models.uncertainty.floors import floors_at
 from evenly.models.uncertainty.unseen_labels import bounds_over_labels, check_unseen, logs_over_labels, unseen_rows
 from evenly.runs.node_filling import beyond_filling
@@ -288,6 +289,10 @@ class Model(Shown, Estimator, ABC):
         """Return what runs of these configurations took at least, (n,): all were stopped then."""
         return floors_at(getattr(self, "training_", {}).get("floors", {}), table)
 
+    def _into_corners(self, table: pd.DataFrame) -> Floats:
+        """Return how far configurations are where every run was stopped at its limit, (n,), in half-ranges."""
+        return reach_into(getattr(self, "training_", {}).get("corners", {}), self.space_, table)
+
     @explained
     def interval(self, X: Configurations, level: float = 0.9) -> tuple[Floats, Floats]:
         """Return a prediction interval: a new measurement lies between the bounds with probability `level`.
@@ -312,6 +317,9 @@ class Model(Shown, Estimator, ABC):
             far = NormalDist().inv_cdf((1 + level) / 2) * between
             lower = predicted * np.exp(-np.hypot(np.log(predicted / lower), far))
             upper = predicted * np.exp(np.hypot(np.log(upper / predicted), far))
+        if (far := self._into_corners(table)).any():
+            grown = 1 + GROWTH * far
+            lower, upper = predicted * (lower / predicted) ** grown, predicted * (upper / predicted) ** grown
         if (floors := self._floors(table)).any():
             raised = np.maximum(1.0, floors / predicted)
             lower, upper = np.maximum(lower * raised, floors), upper * raised
@@ -484,6 +492,7 @@ class Model(Shown, Estimator, ABC):
                 for number, (low, high) in bounds.items():
                     beyond |= np.asarray(of_label & ((table[number] < low) | (table[number] > high)))
         beyond |= beyond_filling(self.training_.get("filling", {}), table) | (self._floors(table) > 0)
+        beyond |= self._into_corners(table) > 0
         return beyond | (self._off_the_line(table) > 0)
 
     def stand_ins(self, X: Configurations) -> list[str]:

@@ -17,6 +17,7 @@ from evenly.models.factorized import Factorized
 from evenly.models.registry import model_class
 from evenly.models.uncertainty.between_levels import between_levels
 from evenly.models.uncertainty.conformal import LogConformal
+from evenly.models.uncertainty.corners import corners_of
 from evenly.models.uncertainty.floors import floors_of
 from evenly.models.uncertainty.single_runs import ENOUGH, SingleRuns
 from evenly.runs.node_filling import filling
@@ -152,6 +153,7 @@ def summarise(learned: Learned) -> None:
         "outcomes": Outcomes.of(runs).to_state(),
         "label_ranges": _label_ranges(good),
         "between": _between(learned),
+        "corners": corners_of(table, model.space_),
         "floors": floors_of(table, runs.parameters, runs.response),
         "weak_scaling": weak_scaling(good.configurations),
         "bands": bands(good.configurations),

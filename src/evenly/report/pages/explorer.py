@@ -255,7 +255,7 @@ class Explorer(Part):
             cells = [value if isinstance(value, str) else compact(value) for value in values]
             lines.append(f"| {' | '.join(cells)}{'*' * bool(beyond)}{' ✗' * bool(failed)} |")
         if shown["beyond"].any():
-            lines += ["", "\\* outside the range learned on"]
+            lines += ["", "\\* outside what was measured"]
         if shown["failed"].any():
             lines += ["", "✗ all runs there, or at the nearest values that were run, failed"]
         return "\n".join(lines)

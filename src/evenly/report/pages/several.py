@@ -60,6 +60,6 @@ def _times(learned: Mapping[str, Model], counts: list[int]) -> Table:
         [str(count), *(f"{in_unit(seconds[name][row], factor)}{'*' * bool(beyond[name][row])}" for name in shown)]
         for row, count in enumerate(counts)
     ]
-    caption = "predicted times" + ("; * outside the range learned on" if any(map(np.any, beyond.values())) else "")
+    caption = "predicted times" + ("; * outside what was measured" if any(map(np.any, beyond.values())) else "")
     more = f"; the first {len(shown)} of {len(learned)}" if len(learned) > len(shown) else ""
     return Table(["cores", *(f"{name} {unit}" for name in shown)], rows, caption + more, words=(), copied=True)

@@ -319,7 +319,7 @@ def predictions_table(
     failing = any(row.get("failed") for row in found)
     unknown = limit is not None and any(row["limit"] is None for row in found)
     told = [
-        *(["* outside the range learned on"] if starred else []),
+        *(["* outside what was measured"] if starred else []),
         *(["✗ all runs there, or at the nearest values that were run, failed"] if failing else []),
         *(["–: so many of the repeated runs were stopped at their limit that it isn't known what is enough"] * unknown),
     ]

@@ -47,7 +47,7 @@ def recommendation_table(found: Recommendation, *, times: TimeFormat = "unit") -
     told = [
         f"{percent(found.level)}: intervals; {caption}",
         *([f"at: {', '.join(others)}"] if joined else []),
-        *(["* outside the range learned on"] if starred else []),
+        *(["* outside what was measured"] if starred else []),
         *(
             ["✗ all runs on so many cores failed; where none was made, all on the nearest counts did"]
             if "failed" in curve
