@@ -168,8 +168,8 @@ def _by_days(time: StepTime, step: StepOfSolvers | None, counted: str, days: Seq
     if others:
         raise InputError(
             f"--coupled-steps {given:g} contradicts {counted!r} of --coupled, by which a run is of {others[0]:g} "
-            f"steps: leave it out, since times are divided by {counted!r}; or, if that doesn't count the simulated days of "
-            "each run, take the column out"
+            f"steps: leave it out, since times are divided by {counted!r}; or, if that doesn't count the simulated "
+            "days of each run, take the column out"
         )
     note(
         f"{time.column!r} of --coupled is taken to be of as many simulated days as {counted!r} says, so times are "
