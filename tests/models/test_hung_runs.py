@@ -34,7 +34,7 @@ def test_a_run_that_was_stopped_long_after_another_ended_is_left_out_and_named()
     np.testing.assert_allclose(model.predict({"cores": CORES}), truth(np.array(CORES)), rtol=0.05)
     assert model.training_["bounds"] == 2
     assert "cores = 128" in model.training_["hung"][0]
-    with pytest.warns(EvenlyWarning, match="no law follows both"):
+    with pytest.warns(EvenlyWarning, match="No law follows both"):
         evenly.fit(runs((128, 3600)), outliers="keep")
 
 
@@ -63,7 +63,7 @@ def test_limits_near_what_others_took_and_runs_that_scatter_are_as_usual() -> No
 def test_a_stopped_run_far_above_what_all_others_tell_is_named(cores: int, bound: float) -> None:
     """No run of this configuration ended, but those on fewer, or on more cores, did long before."""
     others = [count for count in [*CORES, 256] if count != cores]
-    with pytest.warns(EvenlyWarning, match=rf"the others tell \(cores = {cores}: stopped .* left out"):
+    with pytest.warns(EvenlyWarning, match=rf"runs with cores = {cores} were stopped .* left out, as if they hung"):
         model = evenly.fit(runs((cores, bound), cores=others))
     asked = [count for count in others if count not in (cores / 2, cores * 2)]
     np.testing.assert_allclose(model.predict({"cores": asked}), truth(np.array(asked)), rtol=0.1)

@@ -164,11 +164,12 @@ def _by_days(time: StepTime, step: StepOfSolvers | None, counted: str, days: Seq
     """
     given = None if step is None else step.in_coupled
     each = (days[0] if len(set(days)) == 1 else 1.0) if step is None or step.days is None else step.days
-    if given is not None and any(not math.isclose(given, one / each, rel_tol=0.01) for one in days):
+    others = [one / each for one in days if given is not None and not math.isclose(given, one / each, rel_tol=0.01)]
+    if others:
         raise InputError(
-            f"--coupled-steps {given:g} contradicts {counted!r} of --coupled, which is {days[0]:g} in its first row: "
-            f"leave it out, since times are divided by {counted!r}; or, if it doesn't count the simulated days of each "
-            "run, take the column out"
+            f"--coupled-steps {given:g} contradicts {counted!r} of --coupled, by which a run is of {others[0]:g} "
+            f"steps: leave it out, since times are divided by {counted!r}; or, if that doesn't count the simulated "
+            "days of each run, take the column out"
         )
     note(
         f"{time.column!r} of --coupled is taken to be of as many simulated days as {counted!r} says, so times are "

@@ -94,6 +94,7 @@ def working_values(
         if number == 0:
             above = np.log(values[bounds]) - mean
             is_odd = (above > max(_ABOVE, min(MULTIPLE * spread, _SURELY_ABOVE))) & (weights[bounds] > 0)
+            is_odd &= measured.sum() > 2 * len(space)  # fewer tell no law
             odd, factors, expected = bounds[is_odd], above[is_odd], np.exp(mean[is_odd])
         rate = hazard(z)
         worth = rate * (rate - z)
@@ -131,16 +132,17 @@ def _predicted(
 
 
 def _told_above(table: pd.DataFrame, bounds: Floats, expected: Floats, *, hung: bool) -> str:
-    """Return a sentence on runs that were stopped later than the measured runs tell."""
-    which = "1 run was stopped at its limit" if len(table) == 1 else f"{len(table)} runs were stopped at their limit"
+    """Return a sentence on configurations whose runs were stopped later than the measured runs tell."""
     where = ", ".join(f"{name} = {value}" for name, value in table.iloc[0].items())
+    others = len(table) - 1
+    more = f"; so were those of {others} other configuration{'s' if others > 1 else ''}" if others else ""
     told = (
-        f"{which} long after the time that the others tell ({where}: stopped at {bounds[0]:.4g}, expected about "
-        f"{expected[0]:.3g}{', …' if len(table) > 1 else ''})"
+        f"runs with {where} were stopped at {bounds[0]:.4g}, long after what the others tell (about {expected[0]:.3g})"
+        f"{more}"
     )
     if hung:
-        return f"{told}, and no law follows both, as if {'it' if len(table) == 1 else 'they'} hung: left out"
-    return f"{told}. The model follows: if {'it' if len(table) == 1 else 'they'} hung, leave such runs out of the table"
+        return f"{told}. No law follows both, so they are left out, as if they hung"
+    return f"{told}. The model follows: if they hung, leave them out of the table"
 
 
 def rough_copy(model: Model) -> Model:
