@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from evenly.models.array_types import Floats
-from evenly.space.parameters import Categorical
+from evenly.space.parameters import Integer, Ordinal, Real
 from evenly.space.space import Space
 
 __all__ = ["corners_of", "reach_into"]
@@ -89,10 +89,13 @@ def _coded(space: Space, table: pd.DataFrame) -> tuple[Floats, Any]:
     """Return the numbers in half-ranges, on their parameters' scales (n, k), and the labels (n, m) as strings."""
     columns, labels = [], [np.full(len(table), "")]
     for name, parameter in space.parameters.items():
-        if isinstance(parameter, Categorical):
+        if not isinstance(parameter, Integer | Real | Ordinal):
             labels.append(table[name].astype(str).to_numpy(dtype=str))
             continue
-        values, ends = table[name].to_numpy(dtype=np.float64), np.array([parameter.low, parameter.high], dtype=float)
+        ends = np.array(
+            parameter.values()[[0, -1]] if isinstance(parameter, Ordinal) else (parameter.low, parameter.high)
+        )
+        values, ends = table[name].to_numpy(dtype=np.float64), ends.astype(np.float64)
         if parameter.scale == "log":
             values, ends = np.log(values), np.log(ends)
         if ends[1] > ends[0]:
