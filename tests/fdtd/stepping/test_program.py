@@ -27,6 +27,9 @@ CELLS: dict[str, dict[str, Any]] = {
         "options": fdtd.Options(subpixel=False),
     },
     "separate sweeps": {**FLAT, "options": fdtd.Options(fused=False), "boundaries": [fdtd.Absorber(0.3, "x")]},
+    # Between these sweeps, there is work of Python.
+    "poles": {**FLAT, "boundaries": [fdtd.PML(0.3)], "shape": POLE},
+    "threads": {**FLAT, "boundaries": [fdtd.PML(0.3)], "options": fdtd.Options(threads=2)},
 }
 
 
@@ -77,13 +80,6 @@ def test_a_run_is_bit_for_bit_what_single_steps_make(name: str) -> None:
         one_by_one.step()
     assert together.step_count == 150
     check_same(state(together, many), state(one_by_one, few))
-
-
-def test_media_that_need_more_than_a_sweep_take_single_steps() -> None:
-    sim = made(POLE, **CELLS["layers"])
-    watched(sim)
-    assert sim.stepper.free_steps(0) == 1
-    sim.run(until=1.0)
 
 
 def test_large_cells_take_single_steps_so_that_runs_can_be_watched() -> None:

@@ -65,6 +65,13 @@ def test_what_a_compiled_call_took_is_shared_out(clocks: tuple[Clock, Clock]) ->
     assert timer.row("wall") == pytest.approx({**nothing, "fused": 6, "magnetic": 2, "other": 1})
     assert timer.row("cpu") == pytest.approx({**nothing, "fused": 3, "magnetic": 1, "other": 1})
     assert not shares.any()
+    shares[PHASES.index("fused")] = 0.1
+    timer.start("other")
+    wall.now, cpu.now = wall.now + 3, cpu.now + 2
+    timer.stop(shares)
+    assert (timer.seconds("fused"), timer.seconds("fused", "cpu")) == pytest.approx((9, 5))
+    assert timer.seconds("other") == pytest.approx(1)
+    assert timer.running is None
 
 
 def test_an_error_inside_a_phase_leaves_no_clock_running(clocks: tuple[Clock, Clock]) -> None:

@@ -88,6 +88,8 @@ class LoneRank:
 
 
 class _NoMessages:
+    row = np.zeros(6, np.int64)
+
     def start(self) -> None: ...
 
     def done(self) -> bool:

@@ -76,7 +76,7 @@ class FieldRecorder:
 
     @property
     def patches(self) -> list[Any]:
-        """The objects whose `record` is called after every step: the recorder itself."""
+        """What takes samples: the recorder itself."""
         return [self]
 
     def regions(self, grid: Grid) -> list[Region]:  # noqa: ARG002 - what Fourier monitors have
@@ -97,14 +97,6 @@ class FieldRecorder:
         self._steps, self._values = [], []
         views = self._probe.views
         self._buffer = np.zeros((ROWS, len(views)), views[0].dtype if views else float)
-
-    def record(self, step: int) -> None:
-        """Sample the value of `step`, if it is a multiple of the sampling interval."""
-        if step % self.every == 0:
-            self.begin_samples(step)
-            for rows, (view,) in self.slots():
-                rows[0] = view
-            self.end_samples(1)
 
     # As in `FourierPatch`: rows for the samples of a few steps.
     room = ROWS

@@ -24,6 +24,7 @@ from evenly.errors import InputError
 from evenly.fdtd.ranks.calls import internal_place, this_line, this_wait
 from evenly.fdtd.ranks.lookout import Lookout, Wait, disagreement
 from evenly.fdtd.ranks.polling import wait_until
+from evenly.fdtd.ranks.requests import NONE, row_of
 
 __all__ = [
     "Communicator",
@@ -41,6 +42,10 @@ Message = tuple[int, int, NDArray[Any]]
 
 class Exchange(Protocol):
     """Persistent messages: sent repeatedly from the same arrays and received into the same arrays."""
+
+    @property
+    def row(self) -> NDArray[np.int64]:
+        """What compiled code needs to do the same: see `evenly.fdtd.stepping.kernels.messages`."""
 
     def start(self) -> None:
         """Send the present contents of the send arrays; don't touch any of the arrays until `wait` returns."""
@@ -141,6 +146,8 @@ class SerialCommunicator:
 
 
 class _NoExchange:
+    row = NONE
+
     def start(self) -> None: ...
 
     def done(self) -> bool:
@@ -319,6 +326,7 @@ class _MpiExchange:
         from mpi4py import MPI
 
         self._requests, self._wait = requests, wait
+        self.row, self._pointed_to = row_of(requests)
         self._start_all: Callable[[list[Any]], None] = MPI.Prequest.Startall
         self._test_all: Callable[[list[Any]], bool] = MPI.Request.Testall
 

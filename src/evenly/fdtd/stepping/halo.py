@@ -283,6 +283,11 @@ class Halo:
         self.unpacking += [(v, p, copy.phase) for v, p, copy in zip(views, places, group, strict=True)]
         return buffer
 
+    @property
+    def messages(self) -> NDArray[np.int64]:
+        """What compiled code needs to `start` and `wait`: see `kernels.messages`."""
+        return self._exchange.row
+
     def start(self) -> None:
         """Begin to send and receive what was packed."""
         self._exchange.start()
@@ -291,13 +296,17 @@ class Halo:
         """Return when all has arrived and been sent."""
         self._exchange.wait()
 
+    def unpack(self) -> None:
+        """Put what has arrived into the ghosts."""
+        _assign(self.unpacking)
+
     def exchange(self) -> None:
         """Fill all ghosts at once; what this rank owns is copied while messages travel."""
         _assign(self.packing)
         self.start()
         _assign(self.local)
         self.wait()
-        _assign(self.unpacking)
+        self.unpack()
 
 
 def _views(chunk: Chunk, component: str, box: Box) -> list[Array]:

@@ -1,14 +1,15 @@
 """What a step does, in order, written down once: compiled operations in tables, and Python between them where it must.
 
-Sweeps, ghost copies and currents are operations of `kernels.walk`. Those that follow each other are done in one call,
-so a step of a rank on its own is one call however many chunks it has, and so are several steps. Messages and the media
-that need more than a sweep are Python functions in between.
+Sweeps, ghost copies, currents, samples and messages are operations of `kernels.walk`. So a step of a rank is one call
+however many chunks it has, and on a rank of its own, so are several steps. Media that need more than a sweep are Python
+functions in between, and so is a wait that becomes long.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from time import thread_time
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -18,19 +19,35 @@ from numpy.typing import NDArray
 
 from evenly.fdtd.stepping.currents import Amplitudes
 from evenly.fdtd.stepping.kernels.arguments import BLOCK
-from evenly.fdtd.stepping.kernels.walk import ADD, COPY, DRIVE, MOVE, SAMPLE, SCALE, SWEEP, TURN, walk
+from evenly.fdtd.stepping.kernels.sweep import room_for
+from evenly.fdtd.stepping.kernels.walk import (
+    ADD,
+    CALL,
+    COPY,
+    DRIVE,
+    MOVE,
+    SAMPLE,
+    SCALE,
+    SEND,
+    SKIP,
+    SWEEP,
+    TURN,
+    WAIT,
+    walk,
+)
 from evenly.fdtd.stepping.timing import PHASES
 from evenly.fdtd.stepping.waves import Waves, cut, turns
 
 if TYPE_CHECKING:
     from evenly.fdtd.stepping.chunk import Chunk
-    from evenly.fdtd.stepping.halo import Assignment
+    from evenly.fdtd.stepping.halo import Assignment, Halo
     from evenly.fdtd.stepping.timing import PhaseTimer
 
 __all__ = ["Patch", "Program", "in_threads"]
 
 Array = NDArray[Any]
 Stage = Literal["early", "main", "late"]
+Operation = tuple[int, int, int, int]
 
 
 class Patch(Protocol):
@@ -55,9 +72,6 @@ class Patch(Protocol):
     @property
     def room(self) -> int:
         """How many more samples can be taken before `end_samples` must be called, at least 1."""
-
-    def record(self, step: int, /) -> None:
-        """Take the fields of `step`: E at ``step * dt``, H half a step later."""
 
     def slots(self) -> list[tuple[Array, list[Array]]]:
         """Return where samples go, (n_samples, *shape), and what they are: a view, or one plus `sign` times another."""
@@ -92,61 +106,80 @@ class Program:
     ) -> None:
         self._timer, self._pool, self._waves = timer, pool, waves
         self._dtype = chunks[0].dtype if chunks else np.dtype(float)
-        # Rows of the tables of `kernels.walk.walk`.
-        self._ops: list[tuple[int, int, int, int]] = []
+        # Rows of the tables of `kernels.walk.walk`; operations that threads do come behind all others.
+        self._ops: list[Operation] = []
+        self._threaded: list[Operation] = []
         self._copies: list[list[int]] = []
         self._currents: list[list[int]] = []
         self._factors: list[float] = []
         self._samples: list[list[int]] = []
+        self._messages: list[Array] = []
+        self._boxes: list[Array] = []
         # Patches by their interval, with their numbers.
         self._patches: dict[int, list[tuple[int, Patch]]] = {}
-        self._boxes: list[Array] = []
         self._parts = [chunk.swept(part) for chunk in chunks for part in range(chunk.parts)]
         self._frames = [chunk.frame for chunk in chunks for _ in range(chunk.parts)]
         counts = [chunk.parts for chunk in chunks]
         self._first_part = {chunk.index: sum(counts[:n]) for n, chunk in enumerate(chunks)}
         self._rows: dict[Amplitudes, int] = {}
-        # Functions of the step, and numbers of operations done up to here: (first, one past the last).
-        self._work: list[Callable[[int], Any] | tuple[int, int]] = []
+        # What Python does where compiled code can't go on, by the number of the operation: functions of the step.
+        self._calls: dict[int, Callable[[int], Any]] = {}
         self._kept: list[Any] = []
+        # The first arguments of `walk`, by the number of steps, and what they point to.
+        self._arguments: dict[int, tuple[Array, Array, Array]] = {}
         self._tables: tuple[Any, ...] = ()
         # Operations, the first of each slab, and tables: those of waves.
         self._cut: tuple[Array, Array, tuple[Any, ...]] | None = None
-        self._turns: dict[int, Array] = {}
-        # The phase of work that has only one, whose time needn't be shared out.
-        self._phases: list[str | None] = []
         self._seconds = np.zeros(len(PHASES))
         self._group = -1
 
     @property
     def compiled(self) -> bool:
         """Whether all work is compiled, so that several steps may be done at once."""
-        return all(isinstance(work, tuple) for work in self._work)
+        return not self._calls
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    def call(self, work: Callable[[int], Any]) -> None:
-        """Call ``work(step)``, which switches the timer itself."""
-        self._work.append(work)
+    def call(self, phase: str, work: Callable[[int], Any]) -> None:
+        """Call ``work(step)``."""
+        self._add_call(CALL, phase, 0, work)
+
+    def send(self, phase: str, halo: Halo) -> None:
+        """Send what was packed, and begin to receive."""
+        self._add_call(SEND, phase, len(self._messages), lambda _: halo.start())
+        self._messages.append(halo.messages)
+
+    def wait(self, phase: str, halo: Halo) -> None:
+        """Wait until all has arrived and been sent; if nothing is under way, don't."""
+        self._add_call(WAIT, phase, len(self._messages), lambda _: halo.wait())
+        self._messages.append(halo.messages)
+
+    @contextmanager
+    def after_every(self, phase: str, steps: int) -> Iterator[None]:
+        """Do what is listed within only after steps that are multiples of this number."""
+        at = len(self._ops)
+        self._ops.append((SKIP, PHASES.index(phase), steps, 0))
+        yield
+        self._ops[at] = (*self._ops[at][:3], len(self._ops))
 
     def sweep(self, phase: str, chunks: Sequence[Chunk], stage: Stage) -> None:
         """Sweep chunks, each in a thread of its own if there are any (see `Chunk.boxes`)."""
-        ranges = []
-        for chunk in chunks:
-            first = len(self._ops)
-            for part in range(chunk.parts):
-                for boxes in chunk.boxes(stage):
-                    self._ops.append(
-                        (SWEEP, PHASES.index(phase), self._first_part[chunk.index] + part, len(self._boxes))
-                    )
-                    self._boxes.append(boxes)
-            if len(self._ops) > first:
-                ranges.append((first, len(self._ops)))
-        if self._pool is not None and len(ranges) > 1:
-            work = [partial(self._walk_alone, which) for which in ranges]
-            self.call(lambda _: in_threads(self._timer, phase, self._pool, work))
-        elif ranges:
-            self._extend(ranges[0][0])
+        found = [[*self._sweeps(phase, chunk, stage)] for chunk in chunks if chunk.boxes(stage)]
+        if self._pool is None or len(found) < 2:
+            self._ops += [op for ops in found for op in ops]
+            return
+        work = []
+        for ops in found:
+            first = len(self._threaded)
+            self._threaded += ops
+            work.append(partial(self._walk_alone, first, len(self._threaded)))
+        self.call(phase, lambda _: in_threads(self._timer, phase, self._pool, work))
+
+    def _sweeps(self, phase: str, chunk: Chunk, stage: Stage) -> Iterator[Operation]:
+        for part in range(chunk.parts):
+            for boxes in chunk.boxes(stage):
+                yield SWEEP, PHASES.index(phase), self._first_part[chunk.index] + part, len(self._boxes)
+                self._boxes.append(boxes)
 
     def copy(self, phase: str, assignments: Iterable[Assignment]) -> None:
         """Assign values times a factor; each comes with one array per part of the field, or pair of arrays."""
@@ -175,7 +208,7 @@ class Program:
     def sample(self, phase: str, patches: Sequence[Patch]) -> None:
         """Record the fields of patches after every step that they want."""
         first = len(self._samples)
-        for n, patch in enumerate(patches):
+        for n, patch in enumerate(patches, sum(map(len, self._patches.values()))):
             self._patches.setdefault(patch.every, []).append((n, patch))
             for rows, views in patch.slots():
                 if not rows[0].size:
@@ -200,48 +233,42 @@ class Program:
     def _add_op(self, kind: int, phase: str, first: int, last: int) -> None:
         if last > first:
             self._ops.append((kind, PHASES.index(phase), first, last))
-            self._extend(len(self._ops) - 1)
 
-    def _extend(self, first: int) -> None:
-        """Do the operations from `first` on, in the call of those before if there was no other work in between."""
-        before = self._work[-1] if self._work else None
-        if isinstance(before, tuple):
-            first = before[0]
-            self._work.pop()
-        self._work.append((first, len(self._ops)))
+    def _add_call(self, kind: int, phase: str, row: int, work: Callable[[int], Any]) -> None:
+        self._calls[len(self._ops)] = work
+        self._ops.append((kind, PHASES.index(phase), row, 0))
 
     def end(self) -> None:
         """Give up all work, whose functions hold this program, and so the arrays of its chunks."""
-        self._work.clear()
+        self._calls.clear()
 
     # -- doing --------------------------------------------------------------------------------------------------------
 
     def run(self, step: int, steps: int = 1) -> None:
-        """Do all work of a step, or of several if all is `compiled` and they lie in one block (see `arguments`).
+        """Do all work of a step, or of several that lie in one block (see `arguments`).
 
-        A phase of the timer must be running; it counts what no other does.
+        A phase of the timer must be running, and ends; it counts what no other does.
         """
         if not self._tables:
             self._make_tables()
-        self._find_amplitudes(step, steps)
-        taken = self._begin_samples(step, steps)
-        called = False
-        for work, phase in zip(self._work, self._phases, strict=True):
-            if isinstance(work, tuple):
-                # To read the clocks takes as long as a small sweep, so it is done no more often than needed.
-                if phase is not None or called:
-                    self._timer.switch(phase or "other")
-                self._walk(work, step, steps, self._seconds)
-                if phase is None:
-                    self._timer.share(self._seconds)
-                self._seconds[:] = 0.0  # the timer's own clock counted work of one phase
-            else:
-                work(step)
-            called = not isinstance(work, tuple)
+        if self._rows:
+            self._find_amplitudes(step, steps)
+        taken = self._begin_samples(step, steps) if self._patches else ()
+        timer, seconds, at = self._timer, self._seconds, 0
+        tables, factors, turns = self._arguments.get(steps) or self._find_arguments(steps)
+        while self._ops and (at := walk(tables, factors, turns, step, at, seconds, self._room[1])) >= 0:
+            timer.share(seconds)
+            turn, op = divmod(at, len(self._all_ops))
+            timer.switch(PHASES[self._ops[op][1]])
+            self._calls[op](step + turn)
+            timer.switch("other")
+            at += 1
         if taken:
-            self._timer.switch("fourier")
-            for patch, count in taken:
-                patch.end_samples(count)
+            timer.share(seconds)
+            timer.switch("fourier")
+        for patch, count in taken:
+            patch.end_samples(count)
+        timer.stop(seconds)
 
     def _begin_samples(self, step: int, steps: int) -> list[tuple[Patch, int]]:
         """Return the patches that will record in these steps, and how many samples."""
@@ -261,16 +288,19 @@ class Program:
         layouts = np.array([part[1] for part in self._parts], np.int64).reshape(-1, 26)
         boxes = np.array(self._boxes, np.int64).reshape(-1, 4, 3)
         copies, currents = (np.array(rows, np.int64).reshape(-1, 14) for rows in (self._copies, self._currents))
+        self._sent = np.array(self._messages, np.int64).reshape(-1, 6)
         self._amplitudes = np.zeros((len(self._rows), BLOCK, 2))
         self._filled = np.zeros(sum(map(len, self._patches.values())), np.int64)
         samples = np.array(self._samples, np.int64).reshape(-1, 4), self._filled
-        self._all_ops = np.array(self._ops, np.int64).reshape(-1, 4)
-        self._phases = [self._only_phase(work) if isinstance(work, tuple) else None for work in self._work]
+        self._all_ops = np.array([*self._ops, *self._threaded], np.int64).reshape(-1, 4)
+        self._room = self._new_room()
         self._tables = (addresses, sizes, layouts), boxes, (copies, floats), currents, self._amplitudes, samples
 
-    def _only_phase(self, which: tuple[int, int]) -> str | None:
-        found = {self._ops[n][1] for n in range(*which)}
-        return PHASES[found.pop()] if len(found) == 1 else None
+    def _new_room(self) -> tuple[Array, int]:
+        """Return room for `walk` to work in, and its address."""
+        most = max((room_for(frame.shape, self._dtype.itemsize) for frame in self._frames), default=0)
+        room = np.empty(16 // self._dtype.itemsize + most, self._dtype)
+        return room, _address(room)
 
     def _find_amplitudes(self, step: int, steps: int) -> None:
         fresh, self._group = step // BLOCK != self._group, step // BLOCK
@@ -278,32 +308,36 @@ class Program:
             if fresh or not pulse.ahead:
                 row[:] = pulse.find(step, steps)
 
-    def _walk(self, which: tuple[int, int], step: int, steps: int, seconds: Array) -> None:
-        if self._waves is None or steps == 1:
-            ops, order, tables = self._all_ops, np.array([(n, *which) for n in range(steps)]), self._tables
+    def _find_arguments(self, steps: int) -> tuple[Array, Array, Array]:
+        """Return tables, factors and turns of some steps."""
+        if self._waves is None or steps == 1 or not self.compiled:
+            ops, tables, order = self._all_ops, self._tables, np.array([(n, 0, len(self._ops)) for n in range(steps)])
         else:
-            ops, order, tables = self._in_waves(self._waves, steps)
-        chunks, boxes, copies, currents, amplitudes, samples = tables
-        walk(ops, order, step, chunks, boxes, copies, currents, amplitudes, samples, seconds)
+            ops, firsts, tables = self._in_waves(self._waves)
+            order = turns(firsts, steps)
+        chunks, boxes, (copies, factors), currents, amplitudes, samples = tables
+        arrays = (ops, *chunks, boxes, copies, currents, amplitudes, *samples, self._sent, self._room[0][2:])
+        self._kept.append(arrays)
+        places = np.array([(_address(array), len(array)) for array in arrays])
+        return self._arguments.setdefault(steps, (places, factors, order))
 
-    def _in_waves(self, waves: Waves, steps: int) -> tuple[Array, Array, tuple[Any, ...]]:
-        """Return operations, turns and tables of some steps that follow each other slab by slab."""
+    def _in_waves(self, waves: Waves) -> tuple[Array, Array, tuple[Any, ...]]:
+        """Return operations, the first of each slab, and tables of steps that follow each other slab by slab."""
         if self._cut is None:
             self._cut = cut(waves, self._frames, self._all_ops, self._tables)
-        ops, firsts, tables = self._cut
-        if steps not in self._turns:
-            self._turns[steps] = turns(firsts, steps)
-        return ops, self._turns[steps], tables
+        return self._cut
 
-    def _walk_alone(self, which: tuple[int, int]) -> None:
-        self._walk(which, 0, 1, np.zeros(len(PHASES)))
+    def _walk_alone(self, first: int, last: int) -> None:
+        tables, factors, _ = self._arguments.get(1) or self._find_arguments(1)
+        turn = np.array([(0, len(self._ops) + first, len(self._ops) + last)])
+        _, room = self._new_room()
+        walk(tables, factors, turn, 0, 0, np.zeros(len(PHASES)), room)
 
 
 def in_threads(
     timer: PhaseTimer, phase: str, pool: ThreadPoolExecutor | None, work: Sequence[Callable[[], Any]]
 ) -> None:
     """Do pieces of work that don't depend on each other, in threads if there are any, and count them for a phase."""
-    timer.switch(phase)
     if pool is None or len(work) == 1:
         for piece in work:
             piece()

@@ -7,6 +7,7 @@ exchanges, so threads may step them at the same time.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -73,10 +74,12 @@ class Stepper:
         self.chunks, self.timer = list(chunks), timer
         self._layout, self._layers, self._communicator = layout, layers, communicator
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        self._h_under_way = False
         self._watched: list[Patch] = []
         self._ask_around()
-        self._points = sum(chunk.box.volume for chunk in self.chunks)
+        points = Counter[int]()
+        for chunk in layout:
+            points[chunk.owner] += chunk.box.volume
+        self._points = max(points.values())
         self._waves = plan(self.chunks, layers) if communicator.size == 1 else None
         # The chunks that each kind of work concerns.
         self._fused = [c for c in self.chunks if not c.separate]
@@ -147,19 +150,14 @@ class Stepper:
     def watch(self, patches: Iterable[Patch]) -> None:
         """Record the fields of these patches from now on, and of no others."""
         self._watched = list(patches)
-        # Averages of H reach into ghosts, so they are taken when those have come; the others meanwhile.
-        live = [patch for patch in self._watched if patch.component in self.stepped or not patch.adds]
-        self._at_once = [patch for patch in live if patch.average is None]
-        self._with_ghosts = [patch for patch in live if patch.average is not None]
-        self._intervals = sorted({patch.every for patch in live})
+        self._recorded = [patch for patch in self._watched if patch.component in self.stepped or not patch.adds]
         # Written anew when it is needed, since arrays may still be replaced until then.
         self._written: Program | None = None
 
     def close(self) -> None:
         """End the threads, and give up the arrays of the chunks, which functions of a program hold in a circle."""
-        for program in (self._written, self.__dict__.pop("_h_arrives", None)):
-            if program is not None:
-                program.end()
+        if self._written is not None:
+            self._written.end()
         self._written = None
         if self._pool:
             self._pool.shutdown()
@@ -167,35 +165,36 @@ class Stepper:
     def free_steps(self, step: int) -> int:
         """Return how many steps from `step` on may be done at once, the same on all ranks.
 
-        Several ranks do one at a time, and large cells few, so that a run can be watched and interrupted.
+        Large cells do few, so that a run can be watched and interrupted.
         """
-        few = self._waves.most if self._waves else 1
-        most = min(BLOCK - step % BLOCK, max(few, _POINTS_AT_ONCE // max(1, self._points)))
-        if most == 1 or self._communicator.size > 1 or not self._program.compiled:
-            return 1
-        rooms = ((patch.every, patch.room) for patch in (*self._at_once, *self._with_ghosts))
-        return min([most, *((step // every + room) * every - step for every, room in rooms)])
+        few = self._waves.most if self._waves and self._program.compiled else 1
+        return min(BLOCK - step % BLOCK, max(few, _POINTS_AT_ONCE // self._points))
 
     def step(self, step: int, steps: int = 1) -> None:
         """Go from E at `step`·dt and H half a step later to the next step, or by several `free_steps`.
 
         Currents of E flow at half steps, those of H at whole ones.
         """
-        self.timer.start("other")
-        self._program.run(step, steps)
-        if not self._program.compiled and any((step + 1) % every == 0 for every in self._intervals):
-            self._record(step + 1)
-        self.timer.stop()
+        end = step + steps
+        while step < end:
+            # As many as this rank's monitors have room for.
+            rooms = [(step // patch.every + patch.room) * patch.every - step for patch in self._recorded]
+            many = min([end - step, *rooms])
+            self.timer.start("other")
+            self._program.run(step, many)
+            step += many
 
     def settle(self) -> None:
         """Wait for messages under way, so that all fields and their ghosts may be read or written."""
-        with self.timer("other"):
-            self._receive_h()
+        with self.timer("waiting"):
+            self.halos["H"].wait()
+        with self.timer("boundary copies"):
+            self.halos["H"].unpack()
 
     def refresh(self) -> None:
         """Exchange all ghosts anew, after fields were written from outside, and step what was written from now on."""
+        self.settle()
         with self.timer("other"):
-            self._receive_h()
             self._look_for_more()
             for name in ("E", "H"):
                 self.halos[name].exchange()
@@ -211,33 +210,15 @@ class Stepper:
         if everything != self.stepped:
             self._choose(everything)
 
-    def _record(self, step: int) -> None:
-        for patches in (self._at_once, self._with_ghosts):
-            due = [patch for patch in patches if step % patch.every == 0]
-            if due:
-                if patches is self._with_ghosts:
-                    self._receive_h()
-                self.timer.switch("fourier")
-                for patch in due:
-                    patch.record(step)
-
-    def _receive_h(self) -> None:
-        if self._h_under_way:
-            self._h_arrives.run(0)
-            self._h_under_way = False
-
     # -- what a step does ---------------------------------------------------------------------------------------------
 
     @property
     def _program(self) -> Program:
         if self._written is None:
-            self._h_arrives = Program(self.chunks, self.timer)
-            self._receive(self._h_arrives, "H")
             self._written = Program(self.chunks, self.timer, self._pool, self._waves)
             self._update_e(self._written)
             self._update_h(self._written)
-            if self._written.compiled:
-                self._written.sample("fourier", [*self._at_once, *self._with_ghosts])
+            self._record(self._written)
         return self._written
 
     def _update_e(self, do: Program) -> None:
@@ -245,8 +226,7 @@ class Stepper:
         # Increments: the dispersive medium's -ΔP/ε, which needs no ghosts unless off-diagonal elements see it, …
         self._each(do, "poles", self._plainly_poled, lambda c, _: c.advance_poles("E"))
         # … from here on H's ghosts of the last step are needed …
-        if self.halos["H"].has_messages:
-            do.call(lambda _: self._receive_h())
+        self._receive(do, "H")
         fed = self._fed["E"]
         self._each(do, "anisotropy", fed, lambda c, _: c.start_increments("E"))
         self._each(do, "poles", [c for c in fed if c in self._poled["E"]], lambda c, _: c.advance_poles("E"))
@@ -289,31 +269,27 @@ class Stepper:
         do.drive("sources", self._fused, "H")
         # H's ghosts travel until the next step, or a monitor, needs them.
         self._send(do, "H")
-        if self.halos["H"].has_messages:
-            do.call(lambda _: setattr(self, "_h_under_way", True))
         do.copy("boundary copies", self.halos["H"].local)
 
+    def _record(self, do: Program) -> None:
+        """Take the samples of monitors, if need be once H's ghosts have come; the next step finds them there, too."""
+        # Averages of H reach into ghosts.
+        late = [patch for patch in self._recorded if patch.average is not None and self.halos["H"].has_messages]
+        do.sample("fourier", [patch for patch in self._recorded if patch not in late])
+        for every in sorted({patch.every for patch in late}):
+            with do.after_every("fourier", every):
+                self._receive(do, "H")
+                do.sample("fourier", [patch for patch in late if patch.every == every])
+
     def _send(self, do: Program, name: str) -> None:
-        halo = self.halos[name]
-
-        def start(_: int) -> None:
-            self.timer.switch("send/receive")
-            halo.start()
-
-        if halo.has_messages:
-            do.copy("boundary copies", halo.packing)
-            do.call(start)
+        if self.halos[name].has_messages:
+            do.copy("boundary copies", self.halos[name].packing)
+            do.send("send/receive", self.halos[name])
 
     def _receive(self, do: Program, name: str) -> None:
-        halo = self.halos[name]
-
-        def wait(_: int) -> None:
-            self.timer.switch("waiting")
-            halo.wait()
-
-        if halo.has_messages:
-            do.call(wait)
-            do.copy("boundary copies", halo.unpacking)
+        if self.halos[name].has_messages:
+            do.wait("waiting", self.halos[name])
+            do.copy("boundary copies", self.halos[name].unpacking)
 
     def _exchange(self, do: Program, name: str) -> None:
         self._send(do, name)
@@ -323,7 +299,8 @@ class Stepper:
     def _each(self, do: Program, phase: str, chunks: Sequence[Chunk], work: Callable[[Chunk, int], Any]) -> None:
         """Do one kind of work on chunks, in threads if there are any, and count its time for a phase."""
         if chunks:
-            do.call(lambda step: in_threads(self.timer, phase, self._pool, [partial(work, c, step) for c in chunks]))
+            together = partial(in_threads, self.timer, phase, self._pool)
+            do.call(phase, lambda step: together([partial(work, c, step) for c in chunks]))
 
 
 def _share_intensity(chunk: Chunk, _: int, *, repeat: int) -> None:

@@ -141,18 +141,15 @@ class PhaseTimer:
         >>> round(timer.seconds("fused") / timer.seconds("electric"), 6)
         2.0
         """
-        wall, cpu = perf_counter(), thread_time()
-        shares = seconds.tolist()
-        whole = sum(shares) or 1.0
-        for index, share in enumerate(shares):
-            if share:
-                self._wall[index] += (wall - self._wall_mark) * share / whole
-                self._cpu[index] += (cpu - self._cpu_mark) * share / whole
-        self._wall_mark, self._cpu_mark = wall, cpu
-        seconds[:] = 0.0
+        self._share_out(seconds, perf_counter(), thread_time())
 
-    def stop(self) -> None:
+    def stop(self, seconds: NDArray[np.float64] | None = None) -> None:
         """End the running phase and go back to the one that it interrupted.
+
+        Parameters
+        ----------
+        seconds : (n_phases,), optional
+            As for `share`, which comes first then, at no further price.
 
         Raises
         ------
@@ -162,10 +159,24 @@ class PhaseTimer:
         if not self._stack:
             raise InputError("`stop` must follow a `start`, but no phase is running.")
         wall, cpu, current = perf_counter(), thread_time(), self._current
+        if seconds is not None:
+            self._share_out(seconds, wall, cpu)
         self._wall[current] += wall - self._wall_mark
         self._cpu[current] += cpu - self._cpu_mark
         self._wall_mark, self._cpu_mark = wall, cpu
         self._current = self._stack.pop()
+
+    def _share_out(self, seconds: NDArray[np.float64], wall: float, cpu: float) -> None:
+        shares = seconds.tolist()
+        if not (whole := sum(shares)):
+            return
+        wall_price, cpu_price = (wall - self._wall_mark) / whole, (cpu - self._cpu_mark) / whole
+        for index, share in enumerate(shares):
+            if share:
+                self._wall[index] += wall_price * share
+                self._cpu[index] += cpu_price * share
+        self._wall_mark, self._cpu_mark = wall, cpu
+        seconds.fill(0.0)
 
     @property
     def running(self) -> str | None:

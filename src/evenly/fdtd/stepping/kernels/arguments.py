@@ -65,12 +65,12 @@ class Update(NamedTuple):
         As in `Medium`.
     mode : int
         `SCALAR`, `PER_POINT` or `LOSSY`.
-    where, inside : (3, 5) ints, (3, 2) bools
+    where, inside : tuples
         From `stretching.find_places`.
     strides : three ints
         Flat distance from a point to the neighbour in its differences, along axes 0, 1, 2: positive for H, negative
         for E.
-    walls : (3,) ints
+    walls : three ints
         As in the flags for E; all 0 for H, since walls set no component of H to zero.
     wrapped : bool
         Whether the ghost above a row is the row's own first point.

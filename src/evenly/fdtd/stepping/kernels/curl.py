@@ -67,4 +67,4 @@ def find_curl(G, A, medium, shape, box, flags, sign):
                 for end in (o + r * sy - 1, o + (r + 1) * sy - 2):
                     G0[end], G1[end], G2[end] = 0, 0, 0
     if sign < 0:
-        hold(G, shape, box, flags[WALLS : WALLS + 3])
+        hold(G, shape, box, (flags[WALLS], flags[WALLS + 1], flags[WALLS + 2]))

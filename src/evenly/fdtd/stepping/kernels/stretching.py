@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenly.compiling import njit, njit_leaf
+from evenly.compiling import njit_leaf
 
 __all__ = ["difference", "find_places", "flat_difference", "lay_out", "stretched"]
 
@@ -18,7 +18,7 @@ __all__ = ["difference", "find_places", "flat_difference", "lay_out", "stretched
 _PSI_1, _PSI_2, _ROW_1, _ROW_2, _APART = 0, 1, 2, 3, 4
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
 def find_places(offsets, layers, length, turned):
     """Return where ψ and the coefficients of each component's two derivatives begin, and which cross a layer.
 
@@ -35,20 +35,20 @@ def find_places(offsets, layers, length, turned):
 
     Returns
     -------
-    where : (3, 5) ints
+    where : three times five ints
         Per component; for the columns see `_PSI_1` … `_APART`.
-    inside : (3, 2) bools
+    inside : three times two bools
         Per component and derivative: whether its axis crosses a layer.
     """
-    where, inside = np.zeros((3, 5), np.int64), np.zeros((3, 2), np.bool_)
-    for component in range(3):
-        first, second = (component + 1) % 3, (component + 2) % 3
-        where[component, _PSI_1], where[component, _PSI_2] = offsets[2 * first + 1], offsets[2 * second]
-        for column, axis in ((_ROW_1, first), (_ROW_2, second)):
-            where[component, column] = 3 * length * (1 - axis if turned and axis < 2 else axis)
-        where[component, _APART] = length
-        inside[component, 0], inside[component, 1] = layers[first] != 0, layers[second] != 0
-    return where, inside
+    # Tuples, since arrays would have to be allocated, which takes as long as to sweep some ten points.
+    x, y, z = (3 * length if turned else 0), (0 if turned else 3 * length), 6 * length
+    in_x, in_y, in_z = layers[0] != 0, layers[1] != 0, layers[2] != 0
+    where = (
+        (offsets[3], offsets[4], y, z, length),
+        (offsets[5], offsets[0], z, x, length),
+        (offsets[1], offsets[2], x, y, length),
+    )
+    return where, ((in_y, in_z), (in_z, in_x), (in_x, in_y))
 
 
 @njit_leaf(cache=True, nogil=True)
@@ -99,8 +99,8 @@ def difference(T, P, Q, psi, K, where, inside, run, steps, keep):
         T begins at the run's first point, P and Q at the chunk's first point.
     psi, K : flat arrays
         Convolutions ψ, and coefficients from `lay_out`.
-    where, inside : (5,) ints, (2,) bools
-        The component's rows of the arrays from `find_places`.
+    where, inside : five ints, two bools
+        Those of the component from `find_places`.
     run : two ints
         Flat index of the first point, and number of points.
     steps : two ints

@@ -12,9 +12,8 @@ taking them out of a tuple costs reference counting.
 
 from __future__ import annotations
 
-import numpy as np
-
 from evenly.compiling import njit, njit_leaf
+from evenly.fdtd.cell.box import Index
 from evenly.fdtd.stepping.kernels.arguments import (
     ABOVE_ROW,
     E_FACTORS,
@@ -34,7 +33,7 @@ from evenly.fdtd.stepping.kernels.one_component import add_curl, update_componen
 from evenly.fdtd.stepping.kernels.stretching import difference, find_places, lay_out, stretched
 from evenly.fdtd.stepping.kernels.walls import copy_ends, finish_rows, hold
 
-__all__ = ["RUN_BYTES", "sweep"]
+__all__ = ["RUN_BYTES", "room_for", "sweep"]
 
 # Length of a run of rows, in bytes of one field component: long enough that the cost of starting a run is negligible,
 # short enough for the caches.
@@ -43,125 +42,131 @@ RUN_BYTES = 38400
 FLAT_RUN_BYTES = 115200
 
 
+def room_for(shape: Index, itemsize: int) -> int:
+    """Return how many numbers `sweep` needs room for, or more, if the fields have this shape, with ghosts."""
+    rows = max(1, min(max(shape[0], shape[1]), FLAT_RUN_BYTES // (itemsize * shape[2])))
+    return rows * (19 * shape[2] + 18)
+
+
 @njit(cache=True, nogil=True, inline="always")
-def sweep(E, H, electric, magnetic, shape, boxes, flags):
+def sweep(E, H, electric, magnetic, shape, boxes, flags, room):
     """Update E on one box and H on another in one sweep; H lags behind E by one plane and one row.
+
+    Nothing is allocated here, which would take as long as to sweep some ten points.
 
     Parameters
     ----------
     E, H : three flat arrays each
         Fields with one ghost point on either side of each axis (none on a thin axis).
     electric, magnetic : tuples
-        Entries of `arguments.Medium`. (Plain tuples, because passing named tuples to numba is slower.)
+        Entries of `arguments.Medium`.
     shape : (3,) ints
         Points with ghosts.
     boxes : (4, 3) ints
         First index and one past the last, for E and for H.
     flags : (17,) ints
         See `arguments`.
+    room : flat array
+        Of `room_for` numbers, whatever they are.
     """
     di, dj = (0 if flags[THIN] else 1), (0 if flags[THIN + 1] else 1)
-    sx, sy = di * shape[1] * shape[2], dj * shape[2]
-    walls, layers = flags[WALLS : WALLS + 3], flags[LAYERED : LAYERED + 3]
+    sx, sy, points = di * shape[1] * shape[2], dj * shape[2], _three(shape)
+    walls, layers = _three(flags[WALLS:]), _three(flags[LAYERED:])
     # In one and two dimensions, axes are thin, and some components may not exist.
     flat = di == 0 or dj == 0
-    room = FLAT_RUN_BYTES if flat else RUN_BYTES
     turned = flat and di == 1
-    most = max(1, min(shape[0] if turned else shape[1], room // (E[0].itemsize * shape[2])))
+    fitting = (FLAT_RUN_BYTES if flat else RUN_BYTES) // (E[0].itemsize * shape[2])
+    most = max(1, min(shape[0] if turned else shape[1], fitting))
     length, wrapped = most * shape[2], flags[ABOVE_ROW] == WRAPPED
     e_stepped = (flags[E_STEPPED] != 0, flags[E_STEPPED + 1] != 0, flags[E_STEPPED + 2] != 0)
     h_stepped = (flags[H_STEPPED] != 0, flags[H_STEPPED + 1] != 0, flags[H_STEPPED + 2] != 0)
-    # A plain False would be a type of its own, for which numba compiles once more.
-    no_walls, not_wrapped = np.zeros(3, flags.dtype), flags[ABOVE_ROW] < 0
+    # A plain 0 or False would be a type of its own, for which numba compiles once more.
+    no_wall, not_wrapped = 0 * flags[WALLS], flags[ABOVE_ROW] < 0
+    no_walls = (no_wall, no_wall, no_wall)
     e = _name(E, H, electric, flags[E_FACTORS], layers, length, (-sx, -sy, -1), walls, wrapped, e_stepped)
     h = _name(H, E, magnetic, flags[H_FACTORS], layers, length, (sx, sy, 1), no_walls, not_wrapped, h_stepped)
-    e_box, h_box = boxes[:2], boxes[2:]
+    e_box, h_box = (_three(boxes[0]), _three(boxes[1])), (_three(boxes[2]), _three(boxes[3]))
     # Boxes at most two points wide along the rows are updated point by point.
-    if e_box[0, 2] >= e_box[1, 2] and 0 < h_box[1, 2] - h_box[0, 2] <= 2:
-        _update_points(h, shape, h_box)
+    if e_box[0][2] >= e_box[1][2] and 0 < h_box[1][2] - h_box[0][2] <= 2:
+        _update_points(h, points, h_box)
         return
-    if h_box[0, 2] >= h_box[1, 2] and 0 < e_box[1, 2] - e_box[0, 2] <= 2:
-        _update_points(e, shape, e_box)
-        hold(E, shape, e_box, walls)
+    if h_box[0][2] >= h_box[1][2] and 0 < e_box[1][2] - e_box[0][2] <= 2:
+        _update_points(e, points, e_box)
+        hold(E, points, e_box, walls)
         return
     if turned:
         # Behind a thin axis, planes are rows. So they are swept as the rows of a single plane.
-        shape, layers, e_box, h_box = _turn(shape), _turn(layers), _turn_box(e_box), _turn_box(h_box)
+        points, layers = _turn(points), _turn(layers)
+        e_box, h_box = (_turn(e_box[0]), _turn(e_box[1])), (_turn(h_box[0]), _turn(h_box[1]))
         di, dj = 0, 1
     e_profile, h_profile = (e.profiles[0], h.profiles[0]) if turned else (e.profiles[1], h.profiles[1])
-    T, kept = np.empty(length, E[0].dtype), np.empty((most, 2, 9), E[0].dtype)
-    e_rows, KE = _prepare_runs(e, e_box, most, shape, layers)
-    h_rows, KH = _prepare_runs(h, h_box, most, shape, layers)
+    T, kept, K = room[:length], room[length : length + 18 * most], room[length + 18 * most :]
+    KE, KH = K[: 9 * length], K[9 * length : 18 * length]
+    e_rows = _prepare_runs(e, KE, e_box, most, points, layers)
+    h_rows = _prepare_runs(h, KH, h_box, most, points, layers)
     i_first, i_last, j_first, j_last = _find_range(e_box, h_box, di, dj)
     # A block has as many rows as a run. Each block goes through all planes before the next block begins, so that a
     # plane is still in the cache when H is updated.
     for j in range(j_first, j_last, most):
         end = min(j + most, j_last)
-        e_first, e_end = max(j, e_box[0, 1]), min(end, e_box[1, 1])
-        h_first, h_end = max(j - dj, h_box[0, 1]), min(end - dj, h_box[1, 1])
+        e_first, e_end = max(j, e_box[0][1]), min(end, e_box[1][1])
+        h_first, h_end = max(j - dj, h_box[0][1]), min(end - dj, h_box[1][1])
         if layers[1] and e_rows > 1:
-            lay_out(KE, e_profile, 1, e_first, e_end - e_first, 1, shape[2])
+            lay_out(KE, e_profile, 1, e_first, e_end - e_first, 1, points[2])
         if layers[1] and h_rows > 1:
-            lay_out(KH, h_profile, 1, h_first, h_end - h_first, 1, shape[2])
+            lay_out(KH, h_profile, 1, h_first, h_end - h_first, 1, points[2])
         for i in range(i_first, i_last):
-            if e_box[0, 0] <= i < e_box[1, 0] and e_first < e_end:
-                box = (i, e_first, e_end, e_box[0, 2], e_box[1, 2], e_rows)
+            if e_box[0][0] <= i < e_box[1][0] and e_first < e_end:
+                box = (i, e_first, e_end, e_box[0][2], e_box[1][2], e_rows)
                 if flat:
-                    update_flat_rows(e, KE, T, kept, layers, shape, box)
+                    update_flat_rows(e, KE, T, kept, layers, points, box)
                 else:
-                    _update_rows(e, KE, T, kept, layers, shape, box)
-            if h_box[0, 0] <= i - di < h_box[1, 0] and h_first < h_end:
-                box = (i - di, h_first, h_end, h_box[0, 2], h_box[1, 2], h_rows)
+                    _update_rows(e, KE, T, kept, layers, points, box)
+            if h_box[0][0] <= i - di < h_box[1][0] and h_first < h_end:
+                box = (i - di, h_first, h_end, h_box[0][2], h_box[1][2], h_rows)
                 if flat:
-                    update_flat_rows(h, KH, T, kept, layers, shape, box)
+                    update_flat_rows(h, KH, T, kept, layers, points, box)
                 else:
-                    _update_rows(h, KH, T, kept, layers, shape, box)
+                    _update_rows(h, KH, T, kept, layers, points, box)
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
+def _three(values):
+    return values[0], values[1], values[2]
+
+
+@njit_leaf(cache=True, nogil=True, inline="always")
 def _name(D, A, medium, mode, layers, length, strides, walls, wrapped, stepped):
     c, a, scalar, psi, offsets, profiles = medium
     where, inside = find_places(offsets, layers, length, strides[0] != 0 and strides[1] == 0)
     return Update(D, A, c, a, scalar, mode, psi, profiles, where, inside, strides, walls, wrapped, stepped)
 
 
-@njit(cache=True, nogil=True)
+@njit_leaf(cache=True, nogil=True)
 def _turn(triple):
     """Return the entries of axes 1, 0, 2."""
-    turned = triple.copy()
-    turned[0], turned[1] = triple[1], triple[0]
-    return turned
+    return triple[1], triple[0], triple[2]
 
 
-@njit(cache=True, nogil=True)
-def _turn_box(box):
-    turned = box.copy()
-    for end in range(2):
-        turned[end, 0], turned[end, 1] = box[end, 1], box[end, 0]
-    return turned
-
-
-@njit(cache=True, nogil=True)
-def _prepare_runs(update, box, most, shape, layers):
-    """Return the number of rows in a run, and the array of PML coefficients, filled for axis 2."""
+@njit_leaf(cache=True, nogil=True)
+def _prepare_runs(update, K, box, most, shape, layers):
+    """Return the number of rows in a run, and fill the array of PML coefficients for axis 2."""
     sy = shape[2]
-    rows = most if box[0, 2] <= 2 and box[1, 2] >= sy - 2 else 1
-    layered = layers[0] != 0 or layers[1] != 0 or layers[2] != 0
-    K = np.empty(9 * most * sy if layered and box[0, 0] < box[1, 0] else 0, update.scalar.dtype)
-    if layers[2]:
-        lay_out(K, update.profiles[2], 2, 0, min(rows, box[1, 1] - box[0, 1]), 1 if rows > 1 else box[0, 2], sy)
-    return rows, K
+    rows = most if box[0][2] <= 2 and box[1][2] >= sy - 2 else 1
+    if layers[2] and box[0][0] < box[1][0]:
+        lay_out(K, update.profiles[2], 2, 0, min(rows, box[1][1] - box[0][1]), 1 if rows > 1 else box[0][2], sy)
+    return rows
 
 
 @njit_leaf(cache=True, nogil=True)
 def _find_range(e, h, di, dj):
     """Return first and last+1 of the planes and of the rows of a sweep, for E's box e and H's lagging box h."""
-    i0, i1, j0, j1 = h[0, 0] + di, h[1, 0] + di, h[0, 1] + dj, h[1, 1] + dj
-    if e[0, 0] >= e[1, 0] or e[0, 1] >= e[1, 1]:
+    i0, i1, j0, j1 = h[0][0] + di, h[1][0] + di, h[0][1] + dj, h[1][1] + dj
+    if e[0][0] >= e[1][0] or e[0][1] >= e[1][1]:
         return i0, i1, j0, j1
-    if h[0, 0] >= h[1, 0] or h[0, 1] >= h[1, 1]:
-        return e[0, 0], e[1, 0], e[0, 1], e[1, 1]
-    return min(e[0, 0], i0), max(e[1, 0], i1), min(e[0, 1], j0), max(e[1, 1], j1)
+    if h[0][0] >= h[1][0] or h[0][1] >= h[1][1]:
+        return e[0][0], e[1][0], e[0][1], e[1][1]
+    return min(e[0][0], i0), max(e[1][0], i1), min(e[0][1], j0), max(e[1][1], j1)
 
 
 @njit_leaf(cache=True, nogil=True)
@@ -236,17 +241,17 @@ def _update_points(update, shape, box):
     (c0, c1, c2), (a0, a1, a2), psi = update.c, update.a, update.psi
     scalar, mode, where, inside = update.scalar, update.mode, update.where, update.inside
     s0, s1, s2 = update.strides
-    for i in range(box[0, 0], box[1, 0]):
-        for j in range(box[0, 1], box[1, 1]):
-            for k in range(box[0, 2], box[1, 2]):
+    for i in range(box[0][0], box[1][0]):
+        for j in range(box[0][1], box[1][1]):
+            for k in range(box[0][2], box[1][2]):
                 o = (i * shape[1] + j) * shape[2] + k
                 # First the three components of the stretched curl (times ±dx).
-                t = stretched(A2[o] - A2[o + s1], psi, y, where[0, 0] + o, j, inside[0, 0])
-                t -= stretched(A1[o] - A1[o + s2], psi, z, where[0, 1] + o, k, inside[0, 1])
-                u = stretched(A0[o] - A0[o + s2], psi, z, where[1, 0] + o, k, inside[1, 0])
-                u -= stretched(A2[o] - A2[o + s0], psi, x, where[1, 1] + o, i, inside[1, 1])
-                v = stretched(A1[o] - A1[o + s0], psi, x, where[2, 0] + o, i, inside[2, 0])
-                v -= stretched(A0[o] - A0[o + s1], psi, y, where[2, 1] + o, j, inside[2, 1])
+                t = stretched(A2[o] - A2[o + s1], psi, y, where[0][0] + o, j, inside[0][0])
+                t -= stretched(A1[o] - A1[o + s2], psi, z, where[0][1] + o, k, inside[0][1])
+                u = stretched(A0[o] - A0[o + s2], psi, z, where[1][0] + o, k, inside[1][0])
+                u -= stretched(A2[o] - A2[o + s0], psi, x, where[1][1] + o, i, inside[1][1])
+                v = stretched(A1[o] - A1[o + s0], psi, x, where[2][0] + o, i, inside[2][0])
+                v -= stretched(A0[o] - A0[o + s1], psi, y, where[2][1] + o, j, inside[2][1])
                 # Then the field, as in `one_component.add_curl`.
                 if mode == SCALAR:
                     D0[o] += scalar[0] * t

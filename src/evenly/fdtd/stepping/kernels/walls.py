@@ -54,7 +54,7 @@ def copy_ends(kept, D0, D1, D2, psi, where, inside, run, ends, back):
 
     Parameters
     ----------
-    kept : (n_rows, 2, 9)
+    kept : flat array
         Per row and end: three field components, then two ψ of each component.
     run : three ints
         Flat index of the first row, points of a row, number of rows.
@@ -66,33 +66,33 @@ def copy_ends(kept, D0, D1, D2, psi, where, inside, run, ends, back):
         for side in range(2):
             if ends[side] < 0:
                 continue
-            o = row + r * sy + ends[side]
+            o, at = row + r * sy + ends[side], 18 * r + 9 * side
             if back:
-                D0[o], D1[o], D2[o] = kept[r, side, 0], kept[r, side, 1], kept[r, side, 2]
+                D0[o], D1[o], D2[o] = kept[at], kept[at + 1], kept[at + 2]
             else:
-                kept[r, side, 0], kept[r, side, 1], kept[r, side, 2] = D0[o], D1[o], D2[o]
+                kept[at], kept[at + 1], kept[at + 2] = D0[o], D1[o], D2[o]
             for component in range(3):
                 for which in range(2):
-                    if not inside[component, which]:
+                    if not inside[component][which]:
                         continue
-                    p, slot = where[component, which] + o, 3 + 2 * component + which
+                    p, slot = where[component][which] + o, at + 3 + 2 * component + which
                     if back:
-                        psi[p] = kept[r, side, slot]
+                        psi[p] = kept[slot]
                     else:
-                        kept[r, side, slot] = psi[p]
+                        kept[slot] = psi[p]
 
 
 @njit_leaf(cache=True, nogil=True)
 def hold(D, shape, box, walls):
-    """Set E, or its increments, to zero at walls within a box ((2, 3): first index, one past the last)."""
+    """Set E, or its increments, to zero at walls within a box (first index, one past the last)."""
     if walls[0] == 0 and walls[1] == 0 and walls[2] == 0:
         return
     D0, D1, D2 = D
-    for i in range(box[0, 0], box[1, 0]):
-        for j in range(box[0, 1], box[1, 1]):
+    for i in range(box[0][0], box[1][0]):
+        for j in range(box[0][1], box[1][1]):
             at_x, at_y = walls[0] != 0 and i == walls[0], walls[1] != 0 and j == walls[1]
             o = (i * shape[1] + j) * shape[2]
-            for k in range(box[0, 2], box[1, 2]):
+            for k in range(box[0][2], box[1][2]):
                 at_z = walls[2] != 0 and k == walls[2]
                 if at_y or at_z:
                     D0[o + k] = 0
