@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evenly.cli.console import note
+from evenly.cli.coupled_counts import rule_of_text
 from evenly.cli.coupled_time import COST, StepOfSolvers, step_time, times_by_cost
 from evenly.cli.same_work import WORK
 from evenly.errors import InputError, ReadError, option_text
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from evenly.allocation.problem.coupled_runs import CoupledRuns
     from evenly.allocation.problem.layout import Layout
     from evenly.allocation.problem.whole_runs import WholeRuns
+    from evenly.cli.coupled_counts import CoresOfCounts
     from evenly.readers.tables.cell_files import Cells
     from evenly.readers.tables.roles import Column
     from evenly.readers.tables.values import Values
@@ -150,6 +152,7 @@ def read_coupled(
     where: str | None = None,
     cores_per_node: int | None = None,
     layout: str | None = None,
+    rules: Mapping[str, CoresOfCounts] = MappingProxyType({}),
     outliers: Literal["refuse", "keep"] = "refuse",
 ) -> Coupled:
     """Return the whole coupled runs of a table.
@@ -177,6 +180,8 @@ def read_coupled(
         Cores of a node, where the table has the nodes of each solver; negative tasks are whole nodes, too.
     layout : str, optional
         How solvers share cores, where the table doesn't tell it: it is needed for core-hours only.
+    rules : mapping of str to CoresOfCounts
+        What makes the cores of each solver, where its own runs tell it; by default, `cores_are`.
     outliers : {"refuse", "keep"}
         What becomes of a run that is far off the others.
 
@@ -210,7 +215,7 @@ def read_coupled(
             )
         columns, factor = _columns_of_cores(values, names, cores_are, cores_per_node)
         told = step_time(path, table, time, names, step=step, unit=unit)
-        tasks = placed_tasks(columns, values, cores_per_node)
+        tasks = placed_tasks(columns, values, cores_per_node, rules or _same_for_all(values, columns, cores_are))
         known_layouts = list(dict.fromkeys(tasks.layouts))
         made = {
             columns[name]: [str(count) for count in found]
@@ -332,6 +337,19 @@ def _columns_of_cores(
             )
         found[solver] = counted.get("cores") or counted["ranks"]
     return found, 1
+
+
+def _same_for_all(values: Values, columns: Mapping[str, str], cores_are: str | None) -> dict[str, CoresOfCounts]:
+    """Return what makes the cores of solvers that have no runs of their own; refuse it where nothing counts ranks."""
+    from evenly.cli.task_columns import counts_of
+
+    rule = rule_of_text(cores_are)
+    if rule is not None and all(counts_of(name, values)[column] != "ranks" for name, column in columns.items()):
+        raise InputError(
+            f"--cores-are {cores_are!r} is about ranks, but {values.path} has {', '.join(columns.values())}: leave "
+            "--cores-are out"
+        )
+    return {} if rule is None else dict.fromkeys(columns, rule)
 
 
 def _cores_of_node(path: Path, columns: Sequence[str], cores_are: str | None, cores_per_node: int | None) -> int:

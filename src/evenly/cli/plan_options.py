@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from evenly.allocation.problem.limits import Limits
     from evenly.allocation.problem.noise import Compare, Noise
     from evenly.allocation.problem.objective import Objective
+    from evenly.cli.coupled_counts import CoresOfCounts
     from evenly.core_counts.by_cores import ByCores
     from evenly.core_counts.fastest_way import FastestWay
     from evenly.machine.machine import Machine
@@ -216,7 +217,7 @@ class CompareOptions:
 
     def runs(
         self, learned: Learned, fixed: Mapping[str, Any], cores_are: str | None, step_days: float | None, layout: str,
-        cores_per_node: int | None, outliers: Literal["refuse", "keep"],
+        cores_per_node: int | None, outliers: Literal["refuse", "keep"], rules: Mapping[str, CoresOfCounts],
     ) -> CoupledRuns | None:  # fmt: skip
         """Return the whole coupled runs, if a table of them is given, of the settings that the plan is for."""
         if self.coupled is None:
@@ -232,7 +233,7 @@ class CompareOptions:
         same = {c.name: c.why.removeprefix(_ONE_VALUE) for c in columns if c.why.startswith(_ONE_VALUE)}
         found = read_coupled(
             self.coupled, self.coupled_time, list(learned.models), step=step, known={**same, **fixed},
-            cores_are=cores_are, cores_per_node=cores_per_node, layout=layout, outliers=outliers,
+            cores_are=cores_are, cores_per_node=cores_per_node, layout=layout, rules=rules, outliers=outliers,
         )  # fmt: skip
         return of_layout(self.coupled, found, layout)
 
