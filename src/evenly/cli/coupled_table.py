@@ -196,9 +196,11 @@ def read_coupled(
     from evenly.readers.tables.cell_files import plain_cells, read_cells
     from evenly.readers.tables.chsy import TIME_NAME
     from evenly.readers.tables.options import TableOptions
+    from evenly.readers.tables.simulated_rates import refuse_other_lengths
     from evenly.readers.tables.table import TableReader
     from evenly.readers.tables.values import Values
     from evenly.runs.runs import Runs
+    from evenly.runs.units import SECONDS_PER
 
     try:
         raw = read_cells(path)
@@ -215,6 +217,9 @@ def read_coupled(
             )
         columns, factor = _columns_of_cores(values, names, cores_are, cores_per_node)
         told = step_time(path, table, time, names, step=step, unit=unit)
+        if time is None and told.unit in SECONDS_PER and told.column in values.cells:
+            seconds = values.seconds(told.column, told.unit)
+            refuse_other_lengths(values, told.column, seconds, seconds > 0, option="--coupled-time")
         tasks = placed_tasks(columns, values, cores_per_node, rules or _same_for_all(values, columns, cores_are))
         known_layouts = list(dict.fromkeys(tasks.layouts))
         made = {

@@ -207,7 +207,8 @@ class CompareOptions:
     coupled_steps: Annotated[
         float | None,
         _compare(
-            "--coupled-steps", help="Steps of the plan that a time of --coupled is of: 10 for ten days beside s/day."
+            "--coupled-steps",
+            help="How many steps of the solvers each time of --coupled is of: 10 if it is of ten days and theirs of one.",
         ),
     ] = None
     no_waiting: Annotated[

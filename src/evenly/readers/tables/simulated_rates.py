@@ -25,7 +25,13 @@ _MORE = 1.1
 
 
 def refuse_other_lengths(
-    values: Values, time: str, seconds: Floats, ended: NDArray[np.bool_], *, is_wide: bool = False
+    values: Values,
+    time: str,
+    seconds: Floats,
+    ended: NDArray[np.bool_],
+    *,
+    is_wide: bool = False,
+    option: str = "--time",
 ) -> None:
     """Refuse times of runs that simulated different times, or other times than a column says, by a rate beside them.
 
@@ -40,11 +46,13 @@ def refuse_other_lengths(
         The runs that ended well.
     is_wide : bool
         Whether each solver has columns of its own in the file.
+    option : str
+        That which names the column of the time.
 
     Raises
     ------
     ReadError
-        With both ways: to learn from the rate, or from the time.
+        With both ways (in Python, ``time=``): to learn from the rate, or from the time.
     """
     rates = [name for name in _rates(values) if name != time]
     if len(rates) != 1:
@@ -57,8 +65,7 @@ def refuse_other_lengths(
     if not known.any() or len(works) > 1:
         return
     ways = (
-        f"to learn from {rate!r}, pass time= ({option_text('--time', rate)}); if the times are right, pass time= "
-        f"({option_text('--time', time)})"
+        f"to learn from {rate!r}, say {option_text(option, rate)}; if the times are right, {option_text(option, time)}"
         if not is_wide
         else f"to learn from {rate!r}, take the columns of {time!r} out; if the times are right, those of {rate!r}"
     )

@@ -1,0 +1,42 @@
+"""``evenly allocate``: of how many simulated days the times of solvers and of coupled runs are."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.commands.test_allocate_coupled import COUNTS, LAW, SHARES, WORKS, table
+from tests.cli.conftest import Evenly
+
+CURVES = ("allocate", "runs.csv", "--cores", "600", *LAW)
+BOTH = (*CURVES, "--coupled", "coupled.csv")
+SYPD = 86400 / 365 / (8400 / 600)
+
+
+def coupled(header: str, cells: str, days: tuple[int, ...]) -> None:
+    """Write coupled runs of so many days each, whose times are those of the curves; `cells` has {s}, {d} and {sypd}."""
+    each = [(a, o, max(6000 / a, 2400 / o), days[row % len(days)]) for row, (a, o) in enumerate(SHARES)]
+    rows = [f"{a},{o},{cells.format(s=f'{d * s:.3f}', d=d, sypd=f'{86400 / 365 / s:.4f}')}" for a, o, s, d in each]
+    table("coupled.csv", f"atm_cores,ocn_cores,{header}", rows)
+
+
+def test_days_of_coupled_runs_alone_are_asked_about_beside_curves_that_tell_none(evenly: Evenly) -> None:
+    rows = [f"{name},{p},{10 * work / p:.4f}" for name, work in WORKS for p in COUNTS]
+    table("runs.csv", "component,cores,wall_s", rows)
+    coupled("ndays,wall_s", "{d},{s}", (15,))
+    asked = evenly(*BOTH)
+    assert (asked.code, "'ndays' of --coupled tells that 'wall_s' is of 15 simulated days" in asked.err) == (2, True)
+    found = evenly(*BOTH, "--step-days", "10", "--json")
+    assert found.json["simulated_years_per_day"] == pytest.approx(SYPD, rel=0.05)
+    assert evenly(*BOTH, "--coupled-steps", "1.5").code == 0
+
+
+def test_simulated_years_per_day_count_where_coupled_runs_have_several_lengths(evenly: Evenly) -> None:
+    coupled("wall_s,SYPD", "{s},{sypd}", (10, 20, 40))
+    alone = evenly("allocate", "--coupled", "coupled.csv", "--layout", "max(atm, ocn)", "--cores", "600", "--json")
+    assert alone.json["simulated_years_per_day"] == pytest.approx(SYPD, rel=0.1)
+    rows = [f"{name},{p},{10 * work / p:.4f}" for name, work in WORKS for p in COUNTS]
+    table("runs.csv", "component,cores,wall_s", rows)
+    asked = evenly(*BOTH)
+    assert (asked.code, "--coupled-time SYPD" in asked.err) == (2, True)
+    found = evenly(*BOTH, "--step-days", "10", "--json")
+    assert found.json["simulated_years_per_day"] == pytest.approx(SYPD, rel=0.05)
