@@ -141,8 +141,8 @@ def step_time(
         return chosen if step is None else _of_the_solvers(chosen, step)
     if step is not None and step.days is None:
         raise InputError(
-            f"{counted!r} of --coupled tells that {chosen.column!r} is of {days[0]:g} simulated days, and nothing tells "
-            f"of how many the times of the solvers are: say it with --step-days, as --step-days {days[0]:g}; if "
+            f"{counted!r} of --coupled tells that {chosen.column!r} is of {days[0]:g} simulated days, and nothing "
+            f"tells of how many the times of the solvers are: say it with --step-days, as --step-days {days[0]:g}; if "
             f"{counted!r} doesn't count the simulated days of each run, take it out"
         )
     return _by_days(chosen, step, counted, days)
@@ -206,8 +206,8 @@ def _of_the_solvers(time: StepTime, step: StepOfSolvers) -> StepTime:
     if step.told:
         raise InputError(
             f"of how many simulated days {time.column!r} of --coupled is isn't told, and the times of the solvers are "
-            f"of {step.said}: write the simulated days of each run into a column 'simulated_days' there; or, if all are "
-            f"of as many, say with --coupled-steps how many times {step.said} that is, as --coupled-steps "
+            f"of {step.said}: write the simulated days of each run into a column 'simulated_days' there; or, if "
+            f"all are of as many, say with --coupled-steps how many times {step.said} that is, as --coupled-steps "
             f"{10 / (step.days or 1.0):.3g} for 10 days"
         )
     return time

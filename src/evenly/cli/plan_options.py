@@ -208,7 +208,7 @@ class CompareOptions:
         float | None,
         _compare(
             "--coupled-steps",
-            help="How many steps of the solvers each time of --coupled is of: 10 if it is of ten days and theirs of one.",
+            help="How many steps of the solvers each time of --coupled is of: 10 for ten days beside theirs of one.",
         ),
     ] = None
     no_waiting: Annotated[

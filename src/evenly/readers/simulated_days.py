@@ -132,7 +132,10 @@ def of_own_days(runs: Mapping[str, Runs], columns: Sequence[Column]) -> tuple[di
         replace(one, role="left out", why="the days of each solver") if one.name == name else one for one in columns
     ]
     listed = ", ".join(f"{its[0]:g} for {solver}" for solver, its in values.items())
-    said = f"{name} is {listed}: each time is taken to be of so many days (if not, --parameters names the parameters)"
+    said = (
+        f"{name} is {listed}: each time is taken to be of so many simulated {work_counted(name)} (if not, --parameters "
+        "names the parameters)"
+    )
     return made, told, [said]
 
 

@@ -40,3 +40,26 @@ def test_simulated_years_per_day_count_where_coupled_runs_have_several_lengths(e
     assert (asked.code, "--coupled-time SYPD" in asked.err) == (2, True)
     found = evenly(*BOTH, "--step-days", "10", "--json")
     assert found.json["simulated_years_per_day"] == pytest.approx(SYPD, rel=0.05)
+
+
+def test_the_unit_of_the_answer_needs_no_number_of_days_where_all_times_tell_theirs(evenly: Evenly) -> None:
+    rows = [f"{name},{p},{days},{days * work / p:.4f}" for (name, work), days in zip(WORKS, (10, 30), strict=True)
+            for p in COUNTS]  # fmt: skip
+    table("runs.csv", "component,cores,days,wall_s", rows)
+    found = evenly(*CURVES, "--in", "SYPD")
+    assert found.code == 0, found.err
+    assert "ocn: times of 30 simulated days are made those of 1" in found.err
+    assert "all times are taken" not in found.err
+    assert evenly(*CURVES).code == 2
+    table("runs.csv", "component,cores,months,wall_s", rows)
+    assert "months is 10 for atm, 30 for ocn: each time is taken to be of so many simulated months" in " ".join(
+        evenly(*CURVES, "--in", "SYPD").err.split()
+    )
+
+
+def test_names_that_tell_the_days_that_a_column_tells_contradict_no_step(evenly: Evenly) -> None:
+    table("a/atm.csv", "cores,SYPD", [f"{p},{86400 / 365 / 6000 * p:.5f}" for p in COUNTS])
+    table("a/ocn_10d.csv", "cores,days,wall_s", [f"{p},10,{24000 / p:.4f}" for p in COUNTS])
+    found = evenly("allocate", "a/atm.csv", "a/ocn_10d.csv", *CURVES[2:], "--step-days", "1", "--json")
+    assert found.code == 0, found.err
+    assert found.json["seconds"] == pytest.approx(8400 / 600, rel=0.05)

@@ -133,7 +133,8 @@ def allocate(
     learned = learn(
         path, reading, learning, lambda runs, known: asked_range(runs, known, most, cores_are, fixed) | arguments,
         accept=accept, others=[*opt.typed(search), *opt.typed(net), *(["--no-waiting"] if against.no_waiting else [])],
-        step_days=units.step_days, solver_column=(lambda found: column_of_solvers(found, fixed)) if open_ else None,
+        step_days=units.step_days, any_days=units.show_in is not None and goal.max_seconds is None,
+        solver_column=(lambda found: column_of_solvers(found, fixed)) if open_ else None,
     )  # fmt: skip
     check_coupled(
         learned, path, chosen=bool(reading.parameters), no_waiting=against.no_waiting, step_days=units.step_days,
