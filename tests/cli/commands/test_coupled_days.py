@@ -52,7 +52,7 @@ def test_the_unit_of_the_answer_needs_no_number_of_days_where_all_times_tell_the
     assert "all times are taken" not in found.err
     assert evenly(*CURVES).code == 2
     table("runs.csv", "component,cores,months,wall_s", rows)
-    assert "months is 10 for atm, 30 for ocn: each time is taken to be of so many simulated months" in " ".join(
+    assert "months is 10 for atm, 30 for ocn: their times are taken to be of 304.167 and 912.5 simulated days" in " ".join(
         evenly(*CURVES, "--in", "SYPD").err.split()
     )
 

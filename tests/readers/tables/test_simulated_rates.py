@@ -48,3 +48,20 @@ def test_days_that_contradict_the_rate_are_asked_about(tmp_path: Path) -> None:
     rows = [row("atm", p, 10, "10,") for p in COUNTS] + [row("ocn", p, 10, "10,", told=3.3) for p in COUNTS]
     with pytest.raises(ReadError, match=r"line 9: 'wall_s' times 'SYPD' makes 3.3 simulated days, but 'days' is 10"):
         read(table(tmp_path / "a.csv", rows, header))
+
+
+@pytest.mark.parametrize(
+    "name", ["Durchsatz (SJ/Tag)", "années simulées par jour", "Simulierte Jahre pro Tag", "años simulados por día"]
+)
+def test_simulated_years_per_day_in_other_languages(tmp_path: Path, name: str) -> None:
+    path = table(tmp_path / "a.csv", [f"{p},{p / 40:.2f}" for p in COUNTS], f"cores,{name}")
+    runs = read(path)
+    assert runs.days == 365.0
+    assert runs.values[0] == pytest.approx(86400 / 0.4)
+
+
+@pytest.mark.parametrize("name", ["simulierte Tage", "jours simulés", "días simulados", "giorni simulati"])
+def test_simulated_days_in_other_languages(tmp_path: Path, name: str) -> None:
+    rows = [f"{solver},{p},{days},{days * 2000 / p:.3f}" for solver, days in (("atm", 10), ("ocn", 5)) for p in COUNTS]
+    found = read(table(tmp_path / "a.csv", rows, f"component,cores,{name},wall_s"))
+    assert [runs.days for runs in found.values()] == [10.0, 5.0]

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from evenly.errors import ReadError, option_text
 from evenly.readers.tables.columns import measured as measured_by_name
 from evenly.readers.tables.lone_work import counts_work, days_in
-from evenly.readers.tables.per_work import with_short_rate
 from evenly.readers.tables.values import Values
 from evenly.runs.units import SECONDS_PER_DAY, YEAR_DAYS
 
@@ -93,9 +92,9 @@ def days_by_rate(rate: Floats, each: float, seconds: Floats) -> tuple[Floats, Fl
 
     Examples
     --------
-    >>> days, off = days_by_rate(np.array([2.0, 4.1]), 365.0, np.array([4320.0, 2107.0]))
+    >>> days, off = days_by_rate(np.array([2.0, 4.1]), 365.0, np.array([4320.0, 2160.0]))
     >>> days.round(2), off.round(3)
-    (array([36.5, 36.5]), array([0.025, 0.012]))
+    (array([36.5, 37.4]), array([0.025, 0.012]))
     """
     shown = max(len(f"{one:.6g}".partition(".")[2]) for one in rate.tolist()) if len(rate) else 0
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -122,7 +121,7 @@ def _rates(values: Values) -> list[str]:
 
 
 def _unit(name: str) -> str:
-    found = measured_by_name(with_short_rate(name))
+    found = measured_by_name(name)
     return "" if found is None else found.unit
 
 
