@@ -35,6 +35,8 @@ __all__ = ["Coupled", "counts_nodes", "of_layout", "read_coupled", "tell_unsure"
 
 #: Coupled runs that are all off by this factor are asked about.
 _OFF = 1.7
+#: Dates that lie apart by so many times the time of a run aren't those of the run.
+_OF_DATES = 10
 #: The name of the layout of each run as a parameter.
 _LAYOUT = "layout by rootpe"
 
@@ -220,6 +222,8 @@ def read_coupled(
         if time is None and told.unit in SECONDS_PER and told.column in values.cells:
             seconds = values.seconds(told.column, told.unit)
             refuse_other_lengths(values, told.column, seconds, seconds > 0, option="--coupled-time")
+            if told.days is None and not told.counted and (step is None or step.in_coupled is None):
+                _ask_about_dates(values, told.column, seconds)
         tasks = placed_tasks(columns, values, cores_per_node, rules or _same_for_all(values, columns, cores_are))
         known_layouts = list(dict.fromkeys(tasks.layouts))
         made = {
@@ -257,6 +261,23 @@ def read_coupled(
             else ""
         )
         raise InputError(f"--coupled: {error}{beside}") from None
+
+
+def _ask_about_dates(values: Values, time: str, seconds: NDArray[np.float64]) -> None:
+    """Ask about starts and ends that lie days apart where runs took much less: those of the simulation, perhaps."""
+    import numpy as np
+
+    from evenly.readers.tables.clock_times import between
+    from evenly.runs.units import SECONDS_PER_DAY
+
+    found = between({name: values.texts(name) for name in map(str, values.cells)})
+    if found is None or not (found.seconds > np.maximum(_OF_DATES * seconds, SECONDS_PER_DAY)).all():
+        return
+    days = found.seconds[0] / SECONDS_PER_DAY
+    raise InputError(
+        f"the starts and ends in {values.path} lie {days:g} days apart, and {time!r} is far less: if they are those of "
+        "the simulation, write the days of each run into a column 'simulated_days'; if not, take them out"
+    )
 
 
 def _chosen(path: Path, raw: Cells, table: Cells, conditions: Iterable[str | None]) -> tuple[Cells, Cells]:

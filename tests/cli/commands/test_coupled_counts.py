@@ -22,8 +22,8 @@ def coupled(counts: str, *, each: int = 2, more: str = "", cells: str = "") -> N
     table("coupled.csv", f"atm_{counts},ocn_{counts},{more}time_s", rows)
 
 
-def is_right(found: dict) -> bool:  # type: ignore[type-arg]
-    return found["seconds"] == pytest.approx(1.13 * 8400 / 600, rel=0.1)
+def is_right(found: dict[str, float]) -> bool:
+    return bool(found["seconds"] == pytest.approx(1.13 * 8400 / 600, rel=0.1))
 
 
 def test_ranks_in_coupled_runs_have_the_threads_of_the_plan(evenly: Evenly) -> None:

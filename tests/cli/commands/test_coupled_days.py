@@ -30,6 +30,16 @@ def test_days_of_coupled_runs_alone_are_asked_about_beside_curves_that_tell_none
     assert evenly(*BOTH, "--coupled-steps", "1.5").code == 0
 
 
+def test_dates_of_the_simulation_are_asked_about(evenly: Evenly) -> None:
+    rows = [f"{name},{p},{10 * work / p:.4f}" for name, work in WORKS for p in COUNTS]
+    table("runs.csv", "component,cores,wall_s", rows)
+    coupled("start_date,end_date,wall_s", "1990-01-01,1990-01-16,{s}", (15,))
+    asked = evenly(*BOTH, "--step-days", "10")
+    assert (asked.code, "lie 15 days apart, and 'wall_s' is far less" in " ".join(asked.err.split())) == (2, True)
+    coupled("start_date,end_date,wall_s", "2026-01-01,2026-01-02,{s}", (10,))
+    assert evenly(*BOTH, "--step-days", "10").code == 0
+
+
 def test_simulated_years_per_day_count_where_coupled_runs_have_several_lengths(evenly: Evenly) -> None:
     coupled("wall_s,SYPD", "{s},{sypd}", (10, 20, 40))
     alone = evenly("allocate", "--coupled", "coupled.csv", "--layout", "max(atm, ocn)", "--cores", "600", "--json")
@@ -52,8 +62,9 @@ def test_the_unit_of_the_answer_needs_no_number_of_days_where_all_times_tell_the
     assert "all times are taken" not in found.err
     assert evenly(*CURVES).code == 2
     table("runs.csv", "component,cores,months,wall_s", rows)
-    assert "months is 10 for atm, 30 for ocn: their times are taken to be of 304.167 and 912.5 simulated days" in " ".join(
-        evenly(*CURVES, "--in", "SYPD").err.split()
+    assert (
+        "months is 10 for atm, 30 for ocn: their times are taken to be of 304.167 and 912.5 simulated days"
+        in " ".join(evenly(*CURVES, "--in", "SYPD").err.split())
     )
 
 

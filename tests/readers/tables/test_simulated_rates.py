@@ -6,10 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from evenly import read
+from evenly import Runs
 from evenly.errors import ReadError
+from evenly.readers import scan
 
 COUNTS = (16, 32, 64, 128)
+
+
+def read(path: Path, **options: str) -> dict[str, Runs]:
+    return dict(scan(path, **options).runs)
 
 
 def table(path: Path, rows: list[str], header: str = "component,cores,wall_s,SYPD") -> Path:
@@ -55,7 +60,7 @@ def test_days_that_contradict_the_rate_are_asked_about(tmp_path: Path) -> None:
 )
 def test_simulated_years_per_day_in_other_languages(tmp_path: Path, name: str) -> None:
     path = table(tmp_path / "a.csv", [f"{p},{p / 40:.2f}" for p in COUNTS], f"cores,{name}")
-    runs = read(path)
+    (runs,) = read(path).values()
     assert runs.days == 365.0
     assert runs.values[0] == pytest.approx(86400 / 0.4)
 
