@@ -47,7 +47,7 @@ def test_days_that_a_column_counts_are_those_of_the_times(tmp_path: Path, name: 
     )
     found = scan(path)
     assert [(one.days, one.parameters) for one in found.runs.values()] == [(30.0, ["cores"])] * 2
-    assert any(f"{name}: 30 in all rows: each time is taken to be of so many simulated days" in n for n in found.notes)
+    assert any(f"{name}: 30 in all rows: each time is taken to be of 30 simulated days" in n for n in found.notes)
     models = {name: evenly.fit(one, method="power-law") for name, one in found.runs.items()}
     with pytest.raises(InputError, match="whose times are of 30 simulated days"):
         evenly.allocate(models, cores=16, step_days=1)

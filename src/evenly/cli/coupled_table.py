@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evenly.cli.console import note
+from evenly.cli.coupled_counts import rule_of_text
 from evenly.cli.coupled_time import COST, StepOfSolvers, step_time, times_by_cost
 from evenly.cli.same_work import WORK
 from evenly.errors import InputError, ReadError, option_text
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from evenly.allocation.problem.coupled_runs import CoupledRuns
     from evenly.allocation.problem.layout import Layout
     from evenly.allocation.problem.whole_runs import WholeRuns
+    from evenly.cli.coupled_counts import CoresOfCounts
     from evenly.readers.tables.cell_files import Cells
     from evenly.readers.tables.roles import Column
     from evenly.readers.tables.values import Values
@@ -33,6 +35,8 @@ __all__ = ["Coupled", "counts_nodes", "of_layout", "read_coupled", "tell_unsure"
 
 #: Coupled runs that are all off by this factor are asked about.
 _OFF = 1.7
+#: Dates that lie apart by so many times the time of a run aren't those of the run.
+_OF_DATES = 10
 #: The name of the layout of each run as a parameter.
 _LAYOUT = "layout by rootpe"
 
@@ -150,6 +154,7 @@ def read_coupled(
     where: str | None = None,
     cores_per_node: int | None = None,
     layout: str | None = None,
+    rules: Mapping[str, CoresOfCounts] = MappingProxyType({}),
     outliers: Literal["refuse", "keep"] = "refuse",
 ) -> Coupled:
     """Return the whole coupled runs of a table.
@@ -177,6 +182,8 @@ def read_coupled(
         Cores of a node, where the table has the nodes of each solver; negative tasks are whole nodes, too.
     layout : str, optional
         How solvers share cores, where the table doesn't tell it: it is needed for core-hours only.
+    rules : mapping of str to CoresOfCounts
+        What makes the cores of each solver, where its own runs tell it; by default, `cores_are`.
     outliers : {"refuse", "keep"}
         What becomes of a run that is far off the others.
 
@@ -191,9 +198,11 @@ def read_coupled(
     from evenly.readers.tables.cell_files import plain_cells, read_cells
     from evenly.readers.tables.chsy import TIME_NAME
     from evenly.readers.tables.options import TableOptions
+    from evenly.readers.tables.simulated_rates import refuse_other_lengths
     from evenly.readers.tables.table import TableReader
     from evenly.readers.tables.values import Values
     from evenly.runs.runs import Runs
+    from evenly.runs.units import SECONDS_PER
 
     try:
         raw = read_cells(path)
@@ -210,7 +219,12 @@ def read_coupled(
             )
         columns, factor = _columns_of_cores(values, names, cores_are, cores_per_node)
         told = step_time(path, table, time, names, step=step, unit=unit)
-        tasks = placed_tasks(columns, values, cores_per_node)
+        if time is None and told.unit in SECONDS_PER and told.column in values.cells:
+            seconds = values.seconds(told.column, told.unit)
+            refuse_other_lengths(values, told.column, seconds, seconds > 0, option="--coupled-time")
+            if told.days is None and not told.counted and (step is None or step.in_coupled is None):
+                _ask_about_dates(values, told.column, seconds)
+        tasks = placed_tasks(columns, values, cores_per_node, rules or _same_for_all(values, columns, cores_are))
         known_layouts = list(dict.fromkeys(tasks.layouts))
         made = {
             columns[name]: [str(count) for count in found]
@@ -247,6 +261,23 @@ def read_coupled(
             else ""
         )
         raise InputError(f"--coupled: {error}{beside}") from None
+
+
+def _ask_about_dates(values: Values, time: str, seconds: NDArray[np.float64]) -> None:
+    """Ask about starts and ends that lie days apart where runs took much less: those of the simulation, perhaps."""
+    import numpy as np
+
+    from evenly.readers.tables.clock_times import between
+    from evenly.runs.units import SECONDS_PER_DAY
+
+    found = between({name: values.texts(name) for name in map(str, values.cells)})
+    if found is None or not (found.seconds > np.maximum(_OF_DATES * seconds, SECONDS_PER_DAY)).all():
+        return
+    days = found.seconds[0] / SECONDS_PER_DAY
+    raise InputError(
+        f"the starts and ends in {values.path} lie {days:g} days apart, and {time!r} is far less: if they are those of "
+        "the simulation, write the days of each run into a column 'simulated_days'; if not, take them out"
+    )
 
 
 def _chosen(path: Path, raw: Cells, table: Cells, conditions: Iterable[str | None]) -> tuple[Cells, Cells]:
@@ -332,6 +363,19 @@ def _columns_of_cores(
             )
         found[solver] = counted.get("cores") or counted["ranks"]
     return found, 1
+
+
+def _same_for_all(values: Values, columns: Mapping[str, str], cores_are: str | None) -> dict[str, CoresOfCounts]:
+    """Return what makes the cores of solvers that have no runs of their own; refuse it where nothing counts ranks."""
+    from evenly.cli.task_columns import counts_of
+
+    rule = rule_of_text(cores_are)
+    if rule is not None and all(counts_of(name, values)[column] != "ranks" for name, column in columns.items()):
+        raise InputError(
+            f"--cores-are {cores_are!r} is about ranks, but {values.path} has {', '.join(columns.values())}: leave "
+            "--cores-are out"
+        )
+    return {} if rule is None else dict.fromkeys(columns, rule)
 
 
 def _cores_of_node(path: Path, columns: Sequence[str], cores_are: str | None, cores_per_node: int | None) -> int:

@@ -125,8 +125,8 @@ def step_time(
     found = found or [name for name in timed if time_of_work(name)] or _totals(table, timed)
     found = found or [name for name in timed if unit_of_time(name)]  # step_s
     found = found or [name for name in timed if is_chsy(name) or is_node_hours(name)]
-    if time is None and rates and step is not None and step.days == YEAR_DAYS:
-        found = rates
+    if time is None and rates and (step is None or step.days is not None):
+        found = rates  # these tell the days of each run
     if time is not None and time not in names:
         raise InputError(f"--coupled-time names {time!r}, but {path} has {', '.join(names)}")
     if time is None and len(found) != 1:
@@ -137,8 +137,14 @@ def step_time(
         )
     chosen = _told(table, time or found[0], unit)
     counted, days = _days_of_runs(table, chosen)
-    if not counted or (step is not None and step.days is None):
+    if not counted or (step is not None and step.days is None and step.in_coupled is not None):
         return chosen if step is None else _of_the_solvers(chosen, step)
+    if step is not None and step.days is None:
+        raise InputError(
+            f"{counted!r} of --coupled tells that {chosen.column!r} is of {days[0]:g} simulated days, and nothing "
+            f"tells of how many the times of the solvers are: say it with --step-days, as --step-days {days[0]:g}; if "
+            f"{counted!r} doesn't count the simulated days of each run, take it out"
+        )
     return _by_days(chosen, step, counted, days)
 
 
@@ -201,8 +207,9 @@ def _of_the_solvers(time: StepTime, step: StepOfSolvers) -> StepTime:
     if step.told:
         raise InputError(
             f"of how many simulated days {time.column!r} of --coupled is isn't told, and the times of the solvers are "
-            f"of {step.said}: say with --coupled-steps how many times that it is of, as --coupled-steps 10; "
-            "--coupled-steps 1 if it is of the same"
+            f"of {step.said}: write the simulated days of each run into a column 'simulated_days' there; or, if "
+            f"all are of as many, say with --coupled-steps how many times {step.said} that is, as --coupled-steps "
+            f"{10 / (step.days or 1.0):.3g} for 10 days"
         )
     return time
 

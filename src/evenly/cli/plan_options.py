@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from evenly.allocation.problem.limits import Limits
     from evenly.allocation.problem.noise import Compare, Noise
     from evenly.allocation.problem.objective import Objective
+    from evenly.cli.coupled_counts import CoresOfCounts
     from evenly.core_counts.by_cores import ByCores
     from evenly.core_counts.fastest_way import FastestWay
     from evenly.machine.machine import Machine
@@ -206,7 +207,8 @@ class CompareOptions:
     coupled_steps: Annotated[
         float | None,
         _compare(
-            "--coupled-steps", help="Steps of the plan that a time of --coupled is of: 10 for ten days beside s/day."
+            "--coupled-steps",
+            help="How many steps of the solvers each time of --coupled is of: 10 for ten days beside theirs of one.",
         ),
     ] = None
     no_waiting: Annotated[
@@ -216,7 +218,7 @@ class CompareOptions:
 
     def runs(
         self, learned: Learned, fixed: Mapping[str, Any], cores_are: str | None, step_days: float | None, layout: str,
-        cores_per_node: int | None, outliers: Literal["refuse", "keep"],
+        cores_per_node: int | None, outliers: Literal["refuse", "keep"], rules: Mapping[str, CoresOfCounts],
     ) -> CoupledRuns | None:  # fmt: skip
         """Return the whole coupled runs, if a table of them is given, of the settings that the plan is for."""
         if self.coupled is None:
@@ -232,7 +234,7 @@ class CompareOptions:
         same = {c.name: c.why.removeprefix(_ONE_VALUE) for c in columns if c.why.startswith(_ONE_VALUE)}
         found = read_coupled(
             self.coupled, self.coupled_time, list(learned.models), step=step, known={**same, **fixed},
-            cores_are=cores_are, cores_per_node=cores_per_node, layout=layout, outliers=outliers,
+            cores_are=cores_are, cores_per_node=cores_per_node, layout=layout, rules=rules, outliers=outliers,
         )  # fmt: skip
         return of_layout(self.coupled, found, layout)
 

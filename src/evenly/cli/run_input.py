@@ -126,6 +126,7 @@ def learn(
     others: Sequence[str] = (),
     each: str | None = None,
     step_days: float | None = None,
+    any_days: bool = False,
     solver_column: Callable[[Measurements], str | None] | None = None,
 ) -> Learned:
     """Load the models in a ``.evenly`` file, or read measurements and fit one model per solver, or per value of `each`.
@@ -133,11 +134,12 @@ def learn(
     `arguments` gives further arguments of a method for runs, knowing the names of those that it takes. `accept` is
     called with the solvers, and what was read of them, before any is fitted. `others` are options that don't suit
     models that are there already. Where times tell that they are of different simulated days, or some don't tell it,
-    all are made those of `step_days`. `solver_column` may find a column with the names of solvers in what was read, as
+    all are made those of `step_days`; if all tell it, and the answer is of no number of days (`any_days`, as SYPD is of
+    none), those of one day. `solver_column` may find a column with the names of solvers in what was read, as
     those of one program: it is read anew by that.
     """
     from evenly.models.registry import method_names
-    from evenly.readers.days_of_a_step import of_so_many_days
+    from evenly.readers.days_of_a_step import of_so_many_days, tells_all_days
 
     if learning.method is not None:
         parsing.one_of(learning.method, method_names(), "--method")
@@ -145,6 +147,8 @@ def learn(
         loaded = _load(paths[0], reading, [*typed(reading), *typed(learning), *others], accept)
         return _with_unseen(loaded, learning)
     found = _measured(paths, reading, solver_column)
+    if step_days is None and any_days and tells_all_days(found):
+        step_days = 1.0
     found = found if step_days is None else of_so_many_days(found, step_days)
     tell_about(found, learning.response)
     check_one_case(found)

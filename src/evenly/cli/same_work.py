@@ -98,6 +98,7 @@ def check_same_work(
     other: list[str] = []
     of_steps = any(is_of_a_step(column.name) for column in times)
     of_work = any(time_of_work(name) is not None or one is not None for name, one in days.items())
+    of_work |= found.same_days
     if not chosen:
         other += _settings_that_differ(runs, layout, of_steps=of_steps, may_be_steps=are_tables(found) and not of_work)
         _check_some_runs(runs, about)

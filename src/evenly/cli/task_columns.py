@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenly.cli.console import note
+from evenly.cli.coupled_counts import CoresOfCounts
 from evenly.errors import InputError
 from evenly.readers.cesm_layout import layout_of
 from evenly.readers.tables.states import name_key
@@ -94,7 +96,12 @@ def is_first_task(column: str) -> bool:
     return any(key.startswith(f"{root}_") or key.endswith(f"_{root}") for root in _ROOTS)
 
 
-def placed_tasks(columns: Mapping[str, str], values: Values, cores_per_node: int | None) -> PlacedTasks:
+def placed_tasks(
+    columns: Mapping[str, str],
+    values: Values,
+    cores_per_node: int | None,
+    rules: Mapping[str, CoresOfCounts] = MappingProxyType({}),
+) -> PlacedTasks:
     """Return the cores and the layout of each run.
 
     Parameters
@@ -105,11 +112,13 @@ def placed_tasks(columns: Mapping[str, str], values: Values, cores_per_node: int
         The table.
     cores_per_node : int, optional
         Cores of a node, where no column tells them.
+    rules : mapping of str to CoresOfCounts
+        What makes the cores of solvers, where it is known.
 
     Raises
     ------
     InputError
-        If tasks are whole nodes whose cores aren't told.
+        If tasks are whole nodes whose cores aren't told, or a rule needs what the table doesn't tell.
     ReadError
         If a cell holds no number of tasks.
 
@@ -133,17 +142,30 @@ def placed_tasks(columns: Mapping[str, str], values: Values, cores_per_node: int
         if counted[column] == "ranks":
             counts = _of_nodes(values, column, counts, threads, cores_per_node)
         tasks[solver] = _whole(values, column, counts, least=1)
-        cores[solver] = (tasks[solver] * threads).astype(np.int64)
+        own = {per_task[0]: threads} if per_task else {}
+        made, by_rule = _cores(solver, column, tasks[solver], own, counted[column], rules.get(solver))
+        cores[solver] = made.astype(np.int64)
         if root := _root(solver, values):
             first = _of_nodes(values, root, _filled(values, root, 0.0), threads, cores_per_node)
             roots[solver] = _whole(values, root, first, least=0)
         used += [*per_task, *filter(None, [root])]
-        if (threads > 1).any():
+        if (threads > 1).any() and not by_rule:
             note(f"the cores of {solver} are {column} times {per_task[0]}")
     if empty := [name for name in used if values.blank(name).any()]:
         what = "a first task is 0, and a task has one thread"
         note(f"{values.path.name}: where {', '.join(empty)} are empty, {what}, as CIME has it")
     return PlacedTasks(cores, _layouts(values, tasks, roots) if len(roots) == len(columns) > 1 else (), tuple(used))
+
+
+def _cores(
+    solver: str, column: str, tasks: Floats, threads: Mapping[str, Floats], kind: str, rule: CoresOfCounts | None
+) -> tuple[Floats, bool]:
+    """Return the cores of each run, (n_runs,), and whether the rule of the solver's own runs makes them."""
+    if rule is not None and rule.kind == kind != "nodes" and not rule.cores.is_one_parameter:
+        return rule.of(solver, column, tasks, threads), True
+    if kind == "ranks" and not threads and (rule is None or rule.kind != kind):
+        note(f"in --coupled, the cores of {solver} are taken to be one for each of {column}")
+    return tasks * next(iter(threads.values()), 1.0), False
 
 
 def _layouts(values: Values, tasks: Mapping[str, Floats], roots: Mapping[str, Floats]) -> tuple[str, ...]:

@@ -13,7 +13,13 @@ from evenly.readers.simulated_days import days_of_solvers, divided
 from evenly.readers.tables.per_work import days_of
 from evenly.runs.step_days import said_of_days
 
-__all__ = ["of_so_many_days"]
+__all__ = ["of_so_many_days", "tells_all_days"]
+
+
+def tells_all_days(found: Measurements) -> bool:
+    """Tell whether all times tell how many days they simulate, and these differ."""
+    each = set[float | None]().union(*days_of_solvers(found.runs, found.days).values())
+    return len(each) > 1 and None not in each
 
 
 def of_so_many_days(found: Measurements, days: float) -> Measurements:
@@ -33,4 +39,5 @@ def of_so_many_days(found: Measurements, days: float) -> Measurements:
         for one in found.columns
     )
     notes = (*found.notes, *said_of_days(of_solvers, days))
-    return replace(found, runs=runs, columns=columns, days={}, notes=notes)
+    same = tells_all_days(found)
+    return replace(found, runs=runs, columns=columns, days={}, same_days=same, notes=notes)

@@ -79,6 +79,8 @@ class Measurements:
         Who shares cores with whom, by each timing file of CESM or E3SM.
     days : mapping of Path to float
         The simulated days that the times of a file are of, where it tells them.
+    same_days : bool
+        Whether all times told the days that they are of, and were made those of the same number.
     unknown : tuple of Path
         Files that no reader recognised; they are not errors.
     beside : tuple of Path
@@ -103,6 +105,7 @@ class Measurements:
     substeps: Mapping[str, float] = field(default_factory=dict)
     placed: tuple[Placed, ...] = ()
     days: Mapping[Path, float] = field(default_factory=dict)
+    same_days: bool = False
     unknown: tuple[Path, ...] = ()
     beside: tuple[Path, ...] = ()
     unread: tuple[Path, ...] = ()

@@ -95,10 +95,10 @@ def days_said(columns: Mapping[Path, Sequence[Column]]) -> list[str]:
     """Return what to say of the days that columns of tables count, and their times are taken to be of."""
     counted = [path for path, its in columns.items() if _days_counted(its) is not None]
     return [
-        f"{path}: {text} in all rows: each time is taken to be of so many simulated days (if not, --parameters "
-        "names the parameters)"
+        f"{path}: {text} in all rows: each time is taken to be of {count:g} simulated days (if not, --parameters names "
+        "the parameters)"
         for path in counted
-        for text in days_told(columns[path])
+        for text, count in days_told(columns[path]).items()
     ]
 
 
@@ -132,7 +132,11 @@ def of_own_days(runs: Mapping[str, Runs], columns: Sequence[Column]) -> tuple[di
         replace(one, role="left out", why="the days of each solver") if one.name == name else one for one in columns
     ]
     listed = ", ".join(f"{its[0]:g} for {solver}" for solver, its in values.items())
-    said = f"{name} is {listed}: each time is taken to be of so many days (if not, --parameters names the parameters)"
+    counts = " and ".join(f"{count:g}" for count in days.values() if count is not None)
+    said = (
+        f"{name} is {listed}: their times are taken to be of {counts} simulated days (if not, --parameters names the "
+        "parameters)"
+    )
     return made, told, [said]
 
 

@@ -366,7 +366,7 @@ def test_whole_runs_alone_use_each_option_or_refuse_it(evenly: Evenly) -> None:
         ["curve.svg", "timeline.svg"],
     )
     for words in (
-        ("--method", "pmnf"), ("--terms", "2"), ("--cores-are", "ranks"), ("--only", "ice"),
+        ("--method", "pmnf"), ("--terms", "2"), ("--cores-are", "x"), ("--only", "ice"),
         ("--memory-is", "total"), ("--at", "level=8"), ("--jitter",),
     ):  # fmt: skip
         refused = evenly(*asked, *words)

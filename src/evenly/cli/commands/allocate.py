@@ -12,6 +12,7 @@ import typer
 from evenly.cli import options as opt
 from evenly.cli import parsing
 from evenly.cli.console import loss, note, out, print_json, silence
+from evenly.cli.coupled_counts import rule_of_model, rule_of_text
 from evenly.cli.coupled_input import (
     check_coupled,
     check_inputs,
@@ -119,7 +120,8 @@ def allocate(
             goal.objective(units.days(step_days_of(Learned({}, found=found)), layout, solvers))
 
     if not path:
-        useless = [*["--at"][: len(fixed)], *["--cores-are"][: cores_are is not None and not counts_nodes(cores_are)]]
+        is_of_one_count = cores_are is None or counts_nodes(cores_are) or rule_of_text(cores_are) is not None
+        useless = [*["--at"][: len(fixed)], *([] if is_of_one_count else ["--cores-are"])]
         for group in (limits, against, learning, search, net, reading):
             useless += [option for option in opt.typed(group) if option not in _OF_WHOLE_RUNS]
         plan = _from_whole_runs(layout, totals, useless, limits, goal, against, units, reading, learning, cores_are)
@@ -131,7 +133,8 @@ def allocate(
     learned = learn(
         path, reading, learning, lambda runs, known: asked_range(runs, known, most, cores_are, fixed) | arguments,
         accept=accept, others=[*opt.typed(search), *opt.typed(net), *(["--no-waiting"] if against.no_waiting else [])],
-        step_days=units.step_days, solver_column=(lambda found: column_of_solvers(found, fixed)) if open_ else None,
+        step_days=units.step_days, any_days=units.show_in is not None and goal.max_seconds is None,
+        solver_column=(lambda found: column_of_solvers(found, fixed)) if open_ else None,
     )  # fmt: skip
     check_coupled(
         learned, path, chosen=bool(reading.parameters), no_waiting=against.no_waiting, step_days=units.step_days,
@@ -147,8 +150,9 @@ def allocate(
     kept = kept_beside_own(learned) if own is None else {}
     models = models_by_cores(learned, own, fixed, kept)
     days, how = units.days(step_days_of(learned), layout, learned.models), layout_of(layout, learned)
+    rules = {name: rule_of_model(model) for name, model in models.items() if name not in kept}
     coupled = against.runs(
-        learned, of_all(fixed), cores_are, days, how, limits.spent().cores_per_node, learning.of_coupled_runs
+        learned, of_all(fixed), cores_are, days, how, limits.spent().cores_per_node, learning.of_coupled_runs, rules
     )
     if coupled is None and own is None:
         coupled = whole_runs_of(learned, how, fixed, kept)

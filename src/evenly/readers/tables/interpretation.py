@@ -58,6 +58,7 @@ from evenly.readers.tables.roles import (
 )
 from evenly.readers.tables.rows import runs_of, status_and_seconds
 from evenly.readers.tables.several_units import refuse_several_units
+from evenly.readers.tables.simulated_rates import refuse_other_lengths
 from evenly.readers.tables.state_column import find_states, stopped_at_limit
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.time_column import find_time
@@ -103,6 +104,8 @@ class Interpretation:
         The lines above and below the table.
     headings : mapping of int to sequence of str, optional
         The lines of text right above rows, see `Values`.
+    is_wide : bool
+        Whether each solver has columns of its own in the file.
 
     Attributes
     ----------
@@ -133,8 +136,10 @@ class Interpretation:
         typed: bool = False,
         around: Sequence[str] = (),
         headings: Mapping[int, tuple[str, ...]] = MappingProxyType({}),
+        is_wide: bool = False,
     ) -> None:
         self.options = options
+        self._is_wide = is_wide
         self.path = path
         self.values = Values(
             options,
@@ -186,6 +191,8 @@ class Interpretation:
         refuse_totals(self.values)
         measured = ~failed & np.isfinite(seconds) & (seconds > 0)
         refuse_contradiction(self.values, time, seconds, measured)
+        if self._is_wide or self.options.time is None:
+            refuse_other_lengths(self.values, time, seconds, measured, is_wide=self._is_wide)
         quantities = self._quantities(unit)
         solver = self._solver()
         parameters = self._parameters(seconds, seconds / SECONDS_PER.get(unit, 1.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -20,8 +21,10 @@ __all__ = ["counts_work", "days_in", "refuse_lone_work", "work_counted"]
 _WORKS = frozenset({"iterations", "iters", "its", "cycles", "epochs", "timesteps", "zyklen", "schritte"})
 #: What may stand beside it.
 _BESIDE = frozenset({
-    "n", "nr", "no", "num", "number", "of", "anzahl", "sim", "simulated", "model", "time", "total", "coupling", "",
+    "n", "nr", "no", "num", "number", "of", "anzahl", "sim", "model", "time", "total", "coupling", "",
 })  # fmt: skip
+#: Several days, months or years, in languages whose plurals end in no s.
+_SEVERAL = re.compile(r"(?:tag|monat|jahr)en?|giorni|mesi|anni")
 #: So many configurations with the usual value tell that it is one.
 _FEWEST = 3
 
@@ -46,11 +49,17 @@ def work_counted(name: str) -> str:
     --------
     >>> work_counted("simulated_days"), work_counted("n_steps"), work_counted("ndays"), work_counted("cores")
     ('days', 'steps', 'days', '')
+    >>> work_counted("simulierte Tage"), work_counted("jours simulés"), work_counted("Tag")
+    ('tage', 'jours', '')
     """
-    left = words_of(name) - _BESIDE
+    left = {word for word in words_of(name) - _BESIDE if not word.startswith("simul")}
     word = next(iter(left)) if len(left) == 1 else ""
     may_be = (word, word.removeprefix("n"))
-    return next((one for one in may_be if one in _WORKS or (one.endswith("s") and is_label_of_work(one))), "")
+    return next((one for one in may_be if one in _WORKS or _SEVERAL.fullmatch(one) or _are_works(one)), "")
+
+
+def _are_works(word: str) -> bool:
+    return word.endswith("s") and is_label_of_work(word)
 
 
 def days_in(name: str, value: object) -> float | None:

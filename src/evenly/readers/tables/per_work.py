@@ -124,10 +124,12 @@ _ASIDE = re.compile(
     r"|(?<![^\W_])(?:dt|Δt)\s*[=:]?\s*\d+(?:\.\d+)?\s*[^\W\d_]+\b)",
     re.IGNORECASE,
 )
-#: ``simulated years per day``, ``model_days/wallclock day``; years alone are simulated, too.
+#: ``simulated years per day``, ``model_days/wallclock day``, ``SJ/Tag``; years alone are simulated, too.
 _SIMULATED_PER_DAY = re.compile(
-    r"(?<![^\W_])(?:(?P<simulated>sim(?:ulated|ulation|\.)?|model(?:led|ed)?)[\s_-]*)?(?P<of>years?|yrs?|days?)"
-    r"(?:\s*/\s*|[\s_-]*per[\s_-]*)(?:(?:wall|real)[\s_-]*(?:clock|time)?[\s_-]*)?day(?![^\W_])",
+    r"(?<![^\W_])(?:(?P<simulated>sim(?:ul\w+|\.)?|model(?:led|ed)?)[\s_-]*)?"
+    r"(?P<of>(?P<years>years?|yrs?|s[yj]|jahre|ann[ée]es|años|anni)|days?|tage|jours|d[ií]as|giorni)"
+    r"(?:[\s_-]+(?P<behind>simul\w+))?(?:\s*/\s*|[\s_-]*(?:per|pro|par|por|al)[\s_-]*)"
+    r"(?:(?:wall|real)[\s_-]*(?:clock|time)?[\s_-]*)?(?:day|tag|jour|d[ií]a|giorno)(?![^\W_])",
     re.IGNORECASE,
 )
 #: A step may be one of the model, or one after which solvers exchange data.
@@ -202,7 +204,7 @@ def is_label_of_work(text: object) -> bool:
     (True, True, False)
     """
     work = re.sub(r"^(?:(?:per|pro|par|por)\s+)?[\d.,]*\s*", "", str(text).strip(), flags=re.IGNORECASE)
-    work = re.sub(r"(?<=[a-z]{3})s$", "", work, flags=re.IGNORECASE)
+    work = re.sub(r"(?<=[^\W\d_]{3})s$", "", work)
     found = time_of_work(f"time (s/{work})")
     return len(work) > 2 and found is not None and found.is_certain
 
@@ -227,10 +229,12 @@ def with_short_rate(name: str) -> str:
     ('SYPD', 'ocn [SDPD]')
     >>> with_short_rate("years/day"), with_short_rate("days per day"), with_short_rate("s/simulated day")
     ('SYPD', 'days per day', 's/simulated day')
+    >>> with_short_rate("Durchsatz (SJ/Tag)"), with_short_rate("jours simulés par jour")
+    ('Durchsatz (SYPD)', 'SDPD')
     """
     match = _SIMULATED_PER_DAY.search(name)
-    is_year = match is not None and match["of"].lower().startswith("y")
-    if match is None or not (match["simulated"] or is_year):
+    is_year = match is not None and match["years"] is not None
+    if match is None or not (match["simulated"] or match["behind"] or is_year):
         return name
     return f"{name[: match.start()]}{'SYPD' if is_year else 'SDPD'}{name[match.end() :]}"
 

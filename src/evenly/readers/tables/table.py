@@ -257,6 +257,7 @@ class TableReader(Reader):
             typed=table.typed,
             around=table.around,
             headings=table.headings,
+            is_wide=wide is not None and bool(wide.solver) and not pattern,
         )
         runs = meaning.runs()
         self.notes, self.columns = (

@@ -1,0 +1,76 @@
+"""``evenly allocate``: of how many simulated days the times of solvers and of coupled runs are."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.commands.test_allocate_coupled import COUNTS, LAW, SHARES, WORKS, table
+from tests.cli.conftest import Evenly
+
+CURVES = ("allocate", "runs.csv", "--cores", "600", *LAW)
+BOTH = (*CURVES, "--coupled", "coupled.csv")
+SYPD = 86400 / 365 / (8400 / 600)
+
+
+def coupled(header: str, cells: str, days: tuple[int, ...]) -> None:
+    """Write coupled runs of so many days each, whose times are those of the curves; `cells` has {s}, {d} and {sypd}."""
+    each = [(a, o, max(6000 / a, 2400 / o), days[row % len(days)]) for row, (a, o) in enumerate(SHARES)]
+    rows = [f"{a},{o},{cells.format(s=f'{d * s:.3f}', d=d, sypd=f'{86400 / 365 / s:.4f}')}" for a, o, s, d in each]
+    table("coupled.csv", f"atm_cores,ocn_cores,{header}", rows)
+
+
+def test_days_of_coupled_runs_alone_are_asked_about_beside_curves_that_tell_none(evenly: Evenly) -> None:
+    rows = [f"{name},{p},{10 * work / p:.4f}" for name, work in WORKS for p in COUNTS]
+    table("runs.csv", "component,cores,wall_s", rows)
+    coupled("ndays,wall_s", "{d},{s}", (15,))
+    asked = evenly(*BOTH)
+    assert (asked.code, "'ndays' of --coupled tells that 'wall_s' is of 15 simulated days" in asked.err) == (2, True)
+    found = evenly(*BOTH, "--step-days", "10", "--json")
+    assert found.json["simulated_years_per_day"] == pytest.approx(SYPD, rel=0.05)
+    assert evenly(*BOTH, "--coupled-steps", "1.5").code == 0
+
+
+def test_dates_of_the_simulation_are_asked_about(evenly: Evenly) -> None:
+    rows = [f"{name},{p},{10 * work / p:.4f}" for name, work in WORKS for p in COUNTS]
+    table("runs.csv", "component,cores,wall_s", rows)
+    coupled("start_date,end_date,wall_s", "1990-01-01,1990-01-16,{s}", (15,))
+    asked = evenly(*BOTH, "--step-days", "10")
+    assert (asked.code, "lie 15 days apart, and 'wall_s' is far less" in " ".join(asked.err.split())) == (2, True)
+    coupled("start_date,end_date,wall_s", "2026-01-01,2026-01-02,{s}", (10,))
+    assert evenly(*BOTH, "--step-days", "10").code == 0
+
+
+def test_simulated_years_per_day_count_where_coupled_runs_have_several_lengths(evenly: Evenly) -> None:
+    coupled("wall_s,SYPD", "{s},{sypd}", (10, 20, 40))
+    alone = evenly("allocate", "--coupled", "coupled.csv", "--layout", "max(atm, ocn)", "--cores", "600", "--json")
+    assert alone.json["simulated_years_per_day"] == pytest.approx(SYPD, rel=0.1)
+    rows = [f"{name},{p},{10 * work / p:.4f}" for name, work in WORKS for p in COUNTS]
+    table("runs.csv", "component,cores,wall_s", rows)
+    asked = evenly(*BOTH)
+    assert (asked.code, "--coupled-time SYPD" in asked.err) == (2, True)
+    found = evenly(*BOTH, "--step-days", "10", "--json")
+    assert found.json["simulated_years_per_day"] == pytest.approx(SYPD, rel=0.05)
+
+
+def test_the_unit_of_the_answer_needs_no_number_of_days_where_all_times_tell_theirs(evenly: Evenly) -> None:
+    rows = [f"{name},{p},{days},{days * work / p:.4f}" for (name, work), days in zip(WORKS, (10, 30), strict=True)
+            for p in COUNTS]  # fmt: skip
+    table("runs.csv", "component,cores,days,wall_s", rows)
+    found = evenly(*CURVES, "--in", "SYPD")
+    assert found.code == 0, found.err
+    assert "ocn: times of 30 simulated days are made those of 1" in found.err
+    assert "all times are taken" not in found.err
+    assert evenly(*CURVES).code == 2
+    table("runs.csv", "component,cores,months,wall_s", rows)
+    assert (
+        "months is 10 for atm, 30 for ocn: their times are taken to be of 304.167 and 912.5 simulated days"
+        in " ".join(evenly(*CURVES, "--in", "SYPD").err.split())
+    )
+
+
+def test_names_that_tell_the_days_that_a_column_tells_contradict_no_step(evenly: Evenly) -> None:
+    table("a/atm.csv", "cores,SYPD", [f"{p},{86400 / 365 / 6000 * p:.5f}" for p in COUNTS])
+    table("a/ocn_10d.csv", "cores,days,wall_s", [f"{p},10,{24000 / p:.4f}" for p in COUNTS])
+    found = evenly("allocate", "a/atm.csv", "a/ocn_10d.csv", *CURVES[2:], "--step-days", "1", "--json")
+    assert found.code == 0, found.err
+    assert found.json["seconds"] == pytest.approx(8400 / 600, rel=0.05)

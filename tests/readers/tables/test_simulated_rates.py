@@ -1,0 +1,72 @@
+"""A time beside simulated years per day tells how long each run was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evenly import Runs
+from evenly.errors import ReadError
+from evenly.readers import scan
+
+COUNTS = (16, 32, 64, 128)
+
+
+def read(path: Path, **options: str) -> dict[str, Runs]:
+    return dict(scan(path, **options).runs)
+
+
+def table(path: Path, rows: list[str], header: str = "component,cores,wall_s,SYPD") -> Path:
+    path.write_text("\n".join([header, *rows, ""]))
+    return path
+
+
+def row(name: str, cores: int, days: float, more: str = "", *, told: float | None = None) -> str:
+    """Return a run of so many days, on a program whose day takes 2000 core-seconds; `told` days are those by SYPD."""
+    seconds = days * 2000 / cores
+    return f"{name},{cores},{more}{seconds:.3f},{(told or days) * 86400 / 365 / seconds:.3f}"
+
+
+def test_times_of_runs_of_other_lengths_are_refused(tmp_path: Path) -> None:
+    rows = [row("atm", p, 10) for p in COUNTS] + [row("ocn", p, 30) for p in COUNTS]
+    path = table(tmp_path / "a.csv", rows)
+    with pytest.raises(ReadError, match=r"makes 10 simulated days in some rows and 30 in others.*--time SYPD"):
+        read(path)
+    assert read(path, time="SYPD")["ocn"].values[0] == pytest.approx(365 * 2000 / 16, rel=1e-3)
+    assert read(path, time="wall_s")["ocn"].values[0] == pytest.approx(30 * 2000 / 16)
+    wide = [f"{row('', p, 10)[1:]},{row('', p, 30)[1:]}" for p in COUNTS]
+    header = "atm_cores,atm_wall_s,atm_SYPD,ocn_cores,ocn_wall_s,ocn_SYPD"
+    with pytest.raises(ReadError, match=r"take the columns of 'wall_s' out"):
+        read(table(path, wide, header))
+
+
+def test_times_of_runs_of_one_length_are_read(tmp_path: Path) -> None:
+    rows = [row(name, p, 10) for name in ("atm", "ocn") for p in COUNTS]
+    assert read(table(tmp_path / "a.csv", rows))["ocn"].values[0] == pytest.approx(1250.0)
+
+
+def test_days_that_contradict_the_rate_are_asked_about(tmp_path: Path) -> None:
+    header = "component,cores,days,wall_s,SYPD"
+    rows = [row("atm", p, 10, "10,") for p in COUNTS] + [row("ocn", p, 30, "30,") for p in COUNTS]
+    assert len(read(table(tmp_path / "a.csv", rows, header))) == 2
+    rows = [row("atm", p, 10, "10,") for p in COUNTS] + [row("ocn", p, 10, "10,", told=3.3) for p in COUNTS]
+    with pytest.raises(ReadError, match=r"line 9: 'wall_s' times 'SYPD' makes 3.3 simulated days, but 'days' is 10"):
+        read(table(tmp_path / "a.csv", rows, header))
+
+
+@pytest.mark.parametrize(
+    "name", ["Durchsatz (SJ/Tag)", "années simulées par jour", "Simulierte Jahre pro Tag", "años simulados por día"]
+)
+def test_simulated_years_per_day_in_other_languages(tmp_path: Path, name: str) -> None:
+    path = table(tmp_path / "a.csv", [f"{p},{p / 40:.2f}" for p in COUNTS], f"cores,{name}")
+    (runs,) = read(path).values()
+    assert runs.days == 365.0
+    assert runs.values[0] == pytest.approx(86400 / 0.4)
+
+
+@pytest.mark.parametrize("name", ["simulierte Tage", "jours simulés", "días simulados", "giorni simulati"])
+def test_simulated_days_in_other_languages(tmp_path: Path, name: str) -> None:
+    rows = [f"{solver},{p},{days},{days * 2000 / p:.3f}" for solver, days in (("atm", 10), ("ocn", 5)) for p in COUNTS]
+    found = read(table(tmp_path / "a.csv", rows, f"component,cores,{name},wall_s"))
+    assert [runs.days for runs in found.values()] == [10.0, 5.0]
