@@ -21,7 +21,7 @@ from evenly.allocation.balancers.proportional import ProportionalBalancer
 from evenly.allocation.idle_cores import why_idle
 from evenly.allocation.problem.base import Balancer, Problem
 from evenly.allocation.problem.layout import Layout, Repeated, SideBySide, Solver
-from evenly.allocation.problem.noise import TOO_WIDE, Alternative, Compare, Comparison, Draws, Noise
+from evenly.allocation.problem.noise import WIDE, Alternative, Compare, Comparison, Draws, Noise
 from evenly.allocation.problem.objective import Objective, core_hours
 from evenly.allocation.problem.step_jitter import Jitter, jitter_of, patterns
 from evenly.allocation.problem.step_patterns import StepPattern
@@ -119,8 +119,8 @@ class Plan(Shown):
 
     @property
     def is_guess(self) -> bool:
-        """Whether the interval is so wide that it tells nothing: the models extrapolate too far."""
-        return self.interval is not None and self.interval[1] > TOO_WIDE * self.interval[0]
+        """Whether solvers stand on counts that nobody measured, and the interval is so wide that it tells little."""
+        return bool(self.extrapolated) and self.interval is not None and self.interval[1] > WIDE * self.interval[0]
 
     @property
     def used(self) -> int:
