@@ -133,7 +133,7 @@ def allocate(
     problem = _problem(solvers, cores, layout, limits, at or {}, compare, machine, factors)
     noise = noise.knowing(solvers)
     if coupled is not None:
-        steps = patterns(noise, problem.names) if noise.samples else None
+        steps = patterns(noise, problem.layout) if noise.samples else None
         inside = learn_inside(problem.layout, problem.curves, coupled, steps)
         slower = {
             name: dataclasses.replace(curve, factor=factors[name] * inside.factors[name])

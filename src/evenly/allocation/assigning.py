@@ -50,7 +50,7 @@ def _refined(problem: Problem, cores: Mapping[str, int], noise: Noise) -> dict[s
 def _shown(problem: Problem, cores: Mapping[str, int], noise: Noise) -> Callable[[Mapping[str, int]], float] | None:
     """Return the function from an assignment to its seconds; None where balancers minimise these already."""
     if noise.optimise:
-        steps = patterns(noise, problem.names)
+        steps = patterns(noise, problem.layout)
         return lambda trial: jitter_of(problem, trial, steps).expected_seconds
     draws = Draws(problem, cores, noise)
     return (lambda trial: draws.likely(problem.times(trial))) if draws.unsure_together else None

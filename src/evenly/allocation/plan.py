@@ -191,7 +191,7 @@ class Plan(Shown):
     @cached_property
     def _patterns(self) -> Mapping[str, StepPattern]:
         """How the steps of each solver vary around what its model tells."""
-        return patterns(self.noise, self.problem.names)
+        return patterns(self.noise, self.problem.layout)
 
     @cached_property
     def jitter(self) -> Jitter | None:

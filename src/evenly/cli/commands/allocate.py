@@ -26,7 +26,7 @@ from evenly.cli.net_options import NetOptions
 from evenly.cli.plan_options import CompareOptions, GoalOptions, LimitOptions, StartOptions, UnitOptions, for_all
 from evenly.cli.run_input import Learned, check_parameters, known_values, learn, step_days_of
 from evenly.cli.search_options import SearchOptions
-from evenly.cli.step_input import check_steps, steps_in, tell_statistics
+from evenly.cli.step_input import check_steps, steps_in, tell_exchanges, tell_statistics
 from evenly.cli.timing_files import whole_runs_of
 from evenly.cli.values_of_solvers import by_solver, check_fixed, of_all
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
@@ -164,6 +164,7 @@ def allocate(
     if plan.noise.inside is not None:
         tell_unsure(plan.noise.inside.unseen)
     tell_shared_nodes(plan)
+    tell_exchanges(plan)
     _show(plan, totals, start.script(plan, learned, models, programs), units.unit, json=json)
     if pictures.plot is not None:
         _save_pictures(learned, plan, pictures)
