@@ -346,7 +346,7 @@ def _curve(name: str, source: Any, limits: Limits, at: Mapping[str, Any], total:
     if not failed.any():
         return SolverCurve(name, source, counts, at, asked)
     every = np.asarray(counts)
-    return SolverCurve(name, source, every[~failed], at, asked, failed=told_counts(every[failed]))
+    return SolverCurve(name, source, every[~failed], at, asked, failed=told_counts(every, failed))
 
 
 def _constants(source: Any) -> dict[str, Any]:

@@ -222,10 +222,12 @@ class Plan(Shown):
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """One note per solver with counts that it doesn't get, since all runs there failed."""
+        """One note per solver with counts that it doesn't get, since runs there, or nearest to them, failed."""
         left_out = ((name, self.problem.curves[name].failed) for name in self.cores)
         return tuple(
-            f"{name!r} doesn't get {counts} cores: all runs there failed" for name, counts in left_out if counts
+            f"{name!r} doesn't get {counts} cores: all runs there, or on the nearest counts, failed"
+            for name, counts in left_out
+            if counts
         )
 
     @cached_property
