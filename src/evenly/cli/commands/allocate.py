@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,7 +20,7 @@ from evenly.cli.coupled_input import (
     check_one_program,
     column_of_solvers,
 )
-from evenly.cli.coupled_table import counts_nodes, tell_unsure
+from evenly.cli.coupled_table import chooses_coupled_runs, counts_nodes, tell_unsure
 from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of
 from evenly.cli.memory_bounds import tell_shared_nodes
 from evenly.cli.net_options import NetOptions
@@ -127,6 +128,8 @@ def allocate(
         if pictures.plot is not None:
             _save_pictures(Learned({}), plan, pictures)
         return
+    of_coupled = reading.where if chooses_coupled_runs(reading.where, path, against.coupled) else None
+    reading = reading if of_coupled is None else replace(reading, where=None)
     open_ = reading.parameters is None and reading.solver is None
     learned = learn(
         path, reading, learning, lambda runs, known: asked_range(runs, known, most, cores_are, fixed) | arguments,
@@ -148,8 +151,9 @@ def allocate(
     models = models_by_cores(learned, own, fixed, kept)
     days, how = units.days(step_days_of(learned), layout, learned.models), layout_of(layout, learned)
     coupled = against.runs(
-        learned, of_all(fixed), cores_are, days, how, limits.spent().cores_per_node, learning.of_coupled_runs
-    )
+        learned, of_all(fixed), cores_are, days, how, limits.spent().cores_per_node, learning.of_coupled_runs,
+        of_coupled,
+    )  # fmt: skip
     if coupled is None and own is None:
         coupled = whole_runs_of(learned, how, fixed, kept)
     question: dict[str, Any] = {
