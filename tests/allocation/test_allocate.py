@@ -109,7 +109,7 @@ def test_counts_below_and_above_the_good_ones_are_told_apart() -> None:
     table = pd.DataFrame({"cores": [16, 48, 96, 192, 480], "seconds": [np.nan, 10.0, 5.0, 2.5, np.nan]})
     table["status"] = ["failed", "ok", "ok", "ok", "failed"]
     model = evenly.fit(evenly.Runs.from_frame(table, ["cores"]), method="power-law")
-    plan = evenly.allocate({"atm": model, "ocn": lambda cores: 100 / cores}, 512)
+    plan = evenly.allocate({"atm": model, "ocn": lambda cores: 2000 / cores}, 512)
     assert plan.failed == ("'atm' doesn't get 1 … 27, 304 … 512 cores: all runs there, or on the nearest counts, failed",)
 
 
