@@ -150,5 +150,5 @@ def test_measured_counts_are_taken_where_they_cost_nothing() -> None:
         for name, times in tables.items()
     }
     with pytest.warns(ExtrapolationWarning):
-        plan = allocate(models, 80, "max(lnd + rof, ice)")
+        plan = allocate(models, 80, layout="max(lnd + rof, ice)")
     assert plan.cores == {"lnd": 79, "rof": 16, "ice": 1}  # for ice, more would be taken from lnd
