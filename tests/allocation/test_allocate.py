@@ -110,7 +110,9 @@ def test_counts_below_and_above_the_good_ones_are_told_apart() -> None:
     table["status"] = ["failed", "ok", "ok", "ok", "failed"]
     model = evenly.fit(evenly.Runs.from_frame(table, ["cores"]), method="power-law")
     plan = evenly.allocate({"atm": model, "ocn": lambda cores: 2000 / cores}, 512)
-    assert plan.failed == ("'atm' doesn't get 1 … 27, 304 … 512 cores: all runs there, or on the nearest counts, failed",)
+    assert plan.failed == (
+        "'atm' doesn't get 1 … 27, 304 … 512 cores: all runs there, or on the nearest counts, failed",
+    )
 
 
 def test_days_chosen_by_a_parameter_are_those_of_a_step() -> None:

@@ -68,7 +68,8 @@ def test_factors_say_how_many_steps_pass_until_solvers_wait(evenly: Evenly, tmp_
     assert "recorded steps" not in even.err
     each = evenly(*ask)
     assert each.json["expected_seconds"] > 1.1 * each.json["seconds"]
-    assert "recorded steps: a 48, b 32; solvers are taken to exchange data after each step" in " ".join(each.err.split())
+    said = "recorded steps: a 48, b 32; solvers are taken to exchange data after each step"
+    assert said in " ".join(each.err.split())
 
 
 def test_jitter_minimises_it(evenly: Evenly, earth: Path) -> None:

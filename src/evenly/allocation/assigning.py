@@ -35,10 +35,12 @@ def _on_measured(problem: Problem, cores: dict[str, int], noise: Noise) -> dict[
     Beside a solver on the same cores, more of them cost nothing. A flat curve tells little of one core, which may lack
     memory.
     """
-    best, seconds = dict(cores), _shown(problem, cores, noise) or (lambda one: problem.layout.seconds(problem.times(one)))
+    best = dict(cores)
+    seconds = _shown(problem, cores, noise) or (lambda trial: float(problem.layout.seconds(problem.times(trial))))
     for name, curve in problem.curves.items():
         trial = {**best, name: max(best[name], curve.fewest_measured)}
-        if trial != best and problem.used(trial) <= problem.used(best) and seconds(trial) <= seconds(best) * (1 + _FREE):
+        free = trial != best and problem.used(trial) <= problem.used(best)
+        if free and seconds(trial) <= seconds(best) * (1 + _FREE):
             best = trial
     return best
 

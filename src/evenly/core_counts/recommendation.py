@@ -275,8 +275,9 @@ def _chosen(goal: Goal, curve: pd.DataFrame, machine: Machine, level: float) -> 
     """Return the count that a goal chooses among those on which runs ended well; an error says which it left out."""
     left = _not_failed(curve)
     if not len(left):
+        counts = told_counts(np.sort(curve["cores"].to_numpy()))
         raise InfeasibleError(
-            f"on {told_counts(np.sort(curve['cores'].to_numpy()))} cores, every run with these values failed, or every run near them: ask "
+            f"on {counts} cores, every run with these values failed, or every run near them: ask "
             "about other counts with --cores (cores=), or what a run there would take with --at (Model.predict)",
             constraint="cores",
         )

@@ -2,9 +2,9 @@
 
 The expected maximum is at least the maximum of the means (Jensen's inequality). So solvers that are balanced on average
 still wait for each other. Each solver's steps vary around its predicted time as its pattern says, which is learned
-from measured steps. A solver that runs k times in a part of ``max`` makes k steps until others wait for it. So the means
-of k steps in a row count there. Patterns of one length are combined step by step, as they come from the same steps of one run.
-Those of different lengths are drawn independently.
+from measured steps. A solver that runs k times in a part of ``max`` makes k steps until others wait for it. So the
+means of k steps in a row count there. Patterns of one length are combined step by step, as they come from the same
+steps of one run. Those of different lengths are drawn independently.
 """
 
 from __future__ import annotations
