@@ -62,7 +62,7 @@ def test_factors_say_how_many_steps_pass_until_solvers_wait(evenly: Evenly, tmp_
     steps = [{"component": "a", "step": k, "wall_ms": 30.0 if k % 3 else 90.0} for k in range(48)]
     steps += [{"component": "b", "step": k, "wall_ms": 40.0} for k in range(32)]
     pd.DataFrame(steps).to_csv(tmp_path / "s.csv", index=False)
-    ask = ("allocate", "c.csv", "--cores", "40", "--step-times", "s.csv", *LAW, "--json")
+    ask = ("allocate", "c.csv", "--cores", "40", "--step-times", "s.csv", "--no-waiting", *LAW, "--json")
     even = evenly(*ask, "--layout", "max(3 * a, 2 * b)")
     assert even.json["expected_seconds"] == pytest.approx(even.json["seconds"])
     assert "recorded steps" not in even.err
