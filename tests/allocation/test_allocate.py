@@ -100,9 +100,19 @@ def test_counts_on_which_all_runs_failed_are_left_out(tmp_path: Path) -> None:
     for model in (fluid, evenly.load(tmp_path / "fluid.evenly")):
         plan = evenly.allocate({"fluid": model, "solid": lambda cores: 1e6 / cores}, 8)
         assert plan.cores == {"fluid": 3, "solid": 5}
-        assert plan.failed == ("'fluid' doesn't get 1, 2 cores: all runs there failed",)
+        assert plan.failed == ("'fluid' doesn't get 1, 2 cores: all runs there, or on the nearest counts, failed",)
         with pytest.raises(InfeasibleError, match="all runs of 'fluid' on the counts that it may get failed"):
             evenly.allocate({"fluid": model, "solid": lambda cores: 1e6 / cores}, 8, limits={"fluid": {"maximum": 2}})
+
+
+def test_counts_below_and_above_the_good_ones_are_told_apart() -> None:
+    table = pd.DataFrame({"cores": [16, 48, 96, 192, 480], "seconds": [np.nan, 10.0, 5.0, 2.5, np.nan]})
+    table["status"] = ["failed", "ok", "ok", "ok", "failed"]
+    model = evenly.fit(evenly.Runs.from_frame(table, ["cores"]), method="power-law")
+    plan = evenly.allocate({"atm": model, "ocn": lambda cores: 2000 / cores}, 512)
+    assert plan.failed == (
+        "'atm' doesn't get 1 … 27, 304 … 512 cores: all runs there, or on the nearest counts, failed",
+    )
 
 
 def test_days_chosen_by_a_parameter_are_those_of_a_step() -> None:

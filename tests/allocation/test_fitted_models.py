@@ -139,3 +139,16 @@ def test_formulas_stand_for_models_only_where_both_agree() -> None:
     floor = SolverCurve("a", Bounded(), range(1, 200_001))
     assert floor.certified is None
     assert floor.seconds(np.array([100_000]))[0] == 0.01
+
+
+def test_measured_counts_are_taken_where_they_cost_nothing() -> None:
+    """A flat solver got one core beside a solver with 74 on the same cores, though its fewest measured were 16."""
+    cores = np.array([16, 32, 64, 96])
+    tables = {"lnd": 100.0 / cores, "rof": np.full(4, 0.1), "ice": 0.1 + np.zeros(4)}
+    models = {
+        name: evenly.fit(pd.DataFrame({"cores": cores, "seconds": times}), parameters=["cores"], method="power-law")
+        for name, times in tables.items()
+    }
+    with pytest.warns(ExtrapolationWarning):
+        plan = allocate(models, 80, layout="max(lnd + rof, ice)")
+    assert plan.cores == {"lnd": 79, "rof": 16, "ice": 1}  # for ice, more would be taken from lnd

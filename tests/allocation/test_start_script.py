@@ -15,6 +15,7 @@ import pytest
 import evenly
 from evenly.allocation.start_script import start_script
 from evenly.errors import ExtrapolationWarning, InputError
+from evenly.report.tables.plan import plan_table
 
 NAMES = ("inner", "outer")
 #: Says its name, its number of ranks in the world, and where the world ends for it.
@@ -131,7 +132,7 @@ def test_cesm_has_tasks_threads_and_first_tasks() -> None:
     assert told["ATM"]["ROOTPE_ATM"] == told["LND"]["ROOTPE_LND"] == "0"
     assert int(told["ICE"]["ROOTPE_ICE"]) == plan.cores["lnd"] // 2
     assert int(told["OCN"]["ROOTPE_OCN"]) == max(plan.cores["atm"], plan.cores["lnd"] + plan.cores["ice"]) // 2
-    with pytest.raises(InputError, match="CIME then keeps 2 cores for each of .* tasks"):
+    with pytest.raises(InputError, match=r"CIME then keeps 2 cores for each of .* tasks"):
         start_script(plan, "cesm", None, {"atm": 2})
     with pytest.raises(InputError, match="share tasks have different threads"):
         start_script(plan, "cesm", None, {"atm": 2}, {"atm": 2})
@@ -174,6 +175,19 @@ def test_a_plan_of_which_nothing_is_known_is_not_written() -> None:
     assert plan.is_guess
     with pytest.raises(InputError, match="the plan is a guess"):
         start_script(plan, "mpirun", dict.fromkeys(NAMES, "./a"))
+
+
+def test_a_plan_far_below_the_measured_counts_that_may_take_any_time_is_not_written() -> None:
+    model = evenly.fit(
+        pd.DataFrame({"cores": [64, 80, 96, 112], "seconds": [10.0, 9.7, 8.0, 9.0]}), parameters=["cores"]
+    )
+    with pytest.warns(ExtrapolationWarning):
+        plan = evenly.allocate({"inner": model, "outer": {1: 1.0}}, cores=3, limits={"inner": {"allowed": [2]}})
+    assert plan.interval is not None
+    assert 10 < plan.interval[1] / plan.interval[0] < 1e4
+    with pytest.raises(InputError, match="'inner' is extrapolated"):
+        start_script(plan, "mpirun", dict.fromkeys(NAMES, "./a"))
+    assert str(plan_table(plan).caption).startswith("this plan is a guess: 'inner' is extrapolated")
 
 
 def test_names_can_not_add_lines() -> None:

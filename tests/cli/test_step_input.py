@@ -55,6 +55,23 @@ def test_equal_means_are_no_equal_steps(evenly: Evenly, earth: Path) -> None:
     assert 1.10 < shown.json["expected_seconds"] / (128 / 101) < 1.18
 
 
+def test_factors_say_how_many_steps_pass_until_solvers_wait(evenly: Evenly, tmp_path: Path) -> None:
+    """Each third step of a is long, but b waits after three of them."""
+    rows = [{"component": s, "cores": n, "ms/step": 300.0 / n} for s in "ab" for n in (8, 16, 32)]
+    pd.DataFrame(rows).to_csv(tmp_path / "c.csv", index=False)
+    steps = [{"component": "a", "step": k, "wall_ms": 30.0 if k % 3 else 90.0} for k in range(48)]
+    steps += [{"component": "b", "step": k, "wall_ms": 40.0} for k in range(32)]
+    pd.DataFrame(steps).to_csv(tmp_path / "s.csv", index=False)
+    ask = ("allocate", "c.csv", "--cores", "40", "--step-times", "s.csv", "--no-waiting", *LAW, "--json")
+    even = evenly(*ask, "--layout", "max(3 * a, 2 * b)")
+    assert even.json["expected_seconds"] == pytest.approx(even.json["seconds"])
+    assert "recorded steps" not in even.err
+    each = evenly(*ask)
+    assert each.json["expected_seconds"] > 1.1 * each.json["seconds"]
+    said = "recorded steps: a 48, b 32; solvers are taken to exchange data after each step"
+    assert said in " ".join(each.err.split())
+
+
 def test_jitter_minimises_it(evenly: Evenly, earth: Path) -> None:
     plain = evenly("allocate", "scaling", "--cores", "400", *LAW, *ALONG, "--json")
     shown = evenly("allocate", "scaling", "--cores", "400", *LAW, *ALONG, "--json", "--jitter")

@@ -209,6 +209,16 @@ def test_nodes_that_gpus_need_go(tmp_path: Path) -> None:
     assert any("nodes is GPUs / 4, rounded up in all runs" in note for note in found.notes)
 
 
+@pytest.mark.parametrize(("cores", "left"), [([40, 90, 140, 190, 250], True), ([40, 90, 140, 290, 250], False)])
+def test_nodes_that_hold_the_cores_but_are_never_full_go(tmp_path: Path, cores: list[int], left: bool) -> None:
+    path = tmp_path / "t.csv"
+    rows = [f"{n},{p},{1e4 / p}\n" for n, p in zip((1, 2, 3, 4, 6), cores, strict=True)]
+    path.write_text("".join(["nodes,cores,time_s\n", *rows]))
+    found = scan(path)
+    assert any("nodes is just enough for cores in all runs" in note for note in found.notes) == left
+    assert ("nodes" in found.runs[""].parameters) == (not left)
+
+
 def test_nodes_of_partitions_with_nodes_of_their_own_are_told_by_the_cores() -> None:
     table: dict[str, list[Any]] = {
         "cores": [36, 72, 144, 128, 256], "nodes": [1, 2, 4, 1, 2], "partition": ["sky", "sky", "sky", "rome", "rome"],

@@ -133,7 +133,7 @@ def allocate(
     problem = _problem(solvers, cores, layout, limits, at or {}, compare, machine, factors)
     noise = noise.knowing(solvers)
     if coupled is not None:
-        steps = patterns(noise, problem.names) if noise.samples else None
+        steps = patterns(noise, problem.layout) if noise.samples else None
         inside = learn_inside(problem.layout, problem.curves, coupled, steps)
         slower = {
             name: dataclasses.replace(curve, factor=factors[name] * inside.factors[name])
@@ -346,7 +346,7 @@ def _curve(name: str, source: Any, limits: Limits, at: Mapping[str, Any], total:
     if not failed.any():
         return SolverCurve(name, source, counts, at, asked)
     every = np.asarray(counts)
-    return SolverCurve(name, source, every[~failed], at, asked, failed=told_counts(every[failed]))
+    return SolverCurve(name, source, every[~failed], at, asked, failed=told_counts(every, failed))
 
 
 def _constants(source: Any) -> dict[str, Any]:

@@ -17,11 +17,32 @@ from evenly.allocation.problem.step_jitter import jitter_of, patterns
 
 __all__ = ["assign"]
 
+#: A step that is longer by less than this share is as good.
+_FREE = 1e-3
+
 
 def assign(problem: Problem, balancer: Balancer, noise: Noise) -> dict[str, int]:
     """Return the assignment of a balancer; that of the optimal one is best by the time that a plan shows."""
     found = balancer.assign(problem)
-    return _refined(problem, found, noise) if noise.optimise or isinstance(balancer, OptimalBalancer) else found
+    if not (noise.optimise or isinstance(balancer, OptimalBalancer)):
+        return found
+    return _on_measured(problem, _refined(problem, found, noise), noise)
+
+
+def _on_measured(problem: Problem, cores: dict[str, int], noise: Noise) -> dict[str, int]:
+    """Return an assignment in which solvers with fewer cores than measured get the fewest measured ones, if free.
+
+    Beside a solver on the same cores, more of them cost nothing. A flat curve tells little of one core, which may lack
+    memory.
+    """
+    best = dict(cores)
+    seconds = _shown(problem, cores, noise) or (lambda trial: float(problem.layout.seconds(problem.times(trial))))
+    for name, curve in problem.curves.items():
+        trial = {**best, name: max(best[name], curve.fewest_measured)}
+        free = trial != best and problem.used(trial) <= problem.used(best)
+        if free and seconds(trial) <= seconds(best) * (1 + _FREE):
+            best = trial
+    return best
 
 
 def _refined(problem: Problem, cores: Mapping[str, int], noise: Noise) -> dict[str, int]:
@@ -50,7 +71,7 @@ def _refined(problem: Problem, cores: Mapping[str, int], noise: Noise) -> dict[s
 def _shown(problem: Problem, cores: Mapping[str, int], noise: Noise) -> Callable[[Mapping[str, int]], float] | None:
     """Return the function from an assignment to its seconds; None where balancers minimise these already."""
     if noise.optimise:
-        steps = patterns(noise, problem.names)
+        steps = patterns(noise, problem.layout)
         return lambda trial: jitter_of(problem, trial, steps).expected_seconds
     draws = Draws(problem, cores, noise)
     return (lambda trial: draws.likely(problem.times(trial))) if draws.unsure_together else None

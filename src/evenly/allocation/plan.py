@@ -21,7 +21,7 @@ from evenly.allocation.balancers.proportional import ProportionalBalancer
 from evenly.allocation.idle_cores import why_idle
 from evenly.allocation.problem.base import Balancer, Problem
 from evenly.allocation.problem.layout import Layout, Repeated, SideBySide, Solver
-from evenly.allocation.problem.noise import TOO_WIDE, Alternative, Compare, Comparison, Draws, Noise
+from evenly.allocation.problem.noise import WIDE, Alternative, Compare, Comparison, Draws, Noise
 from evenly.allocation.problem.objective import Objective, core_hours
 from evenly.allocation.problem.step_jitter import Jitter, jitter_of, patterns
 from evenly.allocation.problem.step_patterns import StepPattern
@@ -119,8 +119,8 @@ class Plan(Shown):
 
     @property
     def is_guess(self) -> bool:
-        """Whether the interval is so wide that it tells nothing: the models extrapolate too far."""
-        return self.interval is not None and self.interval[1] > TOO_WIDE * self.interval[0]
+        """Whether solvers stand on counts that nobody measured, and the interval is so wide that it tells little."""
+        return bool(self.extrapolated) and self.interval is not None and self.interval[1] > WIDE * self.interval[0]
 
     @property
     def used(self) -> int:
@@ -191,7 +191,7 @@ class Plan(Shown):
     @cached_property
     def _patterns(self) -> Mapping[str, StepPattern]:
         """How the steps of each solver vary around what its model tells."""
-        return patterns(self.noise, self.problem.names)
+        return patterns(self.noise, self.problem.layout)
 
     @cached_property
     def jitter(self) -> Jitter | None:
@@ -222,10 +222,12 @@ class Plan(Shown):
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """One note per solver with counts that it doesn't get, since all runs there failed."""
+        """One note per solver with counts that it doesn't get, since runs there, or nearest to them, failed."""
         left_out = ((name, self.problem.curves[name].failed) for name in self.cores)
         return tuple(
-            f"{name!r} doesn't get {counts} cores: all runs there failed" for name, counts in left_out if counts
+            f"{name!r} doesn't get {counts} cores: all runs there, or on the nearest counts, failed"
+            for name, counts in left_out
+            if counts
         )
 
     @cached_property

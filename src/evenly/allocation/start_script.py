@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, get_args
 
+from evenly.allocation.problem.noise import WIDE
 from evenly.errors import InputError, did_you_mean
 from evenly.runs.units import step_name
 
@@ -89,8 +90,9 @@ def start_script(
         raise InputError(f"start must be one of {', '.join(get_args(Start))}, but got {start!r}")
     if plan.is_guess:
         raise InputError(
-            "the models extrapolate too far from the measurements, so that the time of a step may be any, and the plan "
-            "is a guess: ask for fewer cores, measure on more, or keep the solvers to measured counts (--max)"
+            f"the plan is a guess, which isn't written: {'; '.join(plan.extrapolated)}, and the time of a "
+            f"{step_name(plan.step_days)} is uncertain by more than a factor of {WIDE:g}: keep the solvers to counts "
+            "near the measured ones (--min, --max), or measure there"
         )
     each = {name: (cores_per_task or {}).get(name, 1) for name in plan.cores}
     for name, cores in plan.cores.items():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -13,7 +15,7 @@ from evenly.cli.console import note
 from evenly.cli.coupled_counts import rule_of_text
 from evenly.cli.coupled_time import COST, StepOfSolvers, step_time, times_by_cost
 from evenly.cli.same_work import WORK
-from evenly.errors import InputError, ReadError, option_text
+from evenly.errors import EvenlyError, InputError, ReadError, option_text
 from evenly.readers.tables.per_work import time_of_work
 from evenly.readers.tables.states import name_key
 from evenly.runs.count_names import kind_of
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from evenly.readers.tables.roles import Column
     from evenly.readers.tables.values import Values
 
-__all__ = ["Coupled", "counts_nodes", "of_layout", "read_coupled", "tell_unsure", "whole_runs"]
+__all__ = ["Coupled", "chooses_coupled_runs", "counts_nodes", "of_layout", "read_coupled", "tell_unsure", "whole_runs"]
 
 #: Coupled runs that are all off by this factor are asked about.
 _OFF = 1.7
@@ -242,7 +244,7 @@ def read_coupled(
         (runs,) = reader.read_changed(path, _with_columns(raw, table.lines, made, tasks.used)).values()
         settled = {name_key(name) for name in (*known, *tasks.used, _LAYOUT, told.counted)}
         others = [one for one in reader.columns if name_key(one.name) not in settled]
-        _check_one_setting(path, others, table, list(columns.values()), rate=told.unit == "SYPD", alone=step is None)
+        _check_one_setting(path, others, table, list(columns.values()), rate=told.unit == "SYPD")
         for text in reader.notes:
             note(f"{path.name}: {text}")
         good = runs.ok
@@ -255,12 +257,39 @@ def read_coupled(
         as_written = factor == 1 and not set(made) & set(columns.values())
         return Coupled(coupled, told.days, layouts, columns if as_written else {})
     except ReadError as error:
-        beside = (
-            "; --where reads PATH, not the table of --coupled: take the row out there"
-            if step is not None and "--where" in str(error)
-            else ""
-        )
-        raise InputError(f"--coupled: {error}{beside}") from None
+        raise InputError(f"--coupled: {error}") from None
+
+
+def chooses_coupled_runs(where: str | None, paths: Sequence[Path], coupled: Path | None) -> bool:
+    """Tell whether a condition is about columns that the table of coupled runs has, and no other table.
+
+    Examples
+    --------
+    >>> chooses_coupled_runs(None, [], Path("coupled.csv"))
+    False
+    """
+    from evenly.space.expressions import Expression
+
+    if where is None or coupled is None:
+        return False
+    names = set(Expression(where).names)
+    files = [file for path in paths for file in (path.rglob("*") if path.is_dir() else [path])]
+    return names <= _columns(coupled) and not any(names & _columns(file) for file in files)
+
+
+def _columns(path: Path) -> set[str]:
+    """Return the columns of a table; none of another file."""
+    from evenly.readers.tables.cell_files import may_hold_table, plain_cells, read_cells
+    from evenly.readers.tables.options import TableOptions
+    from evenly.runs.runs import Runs
+
+    try:
+        raw = read_cells(path) if may_hold_table(path) else None
+        if raw is None or isinstance(raw, Runs):
+            return set() if raw is None else {*raw.parameters, *raw.quantities}
+        return set(map(str, plain_cells(raw, TableOptions()).frame))
+    except EvenlyError:  # several tables, say: each is told when it is read
+        return set()
 
 
 def _ask_about_dates(values: Values, time: str, seconds: NDArray[np.float64]) -> None:
@@ -403,13 +432,15 @@ def counts_nodes(cores_are: str) -> bool:
 
 
 def _check_one_setting(
-    path: Path, columns: Sequence[Column], table: Cells, cores: Sequence[str], *, rate: bool, alone: bool
+    path: Path, columns: Sequence[Column], table: Cells, cores: Sequence[str], *, rate: bool
 ) -> None:
     """Refuse runs of several settings: of another grid or machine, or of more steps than others."""
     for column in columns:
         if column.name not in table.frame or column.name in cores or column.role == "time":
             continue
         texts = table.frame[column.name]
+        if column.role in ("identifier", "left out") and (kinds := _kinds(texts)):
+            note(f"{path.name}: {column.name} names runs of {', '.join(kinds)}: all are taken as alike")
         labels = column.why == "its labels vary" or (column.role == "identifier" and name_key(column.name) == "machine")
         works = not rate and time_of_work(column.name) is None and set(name_key(column.name).split("_")) & WORK
         if texts.nunique() < 2 or not (labels or works) or _are_tied(table, column.name, cores):
@@ -418,11 +449,23 @@ def _check_one_setting(
         why = "their times are of different work" if works else "one plan can't hold for all"
         value = str(texts.iloc[0])
         first = option_text("--where", f"{quoted(column.name)} == {value if value.isdecimal() else json.dumps(value)}")
-        way = f"choose one, as {first}" if alone else "keep the rows of one of them in the table of --coupled"
         raise InputError(
             f"the coupled runs of {path} differ in {column.name!r} ({told}{' …' if texts.nunique() > 3 else ''}), so "
-            f"{why}: {way}; if it doesn't matter, take the column out"
+            f"{why}: choose one, as {first}; if it doesn't matter, take the column out"
         )
+
+
+def _kinds(labels: Iterable[object]) -> list[str]:
+    """Return what labels tell without numbers of runs, if it is the same in several runs each, but not in all.
+
+    Examples
+    --------
+    >>> _kinds(["T255-ORCA1_0", "T511-ORCA025_1", "T255-ORCA1_2", "T511-ORCA025_3"]), _kinds(["run_1", "run_2"])
+    (['T255 ORCA1', 'T511 ORCA025'], [])
+    """
+    words = (re.split(r"[\s_\-.]+", str(label)) for label in labels)
+    found = Counter(" ".join(word for word in its if not word.isdecimal()) for its in words)
+    return list(found) if len(found) > 1 and min(found.values()) > 1 and all(found) else []
 
 
 def _are_tied(table: Cells, name: str, cores: Sequence[str]) -> bool:

@@ -219,6 +219,7 @@ class CompareOptions:
     def runs(
         self, learned: Learned, fixed: Mapping[str, Any], cores_are: str | None, step_days: float | None, layout: str,
         cores_per_node: int | None, outliers: Literal["refuse", "keep"], rules: Mapping[str, CoresOfCounts],
+        where: str | None = None,
     ) -> CoupledRuns | None:  # fmt: skip
         """Return the whole coupled runs, if a table of them is given, of the settings that the plan is for."""
         if self.coupled is None:
@@ -235,6 +236,7 @@ class CompareOptions:
         found = read_coupled(
             self.coupled, self.coupled_time, list(learned.models), step=step, known={**same, **fixed},
             cores_are=cores_are, cores_per_node=cores_per_node, layout=layout, rules=rules, outliers=outliers,
+            where=where,
         )  # fmt: skip
         return of_layout(self.coupled, found, layout)
 

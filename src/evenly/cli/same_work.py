@@ -46,6 +46,8 @@ _OF_NODES = re.compile(
 )
 #: Words by which a line tells some runs from the rest.
 _OTHERS = re.compile(r"\b(?:others?|rest|except|übrigen|anderen|restlichen|sauf|autres|otros|resto)\b", re.IGNORECASE)
+#: Simulated times that differ by less are equal but for rounded numbers of steps.
+_ROUNDED = 0.002
 #: So much of a line is quoted.
 _QUOTED = 60
 
@@ -157,7 +159,10 @@ def _settings_that_differ(
         for name in (*one.parameters, *one.quantities):
             if table[name].nunique() == 1 and (name in one.parameters or len(table) > 1):
                 values.setdefault(name, {})[solver] = table[name].dropna().iloc[0]
-    said = []
+    said: list[str] = []
+    if not (of_steps or tells_steps(layout, runs)) and (whole := _whole_runs(values, set(runs))):
+        note(f"all times are taken as those of whole runs: {' * '.join(whole)} is the same for all")
+        values = {name: of_solvers for name, of_solvers in values.items() if name not in whole}
     for name, of_solvers in values.items():
         not_told = [solver for solver, one in runs.items() if name not in (*one.parameters, *one.quantities)]
         varied = len(of_solvers) + len(not_told) < len(runs)
@@ -167,7 +172,7 @@ def _settings_that_differ(
             f"{value if isinstance(value, str) else format(value, 'g')} for {solver}"
             for solver, value in of_solvers.items()
         ) + "".join(f", not told for {solver}" for solver in not_told)
-        words = set(re.split(r"[\s_\-.()\[\]]+", name.lower()))
+        words = set(_words(name))
         is_length = is_step_length(name) and (of_steps or may_be_steps)
         lengths = lengths_in(name, of_solvers) if is_length else {}
         if is_length and layout is not None and tells_steps(layout, runs):
@@ -186,6 +191,23 @@ def _settings_that_differ(
         if not (words & SETTINGS or kind_of(name) or not_told):
             said.append(f"{name} is {told}")
     return said
+
+
+def _whole_runs(values: Mapping[str, Mapping[str, float | str]], solvers: set[str]) -> tuple[str, ...]:
+    """Return the columns of steps' lengths and of their number if both make the same simulated time for all."""
+    for length in filter(is_step_length, values):
+        lengths = lengths_in(length, values[length])
+        for number, counts in values.items():
+            if number == length or not set(_words(number)) & WORK or not set(lengths) == set(counts) == solvers:
+                continue
+            simulated = [lengths[name] * count for name, count in counts.items() if not isinstance(count, str)]
+            if len(simulated) == len(solvers) and 0 < max(simulated) <= (1 + _ROUNDED) * min(simulated):
+                return length, number
+    return ()
+
+
+def _words(name: str) -> list[str]:
+    return re.split(r"[\s_\-.()\[\]]+", name.lower())
 
 
 def _parameters(runs: Mapping[str, Runs]) -> set[str]:

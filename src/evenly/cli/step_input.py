@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evenly.cli.console import note
 from evenly.cli.input_paths import name_of
@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Steps", "check_steps", "measured_steps", "steps_in", "tell_means", "tell_statistics"]
+    from evenly.allocation.plan import Plan
+
+__all__ = ["Steps", "check_steps", "measured_steps", "steps_in", "tell_exchanges", "tell_means", "tell_statistics"]
+
+#: Numbers of steps that differ by this factor don't differ by a run that was cut off.
+_UNEQUAL = 1.1
 
 Steps = Mapping[str, "NDArray[np.float64]"]
 
@@ -111,6 +116,28 @@ def tell_means(learned: Learned, steps: Steps | None) -> None:
         )
 
 
+def tell_exchanges(plan: Plan) -> None:
+    """Say how often solvers are taken to wait for each other, where they recorded clearly unequal numbers of steps.
+
+    A step that all wait for holds as many steps of a solver as its factor in the layout says.
+    """
+    from evenly.allocation.problem.step_jitter import steps_together
+
+    every = steps_together(plan.problem.layout)
+    longest = {name: max(map(len, _runs(runs))) for name, runs in (plan.noise.samples or {}).items()}
+    counts = {name: steps // every[name] for name, steps in longest.items()}
+    if not counts or max(counts.values()) < _UNEQUAL * min(counts.values()):
+        return
+    told = ", ".join(f"{name} {steps}" for name, steps in longest.items())
+    how = ", ".join(f"{every[name]} of {name}" for name in counts) if max(every.values()) > 1 else "step"
+    way = (
+        "say otherwise with factors in --layout, as 'max(4 * a, 3 * b)'"
+        if plan.step_days is None
+        else "if it is more, give files in which each time is that of all steps between two exchanges"
+    )
+    note(f"recorded steps: {told}; solvers are taken to exchange data after each {how}: {way}")
+
+
 def measured_steps(
     learned: Learned, steps: Steps | None
 ) -> Mapping[str, NDArray[np.float64] | list[NDArray[np.float64]]]:
@@ -122,3 +149,8 @@ def measured_steps(
         return {name: steps[name] for name in learned.models}
     found = {name: [one for one in runs.steps_of_runs() if len(one) > 1] for name, runs in learned.runs.items()}
     return found if set(found) == set(learned.models) and all(found.values()) else {}
+
+
+def _runs(steps: Any) -> list[Any]:
+    """Return the steps of each run, where `steps` are those of one or of several."""
+    return list(steps) if len(steps) and hasattr(steps[0], "__len__") else [steps]

@@ -20,6 +20,8 @@ from evenly.readers.tables.works import Work, step_length_in, works_in
 from evenly.runs.units import SECONDS_PER
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from evenly.readers import Measurements
     from evenly.readers.tables.cell_files import Cells
     from evenly.runs.runs import Runs
@@ -192,17 +194,31 @@ def _lines_of(path: Path, solvers: Sequence[str], column: str, found: Measuremen
 
 
 def _texts_in(cells: Cells, column: str, found: Measurements) -> list[tuple[str, str]]:
-    """Return the texts of columns that are left out, where each solver has one, and which solver that is."""
+    """Return the texts of columns that are left out, where each solver has one, and which solver that is.
+
+    Of labels that differ from run to run, as ``ifs_10d_48``, it is what those of a solver have in common.
+    """
     told: list[tuple[str, str]] = []
     if column not in cells.frame:
         return told
     for one in found.columns:
         if one.role not in ("identifier", "left out", "outcome") or one.name not in cells.frame:
             continue
-        by_solver = cells.frame.groupby(column)[one.name]
-        if (by_solver.nunique() == 1).all() and cells.frame[one.name].nunique() > 1:
-            told += [(str(text), str(solver)) for solver, text in by_solver.first().items() if text]
+        by_solver = {str(solver): _common(texts) for solver, texts in cells.frame.groupby(column)[one.name]}
+        if all(by_solver.values()) and len(set(by_solver.values())) > 1:
+            told += [(text, solver) for solver, text in by_solver.items()]
     return told
+
+
+def _common(texts: pd.Series) -> str:
+    """Return the text that is the same in all rows, or the words that all labels have; "" without letters."""
+    labels = list(dict.fromkeys(map(str, texts)))
+    if len(labels) == 1:
+        return labels[0]
+    words = [re.split(r"[\s_\-.]+", label) for label in labels]
+    return " ".join(
+        word for word in words[0] if re.search(r"[^\W\d]", word) and all(word in others for others in words)
+    )
 
 
 def _headings(path: Path) -> list[str]:

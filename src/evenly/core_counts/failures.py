@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,27 +11,40 @@ from evenly.runs.runs import Runs
 
 __all__ = ["outcomes_of", "told_counts", "told_failed"]
 
+#: Up to so many counts are told one by one.
+_LISTED = 8
+
 
 def outcomes_of(model: Model, measured: Runs | None = None) -> Outcomes:
     """Return where runs ended well: what `measured` runs tell, else what the model kept of those it learned from."""
     return Outcomes.from_state(model.training_.get("outcomes", {})) if measured is None else Outcomes.of(measured)
 
 
-def told_failed(failed: NDArray[np.int64]) -> str:
-    """Say which counts (n,) aren't recommended since runs failed there; "" if there are none.
+def told_failed(counts: NDArray[np.int64], failed: NDArray[np.bool_]) -> str:
+    """Say which of increasing counts (n,) aren't recommended since runs `failed` there, (n,); "" if there are none.
 
     Examples
     --------
-    >>> told_failed(np.array([8, 16]))
+    >>> told_failed(np.array([8, 16, 32]), np.array([True, True, False]))
     '8, 16 cores are not recommended: all runs there failed, or, where none was made, those with the nearest values'
     """
-    if not len(failed):
+    if not failed.any():
         return ""
     why = "all runs there failed, or, where none was made, those with the nearest values"
-    return f"{told_counts(failed.tolist())} cores are not recommended: {why}"
+    return f"{told_counts(counts, failed)} cores are not recommended: {why}"
 
 
-def told_counts(counts: Iterable[int]) -> str:
-    """Return counts in words; of many, the ends."""
-    told = sorted(counts)
-    return ", ".join(map(str, told)) if len(told) <= 8 else f"{told[0]} … {told[-1]}"
+def told_counts(counts: NDArray[np.int64], which: NDArray[np.bool_] | None = None) -> str:
+    """Return increasing counts (n,), or `which` of them, in words; of many in a row, the ends.
+
+    Examples
+    --------
+    >>> told_counts(np.arange(1, 100), np.arange(1, 100) % 60 < 20)
+    '1 … 19, 60 … 79'
+    """
+    which = np.ones(len(counts), dtype=np.bool_) if which is None else which
+    if which.sum() <= _LISTED:
+        return ", ".join(map(str, counts[which]))
+    rows = np.split(np.arange(len(counts)), np.flatnonzero(np.diff(which)) + 1)
+    spans = [counts[row] for row in rows if which[row[0]]]
+    return ", ".join(f"{span[0]} … {span[-1]}" if len(span) > 1 else str(span[0]) for span in spans)

@@ -275,8 +275,9 @@ def _chosen(goal: Goal, curve: pd.DataFrame, machine: Machine, level: float) -> 
     """Return the count that a goal chooses among those on which runs ended well; an error says which it left out."""
     left = _not_failed(curve)
     if not len(left):
+        counts = told_counts(np.sort(curve["cores"].to_numpy()))
         raise InfeasibleError(
-            f"on {told_counts(curve['cores'])} cores, every run with these values failed, or every run near them: ask "
+            f"on {counts} cores, every run with these values failed, or every run near them: ask "
             "about other counts with --cores (cores=), or what a run there would take with --at (Model.predict)",
             constraint="cores",
         )
@@ -294,7 +295,8 @@ def _not_failed(curve: pd.DataFrame) -> pd.DataFrame:
 
 
 def _told_failed(curve: pd.DataFrame) -> str:
-    return told_failed(curve.loc[curve["failed"], "cores"].to_numpy(dtype=np.int64))
+    ordered = curve.sort_values("cores")
+    return told_failed(ordered["cores"].to_numpy(dtype=np.int64), ordered["failed"].to_numpy(dtype=np.bool_))
 
 
 def _on_many_steps(model: Model, limit: float | None, measured: Runs | None) -> list[str]:

@@ -36,6 +36,8 @@ _WITHOUT_MASTER = frozenset({
 _MOST_SIZES, _EXACT = 8, 1e-9
 #: A share of each is told by so many counts, and its rounding only by numbers of this size.
 _FEWEST, _LARGE = 3, 20
+#: So many numbers of nodes that are the fewest to hold the cores are no chance.
+_MANY_NODES = 4
 #: So many runs are looked at first: in most tables, they show that parameters vary by themselves.
 _FIRST = 1000
 #: The logarithms of a count may be rounded so much, as a share of their range.
@@ -241,9 +243,13 @@ def _full_nodes(table: pd.DataFrame, nodes: str) -> str:
             made, count = table[names].prod(axis=1).to_numpy(dtype=np.float64), table[nodes].to_numpy(dtype=np.float64)
             with np.errstate(divide="ignore"):
                 least, below = float((made / count).max()), float((made / (count - 1))[count > 1].min(initial=np.inf))
-            # Several nodes must be full, or a node's size is a guess.
+            # Several nodes must be full, or their numbers be many, or a node's size is a guess.
             full = np.unique(count[made == least * count])
-            if least < below and len(full) > 1:
+            if least >= below:
+                continue
+            if len(full) < 2 and len(np.unique(count[count > 1])) >= _MANY_NODES:
+                return f"just enough for {' * '.join(names)}"
+            if len(full) > 1:
                 rounded = ", rounded up" if (made != least * count).any() else ""
                 return f"{' * '.join(names)} / {least:.6g}{rounded}"
     return ""

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from evenly.allocation.allocate import allocate
+from evenly.allocation.problem.layout import parse_layout
 from evenly.allocation.problem.noise import Noise
 from evenly.allocation.problem.step_jitter import patterns
 from evenly.errors import InputError
@@ -120,7 +121,7 @@ def test_steps_around_curves_of_means_give_the_mean_step(kind: str) -> None:
 
 def test_the_statistic_may_differ_between_solvers() -> None:
     noise = Noise(samples={"a": [1, 1, 4], "b": [2, 4, 4]}, statistic={"a": "mean"})
-    found = patterns(noise, ("a", "b"))
+    found = patterns(noise, parse_layout("max(a, b)"))
     assert (found["a"].at(1).tolist(), found["b"].at(1).tolist()) == ([0.5, 0.5, 2.0], [0.5, 1.0, 1.0])
     with pytest.raises(InputError, match="statistic must be median, mean or min, but got 'mode'"):
         Noise(statistic="mode")  # type: ignore[arg-type]
@@ -199,3 +200,20 @@ def test_models_know_of_which_statistic_of_their_steps_they_are() -> None:
     assert plan.expected_seconds == told.expected_seconds
     other = allocate(models, 12, noise=Noise(samples=samples, statistic={"a": "median"}))
     assert other.expected_seconds > 1.1 * plan.expected_seconds
+
+
+def test_steps_between_exchanges_even_out() -> None:
+    """Each fourth step of a is long, but b waits after four of them only: then nothing varies."""
+    steps = np.where(np.arange(48) % 4 == 0, 3.0, 1.0)
+    noise = Noise(samples={"a": steps, "b": np.ones(36)}, statistic="mean")
+    solvers = {"a": {1: 1.5}, "b": {1: 2.0}}
+    plan = allocate(solvers, 2, layout="max(4 * a, 3 * b)", noise=noise)
+    assert plan.jitter is not None
+    assert plan.expected_seconds == pytest.approx(6)
+    assert plan.jitter.loss == pytest.approx(0)
+    each = allocate(solvers, 2, layout="3 * max(a, b)", noise=noise)  # here b waits after each step
+    assert each.jitter is not None
+    assert each.jitter.loss > 0.1
+    few = allocate(solvers, 2, layout="max(50 * a, b)", noise=noise)
+    with pytest.raises(InputError, match="only 48 were recorded"):
+        _ = few.jitter

@@ -850,3 +850,19 @@ def test_factors_of_times_of_a_day_are_asked_about(evenly: Evenly, layout: str, 
         found = evenly(*words, "--step-days", str(days), "--json").json
         assert found["simulated_years_per_day"] == pytest.approx(days * 86400 / 365 / found["seconds"])
     assert evenly(*words, "--step-days", "3").code == 2
+
+
+def test_conditions_and_kinds_of_coupled_runs(evenly: Evenly) -> None:
+    """--where didn't reach the table of --coupled beside PATH, and labels of two resolutions were left out unread."""
+    table("a.csv", "component,cores,time_s", [f"{s},{p},{2000 / p}" for p in COUNTS for s in ("atm", "ocn")])
+    runs = [(m, p, 200 - p, w * 2000 / min(p, 200 - p)) for m, w in (("old", 2), ("new", 1)) for p in (70, 100, 120)]
+    table("c.csv", "machine,atm_cores,ocn_cores,time_s", [",".join(map(str, run)) for run in runs])
+    ask = ("allocate", "a.csv", "--coupled", "c.csv", "--cores", "200", "--no-waiting", *LAW)
+    asked = evenly(*ask)
+    assert (asked.code, "--where 'machine == \"old\"'" in asked.err) == (2, True)
+    chosen = evenly(*ask, "--where", "machine == 'new'", "--json")
+    assert chosen.code == 0, chosen.err
+    assert chosen.json["inside_coupled_runs"]["runs"] == 3
+    labels = [f"T{k % 2 + 1}_{k},{','.join(map(str, run[1:]))}" for k, run in enumerate(runs)]
+    table("c.csv", "exp,atm_cores,ocn_cores,time_s", labels)
+    assert "c.csv: exp names runs of T1, T2: all are taken as alike" in evenly(*ask).err

@@ -518,6 +518,29 @@ def test_steps_of_different_lengths_are_asked_about_unless_the_layout_counts_the
     assert evenly("allocate", "runs.csv", "--cores", "48", "--parameters", "ranks", *LAW).code == 0
 
 
+@pytest.mark.parametrize(("second", "code"), [("nemo_30d_{}", 2), ("nemo_10d_{}", 0), ("nemo_{}", 0)])
+def test_what_labels_of_runs_have_in_common_may_tell_other_work(evenly: Evenly, second: str, code: int) -> None:
+    """Runs of 10 and of 30 days were taken as the same step, since their labels were left out unread."""
+    first = "ifs_10d_{}" if "d" in second else "ifs_{}"
+    rows = [f"{label.format(n)},{label[:3]},{n},{w / n}" for label, w in ((first, 9), (second, 7)) for n in (4, 8, 16)]
+    Path("runs.csv").write_text("\n".join(["run,component,cores,wall_s", *rows, ""]))
+    shown = evenly("allocate", "runs.csv", "--cores", "24", *LAW)
+    told = "the lines or cells tell that the times of the solvers are of different work ('ifs 10d' for ifs, 'nemo 30d'"
+    assert (shown.code, told in " ".join(shown.err.split())) == (code, code == 2)
+
+
+@pytest.mark.parametrize(("steps", "code"), [((960, 720), 0), ((960, 960), 2)])
+def test_lengths_and_numbers_of_steps_that_make_the_same_time_are_of_the_same_work(
+    evenly: Evenly, steps: tuple[int, int], code: int
+) -> None:
+    """10 days of both solvers were called different work, with a layout that was wrong for whole runs."""
+    rows = [f"{s},{n},{dt},{k},{dt / n}" for s, dt, k in zip("ab", (900, 1200), steps, strict=True) for n in (4, 8, 16)]
+    Path("runs.csv").write_text("\n".join(["component,cores,dt_s,nsteps,wall_s", *rows]))
+    shown = evenly("allocate", "runs.csv", "--cores", "24", *LAW)
+    said = "all times are taken as those of whole runs: dt_s * nsteps is the same for all"
+    assert (shown.code, said in " ".join(shown.err.split())) == (code, code == 0)
+
+
 @pytest.mark.parametrize("lengths", ["300 1200", "300.5 1202"])
 @pytest.mark.parametrize(
     ("typed", "right"),

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from evenly.errors import ExtrapolationWarning, InputError
+from evenly.models.pmnf.model_averaging import Member, predict
 from evenly.models.pmnf.pmnf import PMNF
 from evenly.models.scaling_laws.formula import Formula, Term
 
@@ -192,3 +193,18 @@ def test_one_candidate_instead_of_the_average() -> None:
     assert one.predict(asked) == pytest.approx(one.formula_(asked), rel=1e-9)
     widths = [np.log(np.divide(*model.interval(asked)[::-1])) for model in (one, average)]
     assert (widths[0] > 0.7 * widths[1]).all()
+
+
+def test_a_sum_that_peaks_or_falls_below_zero_beyond_the_range_has_no_weight_there() -> None:
+    # 1000 / p - 2000 / p^2 peaks at 4 cores, and is below zero at 1; the power law 500 / p doesn't, and takes over.
+    names, none = ("ranks", "threads"), np.zeros((0, 0))
+    peaks = Formula(names, (Term(1000.0, (-1.0, 0.0), (0.0, 0.0)), Term(-2000.0, (-2.0, 0.0), (0.0, 0.0))))
+    plain = Formula(names, (Term(500.0, (-1.0, 0.0), (0.0, 0.0)),))
+    members = [Member("pmnf", w, 0.0, 2, none, f, none, credibility=w) for w, f in ((0.9, peaks), (0.1, plain))]
+    table = pd.DataFrame({"ranks": [1, 3, 8, 16], "threads": 2})
+    edge = np.clip(table.to_numpy(dtype=np.float64), [8, 2], [64, 2])
+    centre, logs = predict(members, table, edge)
+    assert centre[:2] == pytest.approx([500, 500 / 3])
+    assert np.exp(logs[0, :2]) == pytest.approx(centre[:2])
+    inside = 0.9 * (1000 / np.array([8, 16]) - 2000 / np.array([8, 16]) ** 2) + 0.1 * 500 / np.array([8, 16])
+    assert centre[2:] == pytest.approx(inside)

@@ -7,6 +7,7 @@ rise or fall (``monotone_pieces(low, high)``). These are searched without a tabl
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,14 +18,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evenly.allocation.problem.limits import Counts, Limits, listed
+from evenly.allocation.problem.limits import Counts, Limits, index_at_most, listed
 from evenly.core_counts.by_cores import ByCores
 from evenly.core_counts.failures import outcomes_of
 from evenly.core_counts.fastest_way import FastestWay
 from evenly.errors import ExtrapolationWarning, InputError
 from evenly.models.base import Model
 from evenly.runs.cores import find_cores
-from evenly.space.ranges import learned_on
+from evenly.space.ranges import ends, learned_on
 from evenly.space.space import Space
 
 __all__ = ["Front", "SolverCurve", "Table", "call", "cores_of", "cores_parameter", "failed_on"]
@@ -210,6 +211,17 @@ class SolverCurve:
         for mask in space.outside(table).values():
             beyond |= mask
         return beyond
+
+    @property
+    def fewest_measured(self) -> int:
+        """The fewest of `counts` in the range that the source was measured on; the fewest of all where none is."""
+        space = getattr(self.source, "space_", None)
+        if space is None:
+            return int(self.counts[0])
+        low, high = ends(space.parameters[cores_of(self.source)])
+        first = index_at_most(self.counts, math.ceil(low) - 1)
+        found = next((count for count in self.counts[first : first + 2] if count >= low), self.counts[0])
+        return int(found if found <= high else self.counts[0])
 
     def _learned_on(self, count: int) -> Space | None:
         """Return the ranges in which the source was measured, those of the way that is taken where ways differ."""

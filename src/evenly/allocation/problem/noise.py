@@ -29,13 +29,15 @@ from evenly.arguments import check_seed, explained
 from evenly.errors import InputError
 from evenly.space.ranges import ends
 
-__all__ = ["TOO_WIDE", "Alternative", "Compare", "Comparison", "Draws", "Noise", "Statistic"]
+__all__ = ["TOO_WIDE", "WIDE", "Alternative", "Compare", "Comparison", "Draws", "Noise", "Statistic"]
 
 Floats = NDArray[np.float64]
 Statistic = Literal["median", "mean", "min"]
 
 #: An interval whose bounds differ by a larger factor than this has no information.
 TOO_WIDE = 1e4
+#: A plan beyond the measured counts whose interval has bounds of a larger ratio than this is a guess.
+WIDE = 10.0
 #: Counts at which the scatter of runs around a curve is looked at.
 _SPREAD = 7
 #: Number of steps to simulate in all (draws times steps) for the interval of the mean step, and the fewest draws.

@@ -43,8 +43,10 @@ class StepPattern:
     covariance: Floats
 
     @classmethod
-    def of(cls, runs: Sequence[ArrayLike], statistic: str = "median") -> StepPattern:
+    def of(cls, runs: Sequence[ArrayLike], statistic: str = "median", every: int = 1) -> StepPattern:
         """Return the pattern of the steps of runs, whose order is that of the longest one.
+
+        If others wait after `every` steps only, the pattern is that of the means of so many steps in a row.
 
         Examples
         --------
@@ -52,9 +54,12 @@ class StepPattern:
         >>> found = StepPattern.of([8 + slow, 4 + slow, 2 + slow, 1 + slow])
         >>> found.at(0.5)[:5].round(1)
         array([0.5, 0.5, 0.5, 0.5, 1.5])
+        >>> StepPattern.of([[1, 1, 4, 1, 4, 1]], every=3).at(1)
+        array([2., 2.])
         """
         series = sorted((np.asarray(run, dtype=np.float64) for run in runs), key=len, reverse=True)
         usual = np.array([getattr(np, statistic)(one) for one in series])
+        series = [one[: len(one) // every * every].reshape(-1, every).mean(axis=1) for one in series]
         means = np.array([one.mean() for one in series]) / usual
         ratios = np.array([_ordered(one, series[0]) for one in series]) / usual[:, None]
         ratios *= (means / ratios.mean(axis=1))[:, None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,14 +21,14 @@ from evenly.cli.coupled_input import (
     check_one_program,
     column_of_solvers,
 )
-from evenly.cli.coupled_table import counts_nodes, tell_unsure
+from evenly.cli.coupled_table import chooses_coupled_runs, counts_nodes, tell_unsure
 from evenly.cli.layout_input import check_layout, kept_beside_own, layout_of
 from evenly.cli.memory_bounds import tell_shared_nodes
 from evenly.cli.net_options import NetOptions
 from evenly.cli.plan_options import CompareOptions, GoalOptions, LimitOptions, StartOptions, UnitOptions, for_all
 from evenly.cli.run_input import Learned, check_parameters, known_values, learn, step_days_of
 from evenly.cli.search_options import SearchOptions
-from evenly.cli.step_input import check_steps, steps_in, tell_statistics
+from evenly.cli.step_input import check_steps, steps_in, tell_exchanges, tell_statistics
 from evenly.cli.timing_files import whole_runs_of
 from evenly.cli.values_of_solvers import by_solver, check_fixed, of_all
 from evenly.errors import ExtrapolationWarning, InfeasibleError, InputError
@@ -129,6 +130,8 @@ def allocate(
         if pictures.plot is not None:
             _save_pictures(Learned({}), plan, pictures)
         return
+    of_coupled = reading.where if chooses_coupled_runs(reading.where, path, against.coupled) else None
+    reading = reading if of_coupled is None else replace(reading, where=None)
     open_ = reading.parameters is None and reading.solver is None
     learned = learn(
         path, reading, learning, lambda runs, known: asked_range(runs, known, most, cores_are, fixed) | arguments,
@@ -152,8 +155,9 @@ def allocate(
     days, how = units.days(step_days_of(learned), layout, learned.models), layout_of(layout, learned)
     rules = {name: rule_of_model(model) for name, model in models.items() if name not in kept}
     coupled = against.runs(
-        learned, of_all(fixed), cores_are, days, how, limits.spent().cores_per_node, learning.of_coupled_runs, rules
-    )
+        learned, of_all(fixed), cores_are, days, how, limits.spent().cores_per_node, learning.of_coupled_runs, rules,
+        of_coupled,
+    )  # fmt: skip
     if coupled is None and own is None:
         coupled = whole_runs_of(learned, how, fixed, kept)
     question: dict[str, Any] = {
@@ -168,6 +172,7 @@ def allocate(
     if plan.noise.inside is not None:
         tell_unsure(plan.noise.inside.unseen)
     tell_shared_nodes(plan)
+    tell_exchanges(plan)
     _show(plan, totals, start.script(plan, learned, models, programs), units.unit, json=json)
     if pictures.plot is not None:
         _save_pictures(learned, plan, pictures)

@@ -36,8 +36,8 @@ _LEAST_SHARE = 1e-3
 _ROUNDING = 1e-16
 #: The search for exponents counts as this many coefficients, in addition to the prior 1 / N.
 _SEARCHED = 0.25
-#: Predictions are at least this share of the smallest prediction above zero of any member. Outside the prediction
-#: range, a sum of terms may become negative.
+#: Predictions are at least this share of the smallest prediction above zero of any member. Far outside the prediction
+#: range, each sum of terms may become negative.
 _FLOOR = 1e-3
 
 
@@ -355,12 +355,42 @@ def residuals(members: Sequence[Member], values: Floats) -> Floats:
         return np.asarray(np.sqrt(sum(squares)), dtype=np.float64)
 
 
-def predict(members: Sequence[Member], table: pd.DataFrame) -> tuple[Floats, Floats]:
-    """Return the averaged predictions (n,) and the logarithms of the members' predictions (n_members, n)."""
-    with np.errstate(over="ignore"):
+def predict(members: Sequence[Member], table: pd.DataFrame, edge: Floats) -> tuple[Floats, Floats]:
+    """Return the averaged predictions (n,) and the logarithms of the members' predictions (n_members, n).
+
+    `edge` (n, d) are the nearest points of the measured range. Beyond it, members that can't be believed (`_believed`)
+    have no weight, and stand at the average in intervals, unless no member can be believed.
+    """
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         each = np.array([member.predict(table) for member in members])
+        believed = np.array([_believed(*one, table, edge) for one in zip(members, each, strict=True)])
     shares = np.array([member.weight for member in members])
     # Predictions are clipped at a share of the smallest member prediction above zero.
     floor = _FLOOR * np.min(np.where(each > 0, each, np.inf), axis=0)
     floor = np.maximum(np.where(np.isfinite(floor), floor, 0.0), np.finfo(np.float64).tiny)
-    return np.clip(shares @ each, floor, 1e300), np.log(np.clip(each, floor, 1e300))
+    centre = shares @ each
+    weights = shares[:, np.newaxis] * believed
+    fewer = np.flatnonzero(~believed.all(axis=0) & (weights.sum(axis=0) > 0))
+    centre[fewer] = np.average(np.where(believed, each, 0.0)[:, fewer], axis=0, weights=weights[:, fewer])
+    centre = np.clip(centre, floor, 1e300)
+    logs = np.log(np.clip(each, floor, 1e300))
+    logs[:, fewer] = np.where(believed[:, fewer], logs[:, fewer], np.log(centre[fewer]))
+    return centre, logs
+
+
+def _believed(member: Member, values: Floats, table: pd.DataFrame, edge: Floats) -> Flags:
+    """Tell where a member's predictions (n,) are those of a time: above zero, and without a peak beyond the range.
+
+    Laws of times are sums of positive parts. In logarithms they have dips, but no peaks. A sum that rises at the edge
+    of the measured range and falls farther out, as to few cores, only fits what was measured.
+    """
+    believed = values > 0
+    points = table.to_numpy(dtype=np.float64)
+    if member.formula is None or not (outside := np.flatnonzero((points != edge).any(axis=1))).size:
+        return believed
+    points, edge = points[outside], edge[outside]
+    for k, name in enumerate(member.formula.names):
+        out = np.sign(points[:, k] - edge[:, k])
+        rises, falls = (out * member.formula.derivative(at, name) for at in (edge, points))
+        believed[outside] &= ~((rises > 0) & (falls < 0))
+    return believed

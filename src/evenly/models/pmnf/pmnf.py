@@ -61,6 +61,7 @@ from evenly.models.scaling_laws.loglinear import Coordinates, LogLinear
 from evenly.models.uncertainty.conformal import LogConformal
 from evenly.models.uncertainty.noise_trend import NoiseLaw, raced_law
 from evenly.space.parameters import Categorical
+from evenly.space.ranges import ends
 from evenly.space.space import Configurations
 from evenly.threads import one_blas_thread
 
@@ -310,7 +311,12 @@ class PMNF(Model):
         self.leading_ = self.members_[0].formula if self.residuals != "log" else None
 
     def _predict(self, table: pd.DataFrame) -> Floats:
-        return model_averaging.predict(self.members_, self._learned(table))[0]
+        return self._each(self._learned(table))[0]
+
+    def _each(self, table: pd.DataFrame) -> tuple[Floats, Floats]:
+        """Return the average (n,) and the logarithms of its members (n_members, n) for the columns that varied."""
+        low, high = np.array([ends(self.space_.parameters[str(name)]) for name in table.columns]).T
+        return model_averaging.predict(self.members_, table, np.clip(table.to_numpy(dtype=np.float64), low, high))
 
     def _learned(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return the columns that varied; refuse labels of others that weren't measured."""
@@ -325,7 +331,7 @@ class PMNF(Model):
 
     def _interval(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
         table = self._learned(table)
-        centre, logs = model_averaging.predict(self.members_, table)
+        centre, logs = self._each(table)
         leverages = np.array([member.leverage(table) for member in self.members_])
         widths = self._conformal.half_width(level) * np.sqrt(1.0 + leverages) * self._scales(table)
         shares = np.array([member.credibility for member in self.members_])
@@ -338,7 +344,7 @@ class PMNF(Model):
         left out.
         """
         first, last = (self._learned(self.space_.frame(one)) for one in (start, end))
-        (before, logs_before), (after, logs_after) = (model_averaging.predict(self.members_, x) for x in (first, last))
+        (before, logs_before), (after, logs_after) = map(self._each, (first, last))
         # The standard deviation of a difference is at most the sum of both.
         leverages = [np.sqrt(member.leverage(first)) + np.sqrt(member.leverage(last)) for member in self.members_]
         scales = np.maximum(self._scales(first), self._scales(last))

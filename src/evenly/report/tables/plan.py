@@ -126,6 +126,10 @@ def _steady(plan: Plan) -> str:
 
 def _notes(plan: Plan, how: Written) -> list[str]:
     notes, step = [], step_name(plan.step_days)
+    if plan.is_guess:
+        notes.append(
+            f"this plan is a guess: {'; '.join(plan.extrapolated)}; --min and --max keep solvers to measured counts"
+        )
     if plan.interval is not None:
         between = _between(plan.interval, how, _billed(plan))
         which = f"a {step}" if plan.jitter is None else f"a {_steady(plan)} {step}"
@@ -164,7 +168,7 @@ def _notes(plan: Plan, how: Written) -> list[str]:
         )
     if plan.idle:
         notes.append(f"{plan.idle} of {plan.total} cores stay idle: {plan.idle_reason}")
-    notes.extend(f"note: {text}" for text in (*plan.extrapolated, *plan.failed))
+    notes.extend(f"note: {text}" for text in (*(() if plan.is_guess else plan.extrapolated), *plan.failed))
     return notes
 
 

@@ -32,8 +32,8 @@ from evenly.fdtd.media.structure import Structure
 __all__ = ["BLOCKS", "NO_SOURCES", "POINTS", "active_components", "cell_of"]
 
 NO_SOURCES = (
-    "there is no source at the first step, so fields of both polarisations are counted: if later sources excite only one, "
-    "a step takes about half as long"
+    "there is no source at the first step, so fields of both polarisations are counted: if later sources excite only "
+    "one, a step takes about half as long"
 )
 #: Largest cell whose every point is sampled.
 POINTS = 2_000_000
