@@ -30,3 +30,14 @@ def test_where_half_of_the_runs_failed_they_are_counted() -> None:
         "1 of 2 failed"
     )
     assert failed_lines("wave", _runs([(1, "ok")])) == []
+
+
+def test_several_runs_of_exactly_the_longest_time_may_have_been_stopped() -> None:
+    def told(times: list[float]) -> list[str]:
+        table = pd.DataFrame({"cores": range(1, len(times) + 1), "seconds": times})
+        return failed_lines("wave", evenly.Runs.from_frame(table, ["cores"]))
+
+    (line,) = told([60.0, 60.0, 60.0, 51.2, 40.1, 33.3, 28.7, 25.2])
+    assert line.startswith("runs of wave with 3 configurations took exactly 60 s, the longest time of all")
+    assert told([60.0, 60.0, 58.0, 51.2, 40.1, 33.3]) == []
+    assert told([4.0, 4.0, 4.0, 3.0, 3.0, 3.0, 2.0, 2.0]) == []

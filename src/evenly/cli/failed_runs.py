@@ -16,6 +16,8 @@ __all__ = ["failed_lines", "tell_failed"]
 
 #: So many configurations are named.
 _MOST = 3
+#: So many configurations of one longest time are no chance.
+_ALIKE = 3
 
 
 def tell_failed(runs: Mapping[str, Runs], response: str | None) -> None:
@@ -60,7 +62,27 @@ def failed_lines(solver: str, runs: Runs) -> list[str]:
             told += f"; of those with {name}, {row['_failed']} of {sum(row.values())} failed"
         are = "are" if lost > 1 else "is"
         lines.append(f"{lost} of {len(runs)} runs of {solver} failed and {are} left out{told}")
+    if line := _all_at_the_longest(solver, runs):
+        lines.append(line)
     return lines
+
+
+def _all_at_the_longest(solver: str, runs: Runs) -> str:
+    """Return a sentence on runs of several configurations that all took the longest time, to the last digit."""
+    if not (runs.to_frame()["status"] == "ok").any():
+        return ""
+    ended = runs.ok
+    times = ended.configurations[runs.parameters].assign(_time=ended.values).drop_duplicates()["_time"].value_counts()
+    longest = times.index.max()
+    most = int(times.drop(longest).max()) if len(times) > 1 else 0
+    # Times that are rounded coarsely are often alike, not only the longest.
+    if not _ALIKE <= times[longest] < len(ended) / 2 or times[longest] <= 2 * most:
+        return ""
+    return (
+        f"runs of {solver} with {times[longest]} configurations took exactly {longest:.15g} "
+        f"{runs.quantities[runs.response]}, the longest time of all, and are taken to have ended by themselves: if a limit stopped them, a column of states (TIMEOUT) "
+        "says so"
+    )
 
 
 def _named(counts: pd.DataFrame) -> list[str]:
