@@ -80,8 +80,8 @@ def _all_at_the_longest(solver: str, runs: Runs) -> str:
         return ""
     return (
         f"runs of {solver} with {times[longest]} configurations took exactly {longest:.15g} "
-        f"{runs.quantities[runs.response]}, the longest time of all, and are taken to have ended by themselves: if a limit stopped them, a column of states (TIMEOUT) "
-        "says so"
+        f"{runs.quantities[runs.response]}, the longest time of all, and are taken to have ended by themselves: if a "
+        "limit stopped them, a column of states (TIMEOUT) says so"
     )
 
 

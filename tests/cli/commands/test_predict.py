@@ -34,7 +34,7 @@ def test_the_recommended_count_the_knee_and_the_runner_up(evenly: Evenly, scalin
     within = "recommended: 16 cores, the fastest run within the budget, if the prediction holds (its upper bound"
     assert f"{within} is above the budget): 0.758 h" in shown.out
     assert "runner-up: 12 cores take 1.19 times as long, at 0.89 times the core-hours" in shown.out
-    assert "* outside the range learned on" in shown.out
+    assert "* outside what was measured" in shown.out
     told = evenly(
         "predict", scaling, *LAW, "--cores", "16,64,256", "--steps", "3600", "--deadline", "25:00", "--json"
     ).json

@@ -197,7 +197,7 @@ def test_a_page_says_what_was_asked(evenly: Evenly) -> None:
     text = Path("page.md").read_text()
     assert "Asked: 1000 steps, size = 20, within 120 min." in text
     assert "| core-hours |" in text
-    assert "outside the range learned on" in text
+    assert "outside what was measured" in text
 
 
 def test_a_goal_that_nothing_meets_is_exit_status_1(evenly: Evenly, scaling: str) -> None:
