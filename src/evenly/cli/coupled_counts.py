@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from evenly.cli.console import note
 from evenly.errors import InputError
-from evenly.runs.cores import Cores
 from evenly.runs.count_names import kind_of_parameter
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from evenly.core_counts.by_cores import ByCores
     from evenly.core_counts.fastest_way import FastestWay
+    from evenly.runs.cores import Cores
+
+    Floats = NDArray[np.float64]
 
 __all__ = ["CoresOfCounts", "rule_of_model", "rule_of_text"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,12 @@ class CoresOfCounts:
 
         Examples
         --------
+        >>> import numpy as np
         >>> rule_of_text("ntasks * 2").of("atm", "atm_ranks", np.array([8.0, 16.0]), {}).tolist()
         [16.0, 32.0]
         """
+        import numpy as np
+
         values: dict[str, Any] = {self.counted: counts}
         said = []
         for name in self.cores.names:
@@ -114,6 +117,8 @@ def rule_of_text(cores_are: str | None) -> CoresOfCounts | None:
     >>> rule_of_text("nodes * 48"), rule_of_text("ranks * threads").counted
     (None, 'ranks')
     """
+    from evenly.runs.cores import Cores
+
     if cores_are is None:
         return None
     cores = Cores(cores_are)
