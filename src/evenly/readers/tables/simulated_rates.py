@@ -93,7 +93,7 @@ def days_by_rate(rate: Floats, each: float, seconds: Floats) -> tuple[Floats, Fl
     Examples
     --------
     >>> days, off = days_by_rate(np.array([2.0, 4.1]), 365.0, np.array([4320.0, 2160.0]))
-    >>> days.round(2), off.round(3)
+    >>> days.round(1), off.round(3)
     (array([36.5, 37.4]), array([0.025, 0.012]))
     """
     shown = max(len(f"{one:.6g}".partition(".")[2]) for one in rate.tolist()) if len(rate) else 0
