@@ -159,7 +159,7 @@ def test_predictions_show_values_intervals_and_stars(strong: Runs, fit: Fit) -> 
     assert "400 ms" in inside
     assert "*" not in inside
     assert "100 ms*" in outside
-    assert "outside the range" in text
+    assert "outside what was measured" in text
     found = predictions_as_dict({"inner": model}, {"cores": [150]}, level=0.8)
     lower, upper = model.interval({"cores": [150]}, 0.8)
     assert found["predictions"] == [{
