@@ -22,7 +22,7 @@ from evenly.models.array_types import Floats
 from evenly.space.parameters import Categorical
 from evenly.space.space import Space
 
-__all__ = ["between_levels", "spread_between"]
+__all__ = ["between_levels", "on_scale", "spread_between"]
 
 #: A parameter with fewer values has none between two others; one with more is measured densely.
 _FEWEST, _MOST = 3, 8
@@ -61,7 +61,7 @@ def between_levels(
         levels = np.unique(table[name]) if not isinstance(parameter, Categorical) else np.empty(0)
         if not (_FEWEST <= len(levels) <= _MOST and len(table) >= _SHARED * len(levels)):
             continue
-        on_scale = _on_scale(parameter, levels)
+        at = on_scale(parameter, levels)
         inner = np.unique(np.linspace(1, len(levels) - 2, _LEFT_OUT).round().astype(np.int64))
         squares = []
         for place in inner:
@@ -74,7 +74,7 @@ def between_levels(
             except EvenlyError:
                 continue
             square = float(np.mean((np.log(predicted) - logs[here]) ** 2)) - single
-            bridge = _bridge(on_scale[place], on_scale[place - 1], on_scale[place + 1])
+            bridge = _bridge(at[place], at[place - 1], at[place + 1])
             squares.append(max(square, 0.0) / float(bridge))
         if squares and np.isfinite(squares).all() and max(squares) > 0:
             found[name] = {"levels": levels.tolist(), "spread": float(np.sqrt(np.mean(squares)))}
@@ -102,8 +102,8 @@ def spread_between(between: Mapping[str, Any], space: Space, table: pd.DataFrame
     square = np.zeros(len(table))
     for name, its in between.items():
         parameter = space.parameters[name]
-        levels = _on_scale(parameter, np.asarray(its["levels"], dtype=np.float64))
-        x = _on_scale(parameter, table[name].to_numpy(dtype=np.float64))
+        levels = on_scale(parameter, np.asarray(its["levels"], dtype=np.float64))
+        x = on_scale(parameter, table[name].to_numpy(dtype=np.float64))
         above = np.clip(np.searchsorted(levels, x), 1, len(levels) - 1)
         square += its["spread"] ** 2 * _bridge(x, levels[above - 1], levels[above])
     return np.sqrt(square)
@@ -114,5 +114,6 @@ def _bridge(x: Any, before: Any, behind: Any) -> Any:
     return np.maximum((x - before) * (behind - x), 0.0) / (behind - before)
 
 
-def _on_scale(parameter: Any, values: Floats) -> Floats:
+def on_scale(parameter: Any, values: Floats) -> Floats:
+    """Return values of a parameter that is a number, (n,), on its scale: logarithms, or as they are."""
     return np.asarray(np.log(values) if parameter.scale == "log" else values, dtype=np.float64)

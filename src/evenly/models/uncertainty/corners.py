@@ -16,7 +16,9 @@ import numpy as np
 import pandas as pd
 
 from evenly.models.array_types import Floats
-from evenly.space.parameters import Integer, Ordinal, Real
+from evenly.models.uncertainty.between_levels import on_scale
+from evenly.space.parameters import Categorical
+from evenly.space.ranges import ends
 from evenly.space.space import Space
 
 __all__ = ["corners_of", "reach_into"]
@@ -89,15 +91,10 @@ def _coded(space: Space, table: pd.DataFrame) -> tuple[Floats, Any]:
     """Return the numbers in half-ranges, on their parameters' scales (n, k), and the labels (n, m) as strings."""
     columns, labels = [], [np.full(len(table), "")]
     for name, parameter in space.parameters.items():
-        if not isinstance(parameter, Integer | Real | Ordinal):
+        if isinstance(parameter, Categorical):
             labels.append(table[name].astype(str).to_numpy(dtype=str))
             continue
-        ends = np.array(
-            parameter.values()[[0, -1]] if isinstance(parameter, Ordinal) else (parameter.low, parameter.high)
-        )
-        values, ends = table[name].to_numpy(dtype=np.float64), ends.astype(np.float64)
-        if parameter.scale == "log":
-            values, ends = np.log(values), np.log(ends)
-        if ends[1] > ends[0]:
-            columns.append((values - ends[0]) / ((ends[1] - ends[0]) / 2))
+        low, high = on_scale(parameter, np.array(ends(parameter), dtype=np.float64))
+        if high > low:
+            columns.append((on_scale(parameter, table[name].to_numpy(dtype=np.float64)) - low) / ((high - low) / 2))
     return np.array(columns).reshape(len(columns), len(table)).T, np.stack(labels, axis=1)
