@@ -74,4 +74,4 @@ def _allowed(curve: SolverCurve) -> str:
     if limits.multiple > 1:
         return f"{curve.name} may only get multiples of {limits.multiple} cores"
     names = ", ".join(bound.name for bound in limits.all_bounds)
-    return f"{curve.name} may only get some counts{f' (bound on {names})' if names else ''}"
+    return f"not every number of cores is one that {curve.name} can have{f' (bound on {names})' if names else ''}"

@@ -200,7 +200,7 @@ def read_coupled(
     from evenly.readers.tables.cell_files import plain_cells, read_cells
     from evenly.readers.tables.chsy import TIME_NAME
     from evenly.readers.tables.options import TableOptions
-    from evenly.readers.tables.simulated_rates import refuse_other_lengths
+    from evenly.readers.tables.simulated_rates import rate_beside
     from evenly.readers.tables.table import TableReader
     from evenly.readers.tables.values import Values
     from evenly.runs.runs import Runs
@@ -223,7 +223,8 @@ def read_coupled(
         told = step_time(path, table, time, names, step=step, unit=unit)
         if time is None and told.unit in SECONDS_PER and told.column in values.cells:
             seconds = values.seconds(told.column, told.unit)
-            refuse_other_lengths(values, told.column, seconds, seconds > 0, option="--coupled-time")
+            if (beside := rate_beside(values, told.column, seconds, seconds > 0)) is not None:
+                beside.refuse_other_lengths(option="--coupled-time")
             if told.days is None and not told.counted and (step is None or step.in_coupled is None):
                 _ask_about_dates(values, told.column, seconds)
         tasks = placed_tasks(columns, values, cores_per_node, rules or _same_for_all(values, columns, cores_are))
@@ -344,12 +345,16 @@ def _with_columns(
 def _of_the_plan(path: Path, table: Cells, known: Mapping[str, Any]) -> str | None:
     """Return the condition for the runs of what is planned for; None if the table doesn't tell.
 
+    Times of other days are no other runs: they are divided by the days.
+
     Raises
     ------
     InputError
         If all its runs are of something else.
     """
-    keys = {name_key(name): value for name, value in known.items()}
+    from evenly.readers.tables.lone_work import days_in
+
+    keys = {name_key(name): value for name, value in known.items() if days_in(name, value) is None}
     conditions = []
     for name in map(str, table.frame):
         if name_key(name) not in keys:

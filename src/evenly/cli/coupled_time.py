@@ -142,8 +142,8 @@ def step_time(
     if step is not None and step.days is None:
         raise InputError(
             f"{counted!r} of --coupled tells that {chosen.column!r} is of {days[0]:g} simulated days, and nothing "
-            f"tells of how many the times of the solvers are: say it with --step-days, as --step-days {days[0]:g}; if "
-            f"{counted!r} doesn't count the simulated days of each run, take it out"
+            f"tells of how many the times of the solvers are: say that with --step-days, as --step-days 1 for one day; "
+            f"if {counted!r} doesn't count the simulated days of each run, take it out"
         )
     return _by_days(chosen, step, counted, days)
 

@@ -191,7 +191,8 @@ class CompareOptions:
     steps: Annotated[
         list[Path] | None,
         _compare(
-            "--step-times", help="Files, or folders, with the times of single steps of each solver at any core count."
+            "--step-times",
+            help="File, or folder, with the times of single steps of solvers at any core count; repeat it for several.",
         ),
     ] = None
     steps_time: Annotated[
@@ -363,12 +364,12 @@ def _which_days(layout: str, found: float, counts: Collection[float]) -> str:
     """Ask what factors of a layout stand for, where times tell the days that they are of."""
     if len(counts) == 1:
         days = found * next(iter(counts))
-        way = f"--step-days {days:g} if a step of the coupled run simulates {days:g} days"
+        way = f"--step-days {days:g} says that a step of the coupled run simulates {days:g} days"
     else:
         way = "leave the factors out, since the times of all solvers are of the same days"
     return (
-        f"the times of the solvers are of {found:g} simulated days, so that it is open what the factors in --layout "
-        f"{shlex.quote(layout)} stand for: {way}; --step-days {found:g} if they are iterations of these days"
+        f"the factors in --layout {shlex.quote(layout)} may count steps or iterations, and the times of the solvers "
+        f"are of {found:g} simulated days: {way}; --step-days {found:g} says that the factors count iterations"
     )
 
 

@@ -84,7 +84,8 @@ def check_steps(steps: Steps | None, solvers: Iterable[str]) -> None:
             others = [other for other in steps if other not in solvers]
             raise InputError(
                 f"--step-times must hold steps of every solver ({', '.join(solvers)}), but has only those of "
-                f"{', '.join(steps)}: name the file of each solver as the solver, here {name}.csv"
+                f"{', '.join(steps)}: name the file of each solver as the solver, here {name}.csv, and repeat the "
+                f"option for each file"
                 f"{did_you_mean(name, others)}"
             )
         if len(steps[name]) < 2:

@@ -73,7 +73,7 @@ def days_of_files(parts: Sequence[Part], columns: Mapping[Path, Sequence[Column]
     found = {Path(str(source)): days for days, sources in stored for source in sources}
     found |= {part.path: 1.0 for part in parts if part.format == _OF_A_DAY}
     for path, its in columns.items():
-        days = {days_of(one.name, one.unit) for one in its if one.role == "time"}
+        days = {days_of(one.name, one.unit) or one.days for one in its if one.role == "time"}
         if len(days) == 1 and (known := days.pop() or _days_counted(its)) is not None:
             found[path] = known
     return found

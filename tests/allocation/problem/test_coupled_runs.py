@@ -204,7 +204,7 @@ def test_a_step_as_long_as_the_fastest_is_allowed(share: float) -> None:
 def test_times_of_other_work_are_refused_with_their_common_factor(steps: float) -> None:
     known = coupled(1.0, COUNTS)
     many = CoupledRuns(known.cores, steps * known.seconds)
-    with pytest.raises(InputError, match=r"the coupled runs take about .*times of other work.*--coupled-steps"):
+    with pytest.raises(InputError, match=r"the coupled runs take about .*of other work.*--coupled-steps"):
         evenly.allocate(ALONE, 300, coupled=many)
     plan = evenly.allocate(ALONE, 300, layout=f"{steps:g} * max(atm, ocn)", coupled=many)
     assert plan.seconds == pytest.approx(steps * evenly.allocate(ALONE, 300, coupled=known).seconds, rel=1e-3)

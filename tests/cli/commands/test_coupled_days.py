@@ -74,3 +74,22 @@ def test_names_that_tell_the_days_that_a_column_tells_contradict_no_step(evenly:
     found = evenly("allocate", "a/atm.csv", "a/ocn_10d.csv", *CURVES[2:], "--step-days", "1", "--json")
     assert found.code == 0, found.err
     assert found.json["seconds"] == pytest.approx(8400 / 600, rel=0.05)
+
+
+def test_a_rate_beside_the_times_of_solvers_tells_their_days(evenly: Evenly) -> None:
+    rows = [f"{name},{p},{10 * work / p:.4f},{86400 / 365 * p / work:.4f}" for name, work in WORKS for p in COUNTS]
+    table("runs.csv", "component,cores,wall_s,SYPD", rows)
+    assert evenly(*CURVES, "--json").json["simulated_years_per_day"] == pytest.approx(SYPD, rel=0.05)
+    assert evenly(*CURVES, "--in", "SYPD").code == 0
+    assert evenly(*CURVES, "--step-days", "1").code == 2  # the times are of ten
+
+
+def test_the_same_column_of_days_in_both_tables_divides_the_times(evenly: Evenly) -> None:
+    rows = [f"{name},{p},5,{5 * work / p:.4f}" for name, work in WORKS for p in COUNTS]
+    table("runs.csv", "component,cores,days,wall_s", rows)
+    for days in ((5, 10, 20), (10, 30)):  # of as many as the solvers' times, or not
+        coupled("days,wall_s", "{d},{s}", days)
+        found = evenly(*BOTH, "--json")
+        assert found.code == 0, found.err
+        assert found.json["inside_coupled_runs"]["runs"] == len(SHARES)
+        assert found.json["simulated_years_per_day"] == pytest.approx(SYPD, rel=0.05)

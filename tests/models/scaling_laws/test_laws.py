@@ -102,3 +102,16 @@ def test_a_constant_beside_a_steep_power_counts() -> None:
     seconds = (1e13 * table["days"] ** -7.4 / table["cores"] + 15).to_numpy()
     best = min(fit_laws(table, seconds, np.ones(7)), key=lambda law: law.loss)
     np.testing.assert_allclose(best.formula.evaluate(table.to_numpy()), seconds, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("scaling", "exponent", "constant"), [(900, -0.92, 1.5), (380, -0.88, 1.0), (4, 1.37, 60)])
+def test_the_exponent_beside_a_constant_is_found(scaling: float, exponent: float, constant: float) -> None:
+    x = np.array([8.0, 16, 32, 64, 128, 256])
+    seconds = scaling * x**exponent + constant
+    best = min(fit_laws(pd.DataFrame({"cores": x}), seconds, np.ones(6)), key=lambda law: law.loss)
+    assert best.kind == "any-power-law-plus-constant"
+    assert best.coefficients == 3
+    assert [term.coefficient for term in best.formula.terms] == pytest.approx([scaling, constant], rel=1e-6)
+    assert best.formula.terms[0].powers[0] == pytest.approx(exponent, rel=1e-6)
+    model = PMNF().fit({"cores": x}, seconds)
+    assert model.predict({"cores": x}) == pytest.approx(seconds, rel=1e-3)

@@ -43,7 +43,22 @@ def test_times_of_runs_of_other_lengths_are_refused(tmp_path: Path) -> None:
 
 def test_times_of_runs_of_one_length_are_read(tmp_path: Path) -> None:
     rows = [row(name, p, 10) for name in ("atm", "ocn") for p in COUNTS]
-    assert read(table(tmp_path / "a.csv", rows))["ocn"].values[0] == pytest.approx(1250.0)
+    found = scan(table(tmp_path / "a.csv", rows))
+    assert (found.runs["ocn"].values[0], found.runs["ocn"].days) == (pytest.approx(1250.0), 10.0)
+    (said,) = (note for note in found.notes if "times 'SYPD'" in note)
+    assert "makes 10 simulated days in all rows: each time is taken to be of that" in said
+    assert scan(tmp_path / "a.csv", parameters=["cores"]).runs["ocn"].days is None  # whoever names them knows better
+
+
+def test_a_rate_tells_parts_of_a_day(tmp_path: Path) -> None:
+    rows = [row("atm", p, 1 / 96) for p in COUNTS]
+    assert read(table(tmp_path / "a.csv", rows))["atm"].days == pytest.approx(1 / 96)
+
+
+def test_times_of_several_lengths_that_are_asked_for_are_told(tmp_path: Path) -> None:
+    rows = [row("atm", p, 10) for p in COUNTS] + [row("ocn", p, 30) for p in COUNTS]
+    found = scan(table(tmp_path / "a.csv", rows), time="wall_s")
+    assert any("makes 10 simulated days in some rows and 30 in others: their times are" in note for note in found.notes)
 
 
 def test_days_that_contradict_the_rate_are_asked_about(tmp_path: Path) -> None:

@@ -273,10 +273,9 @@ def _check_same_work(apart: Floats, most: float) -> None:
         return
     low, middle, high = (float(f"{value:.3g}") for value in np.exp([apart.min(), np.median(apart), apart.max()]))
     raise InputError(
-        f"the coupled runs take about {middle:g} times ({low:g} … {high:g}) what their solvers make of a step, so they "
-        "seem to be times of other work, as of many steps: say with --coupled-steps how many steps of the solvers a "
-        "time of the coupled runs is of (1 for one, 365 for a year beside days), without what coupling adds; in "
-        "Python, divide the seconds by it"
+        f"the coupled runs take about {middle:g} times ({low:g} … {high:g}) as long as a step of their solvers, so "
+        "they seem to be of other work, as of many steps: say with --coupled-steps of how many steps each time is (1 "
+        "for one, 365 for a year beside days); what coupling adds doesn't count. In Python, divide the seconds by it"
     )
 
 

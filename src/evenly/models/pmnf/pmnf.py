@@ -27,7 +27,8 @@ equal weights, the laws, which bend only upwards, would bias predictions of curv
 
 **Few runs of several parameters**, 64 at most: the same laws in a count of cores take part, and powers of the others
 multiply all their terms or the scaling one only. Runs of two sizes on three counts tell Amdahl's law from a power law
-then, which no search of exponents can. ``benchmarks/few_runs.py`` measures it.
+then, which no search of exponents can. ``benchmarks/interval_coverage.py --sizes``
+measures it.
 
 **Intervals** account for model uncertainty; see `evenly.models.scaling_laws.credible_bounds`. Half of a member's weight
 there is its credibility, the other half its weight in predictions: of 2,000 candidates, one may fit six noisy runs by

@@ -2,10 +2,10 @@
 
 Each law is a sum of two or three given terms with coefficients of zero or more: perfect scaling plus a constant
 (Amdahl's law), plus a logarithm (a communication tree), plus both, or plus a growing power; a logarithm plus a
-constant; and a power law plus a constant. On logarithmic axes, such laws can look straight within the measured range,
-like a power law. Outside this range they differ from the power law by factors. Each law is fitted to relative errors,
-which is a non-negative linear least-squares problem. Other parameters, as a size of the problem, multiply the whole law
-by a power of each.
+constant; and a power law plus a constant, with exponents of a grid or any. On logarithmic axes, such laws can look
+straight within the measured range, like a power law. Outside this range they differ from the power law by factors. Each
+law is fitted to relative errors, which is a non-negative linear least-squares problem. Other parameters, as a size of
+the problem, multiply the whole law by a power of each.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ _ONE: Factor = (0.0, 0.0)
 _LOG: Factor = (0.0, 1.0)
 _PERFECT: Factor = (-1.0, 0.0)
 #: Exponents of the power law plus a constant.
-_GRID = (-2.0, -1.5, -1.25, -0.75, -0.5, 0.5, 0.75, 1.0, 1.5, 2.0)
+_GRID = (
+    *(-2.0, -1.5, -1.25, -1.1, -1.05, -0.95, -0.9, -0.85, -0.8, -0.75, -0.7, -2 / 3, -0.6, -0.5, -1 / 3),
+    *(0.5, 2 / 3, 0.75, 1.0, 1.5, 2.0),
+)
 
 #: For each kind of law, its sets of factors. The sets of one kind share the prior weight of the kind.
 _KINDS: dict[str, tuple[tuple[Factor, ...], ...]] = {
@@ -40,6 +43,9 @@ _KINDS: dict[str, tuple[tuple[Factor, ...], ...]] = {
     "log-plus-constant": ((_LOG, _ONE),),
     "power-law-plus-constant": tuple(((i, 0.0), _ONE) for i in _GRID),
 }
+#: The kind whose exponent is fitted too, from the best one of the grid: of times that hardly scatter, each exponent of
+#: the grid is off by more than they do.
+_ANY = "any-power-law-plus-constant"
 #: If 1 minus a run's leverage is below this, the other runs don't determine the run's prediction.
 _FREE = 1e-9
 #: Terms whose part is below this share of the largest part count as zero.
@@ -131,10 +137,28 @@ def fit_laws(table: pd.DataFrame, values: Floats, weights: Floats) -> list[Law]:
                 growing = len(factors) if all_grow else 1
                 law = _fit(runs, k, kind, factors, growing, 1 / len(sets) / len(counts) / forms)
                 if law is not None:
-                    law.left_out[:] = law.left_out[back]
                     terms = frozenset((t.powers[k], t.logs[k]) for t in law.formula.terms)
                     found.setdefault((k, all_grow or len(terms) == 1, terms), law)
-    return list(found.values())
+    laws = [*found.values(), *(law for k in counts if (law := _of_any_exponent(runs, k, list(found.values()), counts)))]
+    for law in laws:
+        law.left_out[:] = law.left_out[back]
+    return laws
+
+
+def _of_any_exponent(runs: _Runs, k: int, fitted: Sequence[Law], counts: Sequence[int]) -> Law | None:
+    """Return a power law of parameter k plus a constant, from the best one of the grid; None if that is none."""
+    d = runs.points.shape[1]
+    grid = [
+        law for law in fitted
+        if law.kind == "power-law-plus-constant" and [t.powers[k] != 0 for t in law.formula.terms] == [True, False]
+    ]  # fmt: skip
+    if not grid or len(np.unique(runs.points, axis=0)) <= d + 2 or len(np.unique(runs.points[:, k])) <= 2:
+        return None
+    start = min(grid, key=lambda law: law.loss).formula.terms[0].powers[k]
+    law = _fit(runs, k, _ANY, (_ONE, _ONE), 1, 1 / len(counts), start)
+    known = {tuple((term.powers, term.logs) for term in one.formula.terms) for one in fitted}
+    found = () if law is None else tuple((term.powers, term.logs) for term in law.formula.terms)
+    return law if len(found) == 2 and found not in known else None  # without the constant, it is the power law
 
 
 @dataclass(frozen=True)
@@ -147,14 +171,16 @@ class _Runs:
     weights: Floats
 
 
-def _fit(runs: _Runs, k: int, kind: str, factors: Sequence[Factor], growing: int, share: float) -> Law | None:
+def _fit(
+    runs: _Runs, k: int, kind: str, factors: Sequence[Factor], growing: int, share: float, start: float | None = None
+) -> Law | None:
     """Fit one set of terms f_j(x), x parameter k; return None if some leave-one-out prediction isn't above zero.
 
     Minimises ``Σ w (1 - Σ c_j f_j(x) Π_o p_o^e_o / y)²`` over c >= 0 and the exponents e of the others. It is the
     Gauss-Newton method in e, from the exponents of a power law on; each step solves for c. The first `growing` terms
-    have the powers.
+    have the powers. With a `start`, these are of x too, and its exponent is fitted from there.
     """
-    others = [o for o in range(runs.points.shape[1]) if o != k]
+    others = [o for o in range(runs.points.shape[1]) if o != k or start is not None]
     logs = np.log(runs.points[:, others])
     roots = np.sqrt(runs.weights)
     terms = [Term(1.0, (i,), (j,)) for i, j in factors]
@@ -169,7 +195,10 @@ def _fit(runs: _Runs, k: int, kind: str, factors: Sequence[Factor], growing: int
         powers = design[:, :growing] @ coefficients[:growing]
         return coefficients, np.column_stack([design, powers[:, None] * logs]), roots - design @ coefficients
 
-    exponents, (coefficients, design, residuals) = _gauss_newton(solved, _exponents_of_others(runs, others))
+    first = _exponents_of_others(runs, others)
+    if start is not None:
+        first[others.index(k)] = start
+    exponents, (coefficients, design, residuals) = _gauss_newton(solved, first)
     active = _is_active(coefficients, len(others))
     # The solution is also the ordinary least-squares fit of the terms with coefficients above zero. So the
     # leave-one-out residual of a run is its residual divided by 1 - h, with h the leverage of the run.
@@ -188,7 +217,8 @@ def _fit(runs: _Runs, k: int, kind: str, factors: Sequence[Factor], growing: int
     inverse = np.linalg.inv(r) / lengths[:, None]
     powers, exponents_of_logs = np.zeros((2, len(terms), runs.points.shape[1]))
     powers[:growing, others] = np.round(exponents, 9)  # as for 1, where rounding leaves 0.9999999999
-    powers[:, k], exponents_of_logs[:, k] = zip(*factors, strict=True)
+    own, exponents_of_logs[:, k] = zip(*factors, strict=True)
+    powers[:, k] += own
     formula = Formula(runs.names, tuple(
         Term(float(coefficients[j]), tuple(powers[j].tolist()), tuple(exponents_of_logs[j].tolist()))
         for j in np.flatnonzero(active[: len(terms)])

@@ -58,7 +58,7 @@ from evenly.readers.tables.roles import (
 )
 from evenly.readers.tables.rows import runs_of, status_and_seconds
 from evenly.readers.tables.several_units import refuse_several_units
-from evenly.readers.tables.simulated_rates import refuse_other_lengths
+from evenly.readers.tables.simulated_rates import rate_beside
 from evenly.readers.tables.state_column import find_states, stopped_at_limit
 from evenly.readers.tables.states import name_key
 from evenly.readers.tables.time_column import find_time
@@ -191,8 +191,7 @@ class Interpretation:
         refuse_totals(self.values)
         measured = ~failed & np.isfinite(seconds) & (seconds > 0)
         refuse_contradiction(self.values, time, seconds, measured)
-        if self._is_wide or self.options.time is None:
-            refuse_other_lengths(self.values, time, seconds, measured, is_wide=self._is_wide)
+        self._days_by_rate(time, seconds, measured)
         quantities = self._quantities(unit)
         solver = self._solver()
         parameters = self._parameters(seconds, seconds / SECONDS_PER.get(unit, 1.0))
@@ -380,6 +379,19 @@ class Interpretation:
         self._take(found.name, "time", found.why, found.shown_unit)
         return found.name, found.unit
 
+    def _days_by_rate(self, time: str, seconds: NDArray[np.float64], measured: NDArray[np.bool_]) -> None:
+        """Let a rate beside the time tell of how many simulated days it is."""
+        beside = rate_beside(self.values, time, seconds, measured)
+        if beside is None:
+            return
+        if self._is_wide or self.options.time is None:
+            beside.refuse_other_lengths(is_wide=self._is_wide)
+        if self.options.parameters:
+            return
+        days, said = beside.of_equal_lengths()
+        self.notes += [said] if said else []
+        self._roles[time] = dataclasses.replace(self._roles[time], days=days)
+
     def _stopped(self, seconds: NDArray[np.float64], time: str, unit: str) -> NDArray[np.bool_]:
         """Return which runs a limit stopped; its column is nothing else then, unless the user names it."""
         stopped = stopped_at_limit(self.values, seconds, time, unit)
@@ -526,7 +538,7 @@ class Interpretation:
             by_role.setdefault(self._roles[column].role, []).append(column)
         for role, names in by_role.items():
             results = [c for c in names if "statistic" not in self._roles[c].why and not is_of_remarks(c)]
-            hint = f" ({role}s: name them in parameters=, --parameters, if they were chosen)"
+            hint = f" ({role}s; if they were chosen before the runs, name them: parameters=, --parameters)"
             self.notes.append(
                 f"left out: {', '.join(names)}{hint if role != 'left out' and results and not told else ''}"
             )

@@ -82,6 +82,8 @@ class Column:
         The reason, in a few words.
     unit : str
         The unit of the values in the file, where it is known.
+    days : float, optional
+        The simulated days that each time is of, where a column beside it tells.
 
     Examples
     --------
@@ -93,6 +95,7 @@ class Column:
     role: Role
     why: str
     unit: str = ""
+    days: float | None = None
 
     @property
     def only_value(self) -> str:

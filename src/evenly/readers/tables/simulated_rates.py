@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from evenly.readers.tables.lone_work import counts_work, days_in
 from evenly.readers.tables.values import Values
 from evenly.runs.units import SECONDS_PER_DAY, YEAR_DAYS
 
-__all__ = ["days_by_rate", "refuse_other_lengths", "unlike"]
+__all__ = ["RateBeside", "days_by_rate", "rate_beside", "unlike"]
 
 Floats = NDArray[np.float64]
 
@@ -21,18 +22,115 @@ Floats = NDArray[np.float64]
 _DAYS = {"SYPD": YEAR_DAYS, "SDPD": 1.0}
 #: Runs are of other lengths if these differ by more than this, beside what rounding makes: years have 360 days, too.
 _MORE = 1.1
+#: Times are rounded, too: whole days may be off by this factor.
+_EXACT = 1.005
 
 
-def refuse_other_lengths(
-    values: Values,
-    time: str,
-    seconds: Floats,
-    ended: NDArray[np.bool_],
-    *,
-    is_wide: bool = False,
-    option: str = "--time",
-) -> None:
-    """Refuse times of runs that simulated different times, or other times than a column says, by a rate beside them.
+@dataclass(frozen=True)
+class RateBeside:
+    """A rate beside a time.
+
+    Parameters
+    ----------
+    values : Values
+        The table.
+    time, rate : str
+        Their columns.
+    days : array (n_rows,)
+        The simulated days that each row's time is of, by the rate.
+    off : array (n_rows,)
+        The share by which rounding makes them off.
+    known : bool array (n_rows,)
+        The runs that ended well.
+    works : mapping of str to array (n_rows,)
+        The columns that count days, or other works, too.
+    """
+
+    values: Values
+    time: str
+    rate: str
+    days: Floats
+    off: Floats
+    known: NDArray[np.bool_]
+    works: Mapping[str, Floats]
+
+    def refuse_other_lengths(self, *, is_wide: bool = False, option: str = "--time") -> None:
+        """Refuse times of runs that simulated different times, or other times than a column says.
+
+        Parameters
+        ----------
+        is_wide : bool
+            Whether each solver has columns of its own in the file.
+        option : str
+            That which names the column of the time.
+
+        Raises
+        ------
+        ReadError
+            With both ways (in Python, ``time=``): to learn from the rate, or from the time.
+        """
+        if len(self.works) > 1:
+            return
+        ways = (
+            f"to learn from {self.rate!r}, say {option_text(option, self.rate)}; if the times are right, "
+            f"{option_text(option, self.time)}"
+            if not is_wide
+            else f"to learn from {self.rate!r}, take the columns of {self.time!r} out; if the times are right, those "
+            f"of {self.rate!r}"
+        )
+        counted, each, off = next(iter(self.works), ""), self._each, self.off[self.known]
+        if counted and days_in(counted, 1.0) is not None and unlike(each, off, of=1.0):
+            row = int(np.flatnonzero(self.known)[int(np.argmax(np.abs(np.log(each))))])
+            raise self.values.at(
+                row,
+                f"{self.time!r} times {self.rate!r} makes {self.days[row]:.3g} simulated days, but {counted!r} is "
+                f"{self.works[counted][row]:g}: {ways}",
+            )
+        if unlike(each, off):
+            raise ReadError(
+                self.values.path,
+                f"{self._product} in some rows and {self.days[self.known].max():.3g} in others, so these times are of "
+                f"runs of different lengths: {ways}",
+            )
+
+    def of_equal_lengths(self) -> tuple[float | None, str]:
+        """Return the simulated days that all times are of, None if they differ or other columns count them; and a note.
+
+        Rounded rates may tell a bit more or less than whole days, or minutes.
+        """
+        if self.works:
+            return None, ""
+        low, high = self._each * (1 - self.off[self.known]), self._each * (1 + self.off[self.known])
+        if unlike(self._each, self.off[self.known]):
+            return None, (
+                f"{self._product} in some rows and {self.days[self.known].max():.3g} in others: their times are "
+                "learned as those of one length"
+            )
+        middle = float(np.median(self._each))
+        for part in (1.0, 1 / 24, 1 / 1440):
+            whole = part * round(middle / part)
+            if ((low / _EXACT <= whole) & (whole <= high * _EXACT)).all():
+                middle = whole
+                break
+        return middle, (
+            f"{self.time!r} times {self.rate!r} makes {middle:.6g} simulated days in all rows: each time is taken to "
+            "be of that (if not, --parameters names the parameters)"
+        )
+
+    @property
+    def _each(self) -> Floats:
+        """How many times the works that a column counts the days are, of runs that ended well."""
+        counted = next(iter(self.works), "")
+        told = self.works[counted] * (days_in(counted, 1.0) or 1.0) if counted else 1.0
+        return np.asarray((self.days / told)[self.known])
+
+    @property
+    def _product(self) -> str:
+        return f"{self.time!r} times {self.rate!r} makes {self.days[self.known].min():.3g} simulated days"
+
+
+def rate_beside(values: Values, time: str, seconds: Floats, ended: NDArray[np.bool_]) -> RateBeside | None:
+    """Return the only rate of simulated days in a table beside the time; None without one, or if no row tells both.
 
     Parameters
     ----------
@@ -43,48 +141,15 @@ def refuse_other_lengths(
         The times.
     ended : bool array (n_rows,)
         The runs that ended well.
-    is_wide : bool
-        Whether each solver has columns of its own in the file.
-    option : str
-        That which names the column of the time.
-
-    Raises
-    ------
-    ReadError
-        With both ways (in Python, ``time=``): to learn from the rate, or from the time.
     """
     rates = [name for name in _rates(values) if name != time]
     if len(rates) != 1:
-        return
-    rate = rates[0]
-    days, off = days_by_rate(values.numbers(rate), _DAYS[_unit(rate)], seconds)
+        return None
+    days, off = days_by_rate(values.numbers(rates[0]), _DAYS[_unit(rates[0])], seconds)
     known = ended & np.isfinite(days) & (days > 0)
     works = {name: values.numbers(name) for name in map(str, values.cells) if counts_work(name)}
     works = {name: its for name, its in works.items() if (its[known] > 0).all()}
-    if not known.any() or len(works) > 1:
-        return
-    ways = (
-        f"to learn from {rate!r}, say {option_text(option, rate)}; if the times are right, {option_text(option, time)}"
-        if not is_wide
-        else f"to learn from {rate!r}, take the columns of {time!r} out; if the times are right, those of {rate!r}"
-    )
-    counted = next(iter(works), "")
-    told = _days_of(works, counted)
-    each = (days / told)[known]
-    row = int(np.flatnonzero(known)[int(np.argmax(np.abs(np.log(each))))])
-    if counted and days_in(counted, 1.0) is not None and unlike(each, off[known], of=1.0):
-        raise values.at(
-            row,
-            f"{time!r} times {rate!r} makes {days[row]:.3g} simulated days, but {counted!r} is "
-            f"{works[counted][row]:g}: {ways}",
-        )
-    if unlike(each, off[known]):
-        low, high = days[known].min(), days[known].max()
-        raise ReadError(
-            values.path,
-            f"{time!r} times {rate!r} makes {low:.3g} simulated days in some rows and {high:.3g} in others, so these "
-            f"times are of runs of different lengths: {ways}",
-        )
+    return RateBeside(values, time, rates[0], days, off, known, works) if known.any() else None
 
 
 def days_by_rate(rate: Floats, each: float, seconds: Floats) -> tuple[Floats, Floats]:
@@ -123,8 +188,3 @@ def _rates(values: Values) -> list[str]:
 def _unit(name: str) -> str:
     found = measured_by_name(name)
     return "" if found is None else found.unit
-
-
-def _days_of(works: Mapping[str, Floats], counted: str) -> Floats | float:
-    """Return the days, or other works, that a column counts; 1 without one."""
-    return works[counted] * (days_in(counted, 1.0) or 1.0) if counted else 1.0

@@ -114,8 +114,8 @@ def _inside(plan: Plan) -> str:
         )
     return (
         f"in {inside.runs} coupled run{'s' * (inside.runs != 1)}, solvers take these multiples of their curves: "
-        f"{', '.join(each)}{', beside the waiting' * (plan.jitter is not None)}; runs scatter by "
-        f"{percent(inside.scatter)} around that"
+        f"{', '.join(each)}{', beside the waiting' * (plan.jitter is not None)}; a run is taken to "
+        f"scatter by {percent(inside.scatter)} around that"
     )
 
 
@@ -148,8 +148,8 @@ def _notes(plan: Plan, how: Written) -> list[str]:
         )
     if plan.seconds > (1 + _LONGER) * plan.seconds_of_times:
         notes.append(
-            f"a {step} likely takes {percent(plan.seconds / plan.seconds_of_times - 1)} longer than the times of its "
-            "solvers make: each of several may turn out to be the slowest"
+            f"a {step} likely takes {percent(plan.seconds / plan.seconds_of_times - 1)} longer than the time of its "
+            "slowest solver above: another solver may be the slowest"
         )
     if plan.noise.inside is not None:
         notes.append(_inside(plan))
@@ -250,7 +250,8 @@ def _remark(plan: Plan, between: str) -> str:
     if between == _UNKNOWN:
         return ", the models extrapolate too far from the measurements"
     lower, upper = plan.interval or (plan.seconds, plan.seconds)
-    skewed = plan.seconds < _SKEWED * np.sqrt(lower * upper)
+    told = plan.seconds > (1 + _LONGER) * plan.seconds_of_times  # a sentence of its own says it
+    skewed = not told and plan.seconds < _SKEWED * np.sqrt(lower * upper)
     why = ", as it waits for the slowest of its solvers" if "max" in str(plan.problem.layout) else ""
     return f"; it is probably longer than predicted{why}" if skewed else ""
 
