@@ -46,20 +46,24 @@ _LAYOUT = "layout by rootpe"
 class Coupled(NamedTuple):
     """Whole coupled runs of a table, the days of a step if it tells them, and the layout of each run if it does.
 
-    `columns` are those with the numbers of cores, by solver; none if a table has numbers of something else.
+    `columns` are those with the numbers of cores, by solver; none if a table has numbers of something else. `threads`
+    are those of each task, of solvers that have several.
     """
 
     runs: CoupledRuns
     days: float | None
     layouts: tuple[Layout, ...]
     columns: Mapping[str, str]
+    threads: Mapping[str, int]
 
 
 def whole_runs(
     coupled: Path, time: str | None, layout: str | None, *, unit: str | None = None, cores_are: str | None = None,
     where: str | None = None, cores_per_node: int | None = None, outliers: Literal["refuse", "keep"] = "refuse",
-) -> tuple[WholeRuns, float | None, str]:  # fmt: skip
+) -> tuple[WholeRuns, float | None, str, Mapping[str, int]]:  # fmt: skip
     """Return what whole coupled runs alone tell of their solvers, the days of a step if they tell them, and the layout.
+
+    Last come the threads of each task, of solvers that have several: a task's cores can't be divided.
 
     Raises
     ------
@@ -84,7 +88,10 @@ def whole_runs(
         raise InputError(f"{error}{way}") from None
     note(f"curves are learned from {len(runs.seconds)} whole runs alone, as a · cores^-b, b nearly one for all solvers")
     tell_unsure([name for name, told in found.told.items() if not told])
-    return found, days, str(tree)
+    if read.threads:
+        told = ", ".join(f"{name} {count}" for name, count in read.threads.items())
+        note(f"cores are multiples of the threads of a task: {told}")
+    return found, days, str(tree), read.threads
 
 
 def _without(read: Coupled, row: int, where: str | None) -> str:
@@ -227,6 +234,8 @@ def read_coupled(
                 beside.refuse_other_lengths(option="--coupled-time")
             if told.days is None and not told.counted and (step is None or step.in_coupled is None):
                 _ask_about_dates(values, told.column, seconds)
+        elif time is None and told.unit == "SYPD":
+            _check_days_beside(values, told.column)
         tasks = placed_tasks(columns, values, cores_per_node, rules or _same_for_all(values, columns, cores_are))
         known_layouts = list(dict.fromkeys(tasks.layouts))
         made = {
@@ -256,7 +265,7 @@ def read_coupled(
         steps = told.steps_of(frame[told.counted]) if told.counted else told.steps
         coupled = CoupledRuns(cores, good.values / steps, most_apart=most, outliers=outliers)
         as_written = factor == 1 and not set(made) & set(columns.values())
-        return Coupled(coupled, told.days, layouts, columns if as_written else {})
+        return Coupled(coupled, told.days, layouts, columns if as_written else {}, tasks.threads)
     except ReadError as error:
         raise InputError(f"--coupled: {error}") from None
 
@@ -308,6 +317,21 @@ def _ask_about_dates(values: Values, time: str, seconds: NDArray[np.float64]) ->
         f"the starts and ends in {values.path} lie {days:g} days apart, and {time!r} is far less: if they are those of "
         "the simulation, write the days of each run into a column 'simulated_days'; if not, take them out"
     )
+
+
+def _check_days_beside(values: Values, rate: str) -> None:
+    """Refuse a rate that contradicts a time and a column of days beside it."""
+    from evenly.readers.tables.columns import time_candidates
+    from evenly.readers.tables.simulated_rates import rate_beside
+    from evenly.runs.units import SECONDS_PER
+
+    timed = [one for one in time_candidates(list(map(str, values.cells))) if one.unit in SECONDS_PER]
+    if len(timed) != 1:
+        return
+    seconds = values.seconds(timed[0].column, timed[0].unit)
+    beside = rate_beside(values, timed[0].column, seconds, seconds > 0)
+    if beside is not None and beside.rate == rate:
+        beside.refuse_other_days(option="--coupled-time")
 
 
 def _chosen(path: Path, raw: Cells, table: Cells, conditions: Iterable[str | None]) -> tuple[Cells, Cells]:

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from evenly.cli import options as opt
@@ -71,16 +72,19 @@ class LimitOptions:
         Path | None, _limits("--machine", help="A machine: a file, or a name of `evenly machine list`.")
     ] = None
 
-    def by_solver(self, learned: Learned, models: dict[str, Any], at: dict[str, Any]) -> dict[str, Limits]:
-        """Return the limits of each solver."""
+    def by_solver(
+        self, learned: Learned, models: dict[str, Any], at: dict[str, Any],
+        threads: Mapping[str, int] = MappingProxyType({}),
+    ) -> dict[str, Limits]:  # fmt: skip
+        """Return the limits of each solver; `threads` are those of each task, where they aren't in `learned`."""
         from evenly.allocation.problem.limits import Limits
 
         fields: dict[str, dict[str, Any]] = {name: {} for name in learned.models}
         for option, key in (("--min", "minimum"), ("--max", "maximum"), ("--multiple", "multiple")):
             for name, count in parsing.assignments(for_all(self.typed(option), fields), option).items():
                 _known(fields, name, option)[key] = count
-        for name, threads in threads_of(learned).items():  # a task's cores can't be divided
-            fields[name].setdefault("multiple", threads)
+        for name, count in {**threads, **threads_of(learned)}.items():  # a task's cores can't be divided
+            fields[name].setdefault("multiple", count)
         for name, text in parsing.pairs(for_all(self.typed("--allowed"), fields), "--allowed").items():
             _known(fields, name, "--allowed")["allowed"] = tuple(parsing.counts(text, f"--allowed {name}"))
         if self.memory is not None or self._is_memory_known(learned):

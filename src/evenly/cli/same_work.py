@@ -102,7 +102,10 @@ def check_same_work(
     of_work = any(time_of_work(name) is not None or one is not None for name, one in days.items())
     of_work |= found.same_days
     if not chosen:
-        other += _settings_that_differ(runs, layout, of_steps=of_steps, may_be_steps=are_tables(found) and not of_work)
+        other += _settings_that_differ(
+            runs, layout, of_steps=of_steps, may_be_steps=are_tables(found) and not of_work,
+            of_days=bool(days) and None not in days.values(),
+        )  # fmt: skip
         _check_some_runs(runs, about)
     if not are_tables(found):  # formats of programs but logs tell what their times are of
         if are_tables_or_logs(found) and not found.days:
@@ -144,19 +147,22 @@ def are_tables_or_logs(found: Measurements) -> bool:
 
 
 def _settings_that_differ(
-    runs: Mapping[str, Runs], layout: str | None, *, of_steps: bool, may_be_steps: bool
+    runs: Mapping[str, Runs], layout: str | None, *, of_steps: bool, may_be_steps: bool, of_days: bool
 ) -> list[str]:
     """Refuse counts of work that are the same in a solver's runs, but not in all; return other such settings.
 
     So are the lengths of a step where times are, or may be, those of a step, unless the layout tells how many steps
-    each solver takes.
+    each solver takes. Where times tell that they are those of a day or year (`of_days`), the days of a run don't count.
     """
     from evenly.readers.tables.constants import SETTINGS
+    from evenly.readers.tables.lone_work import days_in
 
     values: dict[str, dict[str, float | str]] = {}
     for solver, one in runs.items():
         table = one.to_frame()
         for name in (*one.parameters, *one.quantities):
+            if of_days and days_in(name, 1.0) is not None:
+                continue
             if table[name].nunique() == 1 and (name in one.parameters or len(table) > 1):
                 values.setdefault(name, {})[solver] = table[name].dropna().iloc[0]
     said: list[str] = []
@@ -185,7 +191,8 @@ def _settings_that_differ(
         if by_name or by_label:
             raise InputError(
                 f"{name} is {told}, so that their times are of different work: give the time of one step of the "
-                f"coupled run for each; or, if the times are those already, leave {name} out with --parameters"
+                f"coupled run for each; or, if the times are those already, leave {name} out with --parameters; if it "
+                "counts simulated days, call it simulated_days"
                 + (f"; or say how many steps each takes, as {as_option(layout, lengths, runs)}" if lengths else "")
             )
         if not (words & SETTINGS or kind_of(name) or not_told):

@@ -44,11 +44,14 @@ class PlacedTasks:
         How the solvers of each run wait for each other; empty if the table doesn't tell where all tasks are.
     used : tuple of str
         Columns beside those that count.
+    threads : mapping of str to int
+        The threads of each task, of solvers that have several, and as many in all runs.
     """
 
     cores: Mapping[str, NDArray[np.int64]]
     layouts: tuple[str, ...]
     used: tuple[str, ...]
+    threads: Mapping[str, int]
 
 
 def counts_of(solver: str, values: Values) -> dict[str, str]:
@@ -133,7 +136,7 @@ def placed_tasks(
     >>> found.cores["atm"].tolist(), found.layouts
     ([128], ('max(atm, ocn)',))
     """
-    tasks, roots, cores, used = {}, {}, {}, []
+    tasks, roots, cores, used, kept = {}, {}, {}, [], dict[str, int]()
     for solver, column in columns.items():
         counted = counts_of(solver, values)
         per_task = [name for name, kind in counted.items() if kind == "per rank" and counted[column] == "ranks"]
@@ -151,10 +154,13 @@ def placed_tasks(
         used += [*per_task, *filter(None, [root])]
         if (threads > 1).any() and not by_rule:
             note(f"the cores of {solver} are {column} times {per_task[0]}")
+            if (threads == threads[0]).all():
+                kept[solver] = int(threads[0])
     if empty := [name for name in used if values.blank(name).any()]:
         what = "a first task is 0, and a task has one thread"
         note(f"{values.path.name}: where {', '.join(empty)} are empty, {what}, as CIME has it")
-    return PlacedTasks(cores, _layouts(values, tasks, roots) if len(roots) == len(columns) > 1 else (), tuple(used))
+    layouts = _layouts(values, tasks, roots) if len(roots) == len(columns) > 1 else ()
+    return PlacedTasks(cores, layouts, tuple(used), kept)
 
 
 def _cores(

@@ -116,12 +116,21 @@ def check_fixed(solver: str, spaces: Mapping[str, Space], cores: Cores, fixed: M
             f"the measurements {f'of {solver} ' if of else ''}vary {', '.join(space.names)}, but an assignment decides "
             f"only on cores ({cores.text}): give a value for {', '.join(left)}, as in {listed}"
             + _maybe_told(cores, left)
+            + _maybe_divided(left)
             + (_maybe_solvers(space, left) if len(spaces) == 1 else "")
         )
 
 
 def _labels(space: Space, name: str) -> list[str]:
     return [str(label) for label in getattr(space.parameters.get(name), "options", ())]
+
+
+def _maybe_divided(left: list[str]) -> str:
+    """Propose to divide times by the simulated days that a column counts."""
+    from evenly.readers.tables.lone_work import days_in
+
+    days = [name for name in left if days_in(name, 1.0) is not None]
+    return f"; or divide each time by {days[0]}, and call the column 's/day'" if days else ""
 
 
 def _maybe_told(cores: Cores, left: list[str]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.cli.commands.test_allocate_coupled import COUNTS, LAW, SHARES, WORKS, table
@@ -60,7 +62,7 @@ def test_the_unit_of_the_answer_needs_no_number_of_days_where_all_times_tell_the
     assert found.code == 0, found.err
     assert "ocn: times of 30 simulated days are made those of 1" in found.err
     assert "all times are taken" not in found.err
-    assert evenly(*CURVES).code == 2
+    assert evenly(*CURVES, "--max-seconds", "100").code == 2  # of how many days?
     table("runs.csv", "component,cores,months,wall_s", rows)
     assert (
         "months is 10 for atm, 30 for ocn: their times are taken to be of 304.167 and 912.5 simulated days"
@@ -93,3 +95,41 @@ def test_the_same_column_of_days_in_both_tables_divides_the_times(evenly: Evenly
         assert found.code == 0, found.err
         assert found.json["inside_coupled_runs"]["runs"] == len(SHARES)
         assert found.json["simulated_years_per_day"] == pytest.approx(SYPD, rel=0.05)
+
+
+def test_coupled_runs_whose_rate_contradicts_their_days_are_refused(evenly: Evenly) -> None:
+    table("runs.csv", "component,cores,s/day", [f"{name},{p},{work / p:.4f}" for name, work in WORKS for p in COUNTS])
+    coupled("simulated_days,wall_s,SYPD", "{d},{s},{sypd}", (10, 20))
+    assert evenly(*BOTH).code == 0
+    rows = Path("coupled.csv").read_text().replace(",10,", ",5,", 1)
+    Path("coupled.csv").write_text(rows)
+    asked = evenly(*BOTH)
+    assert (asked.code, "makes 10 simulated days, but 'simulated_days' is 5" in asked.err) == (2, True)
+    assert evenly(*BOTH, "--coupled-time", "SYPD").code == 0
+
+
+def test_solvers_of_different_days_are_planned_for_one_day(evenly: Evenly) -> None:
+    rows = [f"{name},{p},{days},{days * work / p:.4f},{86400 / 365 * p / work:.4f}"
+            for (name, work), days in zip(WORKS, (5, 30), strict=True) for p in COUNTS]  # fmt: skip
+    table("runs.csv", "component,cores,simulated_days,wall_s,SYPD", rows)
+    found = evenly(*CURVES, "--json")
+    assert "ocn: times of 30 simulated days are made those of 1" in " ".join(found.err.split())
+    assert found.json["simulated_years_per_day"] == pytest.approx(SYPD, rel=0.05)
+    assert evenly(*CURVES, "--time", "SYPD").code == 0  # SYPD tells its own work
+    assert evenly(*CURVES, "--max-seconds", "100").code == 2  # of how many days?
+
+
+def test_times_of_rows_of_different_days_are_to_be_divided(evenly: Evenly) -> None:
+    rows = [f"{name},{p},{days},{days * work / p:.4f}" for name, work in WORKS for p, days in
+            zip(COUNTS, (5, 5, 20, 20), strict=True)]  # fmt: skip
+    table("runs.csv", "component,cores,simulated_days,wall_s", rows)
+    asked = evenly(*CURVES)
+    assert (asked.code, "divide each time by simulated_days, and call the column 's/day'" in asked.err) == (2, True)
+
+
+def test_cores_of_whole_runs_are_multiples_of_their_threads(evenly: Evenly) -> None:
+    rows = [f"{a // 2},2,0,{o // 2},2,{a // 2},{max(6000 / a, 2400 / o):.3f}" for a, o in SHARES]
+    table("tasks.csv", "ntasks_atm,nthrds_atm,rootpe_atm,ntasks_ocn,nthrds_ocn,rootpe_ocn,s_per_step", rows)
+    found = evenly("allocate", "--coupled", "tasks.csv", "--cores", "599", "--json")
+    assert "cores are multiples of the threads of a task: atm 2, ocn 2" in " ".join(found.err.split())
+    assert [count % 2 for count in found.json["cores"].values()] == [0, 0]

@@ -275,7 +275,8 @@ def _check_same_work(apart: Floats, most: float) -> None:
     raise InputError(
         f"the coupled runs take about {middle:g} times ({low:g} … {high:g}) as long as a step of their solvers, so "
         "they seem to be of other work, as of many steps: say with --coupled-steps of how many steps each time is (1 "
-        "for one, 365 for a year beside days); what coupling adds doesn't count. In Python, divide the seconds by it"
+        "for one, 365 for a year beside days); what coupling adds doesn't count. In Python, divide the seconds by it. "
+        "If only the unit differs, write it into the column's name, as 'time [min]'"
     )
 
 

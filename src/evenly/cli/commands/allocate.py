@@ -136,7 +136,7 @@ def allocate(
     learned = learn(
         path, reading, learning, lambda runs, known: asked_range(runs, known, most, cores_are, fixed) | arguments,
         accept=accept, others=[*opt.typed(search), *opt.typed(net), *(["--no-waiting"] if against.no_waiting else [])],
-        step_days=units.step_days, any_days=units.show_in is not None and goal.max_seconds is None,
+        step_days=units.step_days, any_days=goal.max_seconds is None,
         solver_column=(lambda found: column_of_solvers(found, fixed)) if open_ else None,
     )  # fmt: skip
     check_coupled(
@@ -194,16 +194,16 @@ def _from_whole_runs(
             f"some options need the times of each solver: give PATH, or leave out {', '.join(useless)}, since whole "
             "coupled runs alone are learned as one law"
         )
-    found, told, layout = whole_runs(
+    found, told, layout, threads = whole_runs(
         against.coupled, against.coupled_time, layout, unit=reading.unit, cores_are=cores_are, where=reading.where,
         cores_per_node=limits.spent().cores_per_node, outliers=learning.of_coupled_runs,
     )  # fmt: skip
     check_names(list(found.curves), layout, limits, against.compare())
     learned = Learned(dict(found.curves))  # type: ignore[arg-type]
-    days = units.days(told)
+    days, own = units.days(told), limits.by_solver(learned, {}, {}, threads)
     return decide(
         found.curves, max(totals, default=None), layout=layout, step_days=days,
-        limits=limits.by_solver(learned, {}, {}), objective=goal.objective(days), compare=against.compare(),
+        limits=own, objective=goal.objective(days), compare=against.compare(),
         noise=Noise(level=against.level, inside=found.inside, scatter=0.0), machine=limits.spent(),
     )  # fmt: skip
 

@@ -69,29 +69,36 @@ class RateBeside:
         ReadError
             With both ways (in Python, ``time=``): to learn from the rate, or from the time.
         """
-        if len(self.works) > 1:
-            return
-        ways = (
-            f"to learn from {self.rate!r}, say {option_text(option, self.rate)}; if the times are right, "
-            f"{option_text(option, self.time)}"
-            if not is_wide
-            else f"to learn from {self.rate!r}, take the columns of {self.time!r} out; if the times are right, those "
-            f"of {self.rate!r}"
-        )
-        counted, each, off = next(iter(self.works), ""), self._each, self.off[self.known]
-        if counted and days_in(counted, 1.0) is not None and unlike(each, off, of=1.0):
+        self.refuse_other_days(is_wide=is_wide, option=option)
+        if len(self.works) < 2 and unlike(self._each, self.off[self.known]):
+            raise ReadError(
+                self.values.path,
+                f"{self._product} in some rows and {self.days[self.known].max():.3g} in others, so these times are of "
+                f"runs of different lengths: {self._ways(is_wide=is_wide, option=option)}",
+            )
+
+    def refuse_other_days(self, *, is_wide: bool = False, option: str = "--time") -> None:
+        """Refuse times of runs that simulated other times than a column says; see `refuse_other_lengths`."""
+        counted, each = next(iter(self.works), ""), self._each
+        contradict = len(self.works) == 1 and days_in(counted, 1.0) is not None
+        if contradict and unlike(each, self.off[self.known], of=1.0):
             row = int(np.flatnonzero(self.known)[int(np.argmax(np.abs(np.log(each))))])
             raise self.values.at(
                 row,
                 f"{self.time!r} times {self.rate!r} makes {self.days[row]:.3g} simulated days, but {counted!r} is "
-                f"{self.works[counted][row]:g}: {ways}",
+                f"{self.works[counted][row]:g}: {self._ways(is_wide=is_wide, option=option)}",
             )
-        if unlike(each, off):
-            raise ReadError(
-                self.values.path,
-                f"{self._product} in some rows and {self.days[self.known].max():.3g} in others, so these times are of "
-                f"runs of different lengths: {ways}",
+
+    def _ways(self, *, is_wide: bool, option: str) -> str:
+        if is_wide:
+            return (
+                f"to learn from {self.rate!r}, take the columns of {self.time!r} out; if the times are right, those of "
+                f"{self.rate!r}"
             )
+        return (
+            f"to learn from {self.rate!r}, say {option_text(option, self.rate)}; if the times are right, "
+            f"{option_text(option, self.time)}"
+        )
 
     def of_equal_lengths(self) -> tuple[float | None, str]:
         """Return the simulated days that all times are of, None if they differ or other columns count them; and a note.
