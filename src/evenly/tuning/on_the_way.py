@@ -52,7 +52,7 @@ class Halfway:
         if not np.any(total):
             return None
         row = int(np.argmax(total))
-        one, told = asked.iloc[row].to_dict(), []
+        one, told = {name: asked[name].iloc[row] for name in runs.space.names}, []
         for name, kind in _numbers(measured).items():
             if not far[name][row]:
                 continue
