@@ -3,11 +3,15 @@
 Usage::
 
     .venv/bin/python benchmarks/uneven_noise.py [DATA] [--judge] [--rows 256] [--seeds 1]
+    .venv/bin/python benchmarks/uneven_noise.py --few [--seeds 40]
 
 `DATA` is a folder of measured tables (`models_data`); without it, planted laws are tried alone. The noise of planted
 laws rises from 1 to 30 % along the first parameter, falls, or is 10 % everywhere; "one" has one parameter. Measured
 tables are split by each of their numbers, and the worst fifth is shown. A row shows the coverage by fifths and of all,
 the interval score, and both for intervals without the law of the noise.
+
+``--few``: 6 to 15 numbers of cores, each run three times, by thirds of the range: new medians of three that intervals
+hold with what the repeated runs tell of the noise, and without.
 """
 
 from __future__ import annotations
@@ -32,6 +36,7 @@ NOISE = {
     "10 %": lambda place: 0.1 + 0 * place,
 }
 LEVEL = 0.9
+FEW_LAWS = (lambda p: 400 / p + 3, lambda p: 100 / p**0.8, lambda p: 300 / p + 0.3 * np.sqrt(p))
 
 
 def main() -> None:
@@ -42,8 +47,12 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--effort", default="normal")
     parser.add_argument("--only", nargs="+")
+    parser.add_argument("--few", action="store_true", help="few configurations, each run three times")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
+    if given.few:
+        few(given.seeds)
+        return
     heads = f"{'of all':>8}{'score':>8}"
     print(f"{'table':26}{'coverage by fifths':>32}{heads}{'without the law':>34}{heads}")
     for name in given.only or (JUDGED_ON if given.judge else CHOSEN_ON):
@@ -52,6 +61,37 @@ def main() -> None:
         for noise in NOISE if name in LAWS else (None,):
             for seed in range(given.seeds):
                 print(row(name, noise, seed, given), flush=True)
+
+
+def few(seeds: int) -> None:
+    """Print the coverage by thirds of the range, of all, and the interval score, with and without repeated noise."""
+    for noise in NOISE:
+        for count in (6, 8, 11, 15):
+            found = np.array([few_runs(law, NOISE[noise], count, seed) for law in FEW_LAWS for seed in range(seeds)])
+            both = ["  ".join(f"{one:.2f}" for one in row) for row in found.mean(axis=0)]
+            print(f"{noise:10}{count:>4} runs   {both[0]}   without: {both[1]}", flush=True)
+
+
+def few_runs(law: Any, noise: Any, count: int, seed: int) -> list[list[float]]:
+    """Return the shares held in each third and of all, and the score: with what repeated runs tell, and without."""
+    rng = np.random.default_rng([seed, count])
+    cores = np.unique(np.round(np.geomspace(1, 256, count)))
+    place = np.log(cores) / np.log(256)
+    times = law(cores) * np.exp(noise(place) * rng.normal(size=(3, len(cores))))
+    table = pd.DataFrame({"cores": np.tile(cores, 3), "seconds": times.ravel()})
+    model: Any = evenly.fit(evenly.Runs.from_frame(table, ["cores"]))
+    asked = np.unique(np.round(np.geomspace(1, 256, 12)))
+    place = np.log(asked) / np.log(256)
+    new = np.log(law(asked)) + np.median(noise(place) * rng.normal(size=(3, 50, len(asked))), axis=0)
+    rows = []
+    for _ in range(2):
+        low, high = np.log(model.interval({"cores": asked}, LEVEL))
+        held, middle = (low <= new) & (new <= high), (low + high) / 2
+        score = noise_trend.interval_score(new - middle, (high - low) / 2, LEVEL)
+        thirds = [float(part.mean()) for part in np.array_split(held, 3, axis=1)]
+        rows.append([*thirds, float(held.mean()), score])
+        model.training_.pop("repeated_noise", None)
+    return rows
 
 
 def row(name: str, noise: str | None, seed: int, given: argparse.Namespace) -> str:

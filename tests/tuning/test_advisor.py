@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -148,6 +150,7 @@ def scaled() -> Runs:
     return Runs.from_frame(table, ["ranks", "cells"])
 
 
+@pytest.mark.filterwarnings("ignore:ranks = 1024 is beyond:evenly.errors.EvenlyWarning")
 def test_what_is_asked_beyond_the_range_is_told_by_one_larger_run(scaled: Runs) -> None:
     table = advise(scaled, 2, asked={"ranks": [1024], "cells": [2000]}, times=LogQuadratic().fit(*_columns(scaled)))
     first, second = table.to_dict("records")
@@ -161,6 +164,7 @@ def test_what_is_asked_beyond_the_range_is_told_by_one_larger_run(scaled: Runs) 
     assert first["error_after"] < first["error_before"]
 
 
+@pytest.mark.filterwarnings("ignore:ranks = 1024 is beyond:evenly.errors.EvenlyWarning")
 def test_a_run_that_tells_laws_apart_keeps_to_the_budget(scaled: Runs) -> None:
     with pytest.warns(EvenlyWarning, match=r"cells = 2000 tells the laws apart beyond ranks = 64, but takes .* core-h"):
         table = advise(
@@ -168,6 +172,33 @@ def test_a_run_that_tells_laws_apart_keeps_to_the_budget(scaled: Runs) -> None:
             times=LogQuadratic().fit(*_columns(scaled)),
         )  # fmt: skip
     assert set(table["why"]) <= {""}
+
+
+def _halved(counts: list[int], space: Space | None = None) -> Runs:
+    table = pd.DataFrame({"cores": counts, "seconds": [400 / count for count in counts]})
+    return Runs.from_frame(table, ["cores"], space=space)
+
+
+def test_how_far_beyond_the_range_it_is_and_what_a_nearer_run_tells_is_said() -> None:
+    """Laws that fit these runs agree, so no run is proposed that tells them apart; none tells whether they go on."""
+    with pytest.warns(EvenlyWarning) as warned:
+        table = advise(_halved([8, 16, 32, 64, 128]), 2, asked={"cores": [96, 512]}, cores="cores")
+    assert table["cores"].max() < 128
+    (told,) = [str(one.message) for one in warned if "beyond" in str(one.message)]
+    assert told.startswith(
+        "cores = 512 is beyond what was measured (8 … 128), by a factor of 4. Runs within the range don't tell whether "
+        "times go on like this beyond it. One at cores = 256 does: it takes about 0.111 core-hours. The model expects"
+    )
+    nearer, first = map(float, re.findall(r"([\d.]+) %", told))
+    assert nearer < first
+    assert first == pytest.approx(100 * table["error_after"].iloc[0], rel=0.01)
+
+
+def test_a_proposed_run_beyond_the_range_is_the_one_that_tells() -> None:
+    runs = _halved([8, 16, 32, 64, 128], Space(cores=Integer(8, 512, scale="log")))
+    with pytest.warns(EvenlyWarning, match=r"a factor of 4\. Only the proposed runs beyond the range tell"):
+        table = advise(runs, 3, asked={"cores": [512]}, cores="cores")
+    assert table["cores"].max() > 128
 
 
 def test_what_is_asked_inside_the_range_needs_no_larger_run(scaled: Runs) -> None:

@@ -313,8 +313,9 @@ class Model(Shown, Estimator, ABC):
         away = np.exp(self._off_the_line(table))
         lower, upper = lower / away, upper * away
         training, predicted = getattr(self, "training_", {}), self._times(table)
-        if (between := spread_between(training.get("between", {}), self.space_, table)).any():
-            far = NormalDist().inv_cdf((1 + level) / 2) * between
+        between = spread_between(training.get("between", {}), self.space_, table)
+        if (more := np.hypot(between, self._noise_beyond_usual(table))).any():
+            far = NormalDist().inv_cdf((1 + level) / 2) * more
             lower = predicted * np.exp(-np.hypot(np.log(predicted / lower), far))
             upper = predicted * np.exp(np.hypot(np.log(upper / predicted), far))
         if (far := self._into_corners(table)).any():
@@ -520,6 +521,14 @@ class Model(Shown, Estimator, ABC):
         """Return why predictions outside the range (n, d) are hardly known, and which run would tell, or nothing."""
         del table
         return ""
+
+    def _noise_beyond_usual(self, table: pd.DataFrame) -> Floats:
+        """Return the standard deviation (n,), in logs, that few repeated runs show beyond the usual one."""
+        if "repeated_noise" not in getattr(self, "training_", {}):
+            return np.zeros(len(table))
+        from evenly.models.uncertainty.repeated_noise import RepeatedNoise
+
+        return RepeatedNoise.from_state(self.training_["repeated_noise"]).more(table)
 
     def _off_the_line(self, table: pd.DataFrame) -> Floats:
         """Return the logarithms (n,) of how far configurations are from the line, or band, on which all runs lie."""

@@ -35,6 +35,8 @@ __all__ = ["Effort", "default_method", "fit", "new_model"]
 _FEW_PARAMETERS, _FEW_RUNS = 3, 20
 #: A total and its parts: at least so many, and equal to this share.
 _FEWEST_PARTS, _SUM = 3, 0.01
+#: A prior with more weight in a blend leads it.
+_MOST = 0.5
 #: With fewer configurations, no law of one among many regions is learned.
 _LEAST_POINTS = 3
 #: Exponents of the laws of many regions: quarters and thirds where they are usual (surfaces scale as n^(2/3)), fewer
@@ -269,6 +271,10 @@ def _fit_with_prior(runs: Runs, prior: Model | Runs | Prior | None, arguments: d
     if not found["weight"] and usual != "auto":
         model = _fit_runs(runs, **arguments)
     model.training_["prior"] = found
+    if found["weight"] > _MOST:  # the other runs tell how each parameter counts, even if these lie on a line
+        for key in ("weak_scaling", "bands"):
+            model.training_.pop(key, None)
+            model.training_ |= {key: line} if (line := known.model.training_.get(key)) else {}
     said = [known.told(found), *known.differences(chosen.space, statistic)]
     warnings.warn((f"{name}: " if name else "") + ". ".join(said), EvenlyWarning, stacklevel=4)
     return model

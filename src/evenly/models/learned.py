@@ -19,6 +19,7 @@ from evenly.models.uncertainty.between_levels import between_levels
 from evenly.models.uncertainty.conformal import LogConformal
 from evenly.models.uncertainty.corners import corners_of
 from evenly.models.uncertainty.floors import floors_of
+from evenly.models.uncertainty.repeated_noise import RepeatedNoise
 from evenly.models.uncertainty.single_runs import ENOUGH, SingleRuns
 from evenly.runs.node_filling import filling
 from evenly.runs.outcomes import Outcomes
@@ -148,6 +149,8 @@ def summarise(learned: Learned) -> None:
         conformal = getattr(model, "_conformal", None)
         if (noise := single.noise()) is not None and isinstance(conformal, LogConformal):
             vars(model)["_conformal"] = conformal.knowing(noise)
+        if uneven := RepeatedNoise.of(runs, statistic):
+            model.training_["repeated_noise"] = uneven.to_state()
     found: dict[str, Any] = {
         "days": runs.days,
         "outcomes": Outcomes.of(runs).to_state(),

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from evenly.core_counts.goal import counts_like
 from evenly.errors import EvenlyError, EvenlyWarning, ExtrapolationWarning, InputError
 from evenly.models.base import Model
-from evenly.models.extrapolation.beyond import Beyond
 from evenly.models.fitting import fit
 from evenly.models.gaussian_process.gaussian_process import GaussianProcess
 from evenly.runs.cores import find_cores
@@ -28,9 +27,9 @@ from evenly.runs.outcomes import Outcomes
 from evenly.runs.runs import Runs
 from evenly.space.expressions import Expression
 from evenly.space.parameters import Categorical, Integer, Ordinal, Parameter, Real
-from evenly.space.ranges import ends
 from evenly.space.sampling import combinations
 from evenly.space.space import Configurations, Space
+from evenly.tuning.on_the_way import Halfway, settling
 
 __all__ = ["Values", "advise", "next_runs"]
 
@@ -139,7 +138,8 @@ def advise(
     Warns
     -----
     EvenlyWarning
-        If all runs failed at what is asked, or nearest to it.
+        If all runs failed at what is asked, or nearest to it. If that is beyond what was measured: by how much, and
+        which run tells whether times go on like this beyond it.
 
     Examples
     --------
@@ -235,7 +235,7 @@ def _proposed(
         everywhere = runs.space.frame(asked)
         _check_not_failed(everywhere, runs.space, outcomes)
     told = [(pd.DataFrame([one])[runs.space.names], "") for one in first]
-    told += [] if asked is None else _settling(runs, everywhere)
+    told += [] if asked is None else settling(runs, everywhere)
     rows: list[dict[str, Any]] = []
     left = np.inf if budget is None else budget
     while len(rows) < n:
@@ -268,44 +268,33 @@ def _proposed(
              "error_after": np.sqrt(max(variance - lessons[row], 0.0)), "why": reason}
         )  # fmt: skip
     found = kept.iloc[len(kept) - len(rows) :].reset_index(drop=True)
-    return pd.concat([found, pd.DataFrame(rows, columns=list(_ADDED))], axis=1)
+    table = pd.concat([found, pd.DataFrame(rows, columns=list(_ADDED))], axis=1)
+    if asked is not None and rows and (way := Halfway.to(everywhere, runs)) is not None:
+        warnings.warn(_beyond_told(way, runs, everywhere, table, times, cores), EvenlyWarning, stacklevel=3)
+    return table
 
 
-def _settling(runs: Runs, asked: pd.DataFrame) -> list[tuple[pd.DataFrame, str]]:
-    """Return the run (1, n_parameters) that tells laws apart on the way to what is asked, and why; [] without one."""
+def _beyond_told(
+    way: Halfway, runs: Runs, asked: pd.DataFrame, proposed: pd.DataFrame, times: Model | None, cores: str | None
+) -> str:
+    """Say how far beyond the range it is what is asked, and which run tells whether times go on like this beyond it."""
+    if way.is_beyond(proposed[runs.space.names]):
+        return f"{way.told}. Only the proposed runs beyond the range tell whether times go on like this there"
     known = runs.aggregate()
-    if not Space.from_data(known[runs.space.names], like=runs.space).outside(asked):
-        return []
-    try:
-        model = Beyond().fit(known[runs.space.names], known["seconds"], space=runs.space)
-        run = model.settling(asked)
-    except EvenlyError:  # too few runs, or a label that no run has
-        return []
-    if run is None:
-        return []
-    edges = {}
-    for name in model.space_.outside({key: [value] for key, value in run.items()}):
-        low, high = ends(model.space_.parameters[name])
-        edges[name] = high if run[name] > high else low
-        farthest = float(asked[name].max() if run[name] > high else asked[name].min())
-        run[name] = _usual_count(runs, name, run[name], edges[name], farthest)
-    beyond = ", ".join(f"{name} = {edge:g}" for name, edge in edges.items())
-    return [(runs.space.frame({name: [value] for name, value in run.items()}), f"tells the laws apart beyond {beyond}")]
+    model = GaussianProcess(effort="quick", folds=0).fit(known[runs.space.names], known["seconds"], space=runs.space)
+    seconds, lessons, variance = _expected(model, way.run, asked)
+    hours = float((_seconds(times, way.run, seconds) * _cores(cores, way.run))[0]) / 3600
+    run = ", ".join(f"{name} = {value}" for name, value in way.run.iloc[0].items())
+    told = f"One at {run} does: it takes about {hours:.3g} {'hours' if cores is None else 'core-hours'}"
+    after, first = 100 * np.sqrt(max(variance - lessons[0], 0.0)), 100 * proposed["error_after"].iloc[0]
+    if after < first:
+        told += f". The model expects to be off by {after:.3g} % after it, by {first:.3g} % after the first proposed"
+    return f"{way.told}. Runs within the range don't tell whether times go on like this beyond it. {told}"
 
 
 def _too_dear(run: pd.DataFrame, hours: float, why: str) -> str:
     told = ", ".join(f"{name} = {value}" for name, value in run.iloc[0].items())
     return f"the run at {told} {why}, but takes {hours:.3g} core-hours, more than the budget: it isn't proposed"
-
-
-def _usual_count(runs: Runs, name: str, value: float, edge: float, asked: float) -> float:
-    """Return the count next to a value, away from the edge of the range, as `counts_like` has them."""
-    if not (isinstance(runs.space.parameters[name], Integer) and kind_of_parameter(name)):
-        return value
-    measured = runs.ok.configurations[name].to_numpy(dtype=np.int64).tolist()
-    usual = counts_like(measured, int(min(edge, asked)), int(max(edge, asked)))
-    farther = [count for count in usual if abs(count - edge) >= abs(value - edge)]
-    return min(farther, key=lambda count: abs(count - value), default=value)
 
 
 def _usual(runs: Runs, values: Values) -> Space:

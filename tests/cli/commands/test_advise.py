@@ -83,6 +83,7 @@ def test_what_is_to_be_known_beyond_the_range(evenly: Evenly, runs: Path) -> Non
     assert shown.code == 0, shown.err
     assert shown.json[0]["ranks"] > 64
     assert shown.json[0]["why"].startswith("tells the laws apart beyond ranks = 64")
+    assert "ranks = 1024 is beyond what was measured (4 … 64), by a factor of 16" in shown.err
     lacking = evenly("advise", runs, "--at", "ranks=1024")
     assert lacking.code == 2
     assert "the time also depends on cells" in lacking.err

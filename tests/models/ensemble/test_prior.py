@@ -231,8 +231,43 @@ def test_four_runs_of_another_law_take_nothing_from_the_prior(seed: int) -> None
     """Left out in turn, four runs told by chance that it helps: the error rose from 3 % to 63 %."""
     old = evenly.fit(grid(1.0, 1.0, 80, 0), parameters=["cores", "n"], method="power-law")
     new = evenly.Runs.from_frame(grid(1.25, 1.0, 4, 100 + seed), ["cores", "n"])
-    model = evenly.fit(new, prior=old)
-    assert model.training_["prior"]["weight"] == 0
+    model, alone, asked = evenly.fit(new, prior=old), evenly.fit(new), grid(1.25, 1.0, 80, 50)
+    with_it, without = (mlogq(asked["seconds"], one.predict(asked[["cores", "n"]])) for one in (model, alone))
+    assert with_it <= 1.05 * without
+    # Runs of one size can't tell that the sizes count otherwise, and alone, they tell nothing of sizes.
+    assert model.training_["prior"]["weight"] == 0 or new.configurations["n"].nunique() == 1
+
+
+@pytest.mark.filterwarnings("ignore::evenly.errors.EvenlyWarning")
+@pytest.mark.parametrize("runs", [2, 3, 5])
+def test_few_runs_that_are_a_factor_apart_are_predicted_with_narrow_intervals(runs: int) -> None:
+    """Left-out errors of two runs were multiplied by their distance: intervals from 1 s to 10⁹ s."""
+    old = evenly.fit(grid(1.0, 1.0, 80, 0), parameters=["cores", "n"], method="power-law")
+    asked = grid(1.0, 0.6, 80, 50)
+    held, widths = [], []
+    for seed in range(200, 206):
+        model = evenly.fit(evenly.Runs.from_frame(grid(1.0, 0.6, runs, seed), ["cores", "n"]), prior=old)
+        lower, upper = model.interval(asked[["cores", "n"]])
+        held.append(np.mean((lower <= asked["seconds"]) & (asked["seconds"] <= upper)))
+        widths.append(np.median(upper / lower))
+        # Noise of 3 % of each of two runs, and of what is asked.
+        assert mlogq(asked["seconds"], model.predict(asked[["cores", "n"]])) < 0.08
+    assert np.mean(held) > 0.85
+    # Two ratios tell their spread within a factor of some: Student's quantile is 2.9. Beyond them, slopes add 1.2.
+    assert np.median(widths) < 2.2
+
+
+@pytest.mark.filterwarnings("ignore::evenly.errors.EvenlyWarning")
+def test_runs_on_a_line_are_enough_where_the_prior_knows_how_each_parameter_counts() -> None:
+    """Two runs lie on a line, off which intervals were as wide as they were far."""
+    old = evenly.fit(grid(1.0, 1.0, 80, 0), parameters=["cores", "n"], method="power-law")
+    table = pd.DataFrame({"cores": [4, 8, 16], "n": [1e4, 1e5, 1e6]})
+    new = evenly.Runs.from_frame(table.assign(seconds=0.6 * old.predict(table) * [1, 1.02, 0.99]), ["cores", "n"])
+    asked = {"cores": [16], "n": [1e4]}
+    lower, upper = evenly.fit(new, prior=old).interval(asked)
+    assert upper / lower < 2
+    lower, upper = evenly.fit(new).interval(asked)
+    assert upper / lower > 10
 
 
 def test_the_same_runs_are_no_other_machine() -> None:

@@ -27,6 +27,7 @@ from evenly.models.ensemble.race import Entry, MethodCandidate, Table, candidate
 from evenly.models.ensemble.residual_correction import Correction
 from evenly.models.ensemble.screening import WIDE, that_matter
 from evenly.models.ensemble.stacking import blend_weights, cross_fitted, lean_blend
+from evenly.models.ensemble.steady_ratio import FEW, SteadyRatio
 from evenly.models.inputs.coding import Coding, Inputs
 from evenly.models.model_state import nested_state, restored
 from evenly.models.registry import method_names, model_class
@@ -52,6 +53,8 @@ _FOLDS = ((40, 10), (2_000, 5), (10**12, 3))
 _BLOCK = 16_384
 #: With so many runs, errors on left-out runs tell which members of a blend add nothing.
 _MANY = 2_000
+#: Of few runs, at least so many tell that models without the ratio are better, if their error is at most this share.
+_TELLING, _CLEARLY = 4, 0.5
 #: Models whose error exceeds the least error by more than this factor get no weight.
 _HOPELESS = 3.0
 
@@ -133,6 +136,7 @@ class Automatic(Model):
         table, values, weights = table.iloc[counted].reset_index(drop=True), values[counted], weights[counted]
         self._offset = None if self.offset is None else Expression(self.offset)
         self._prior = _checked_prior(self.prior, self.space_)
+        self._steady: SteadyRatio | None = None
         known, expected = self._known(table), self._expected(table)
         logs = np.log(values) - known
         table = self._that_matter(table, logs, weights, self._is_measured[counted])
@@ -218,13 +222,15 @@ class Automatic(Model):
         able = [(e, e.model) for e in entries if e.model is not None and np.isfinite(e.error)]
         best = min(e.error for e, _ in able)
         best_without = min((e.error for e, _ in able if not e.candidate.ratio), default=float("nan"))
-        able = [(e, model) for e, model in able if e.error <= _HOPELESS * best + 1e-9]
+        few = len(runs) < FEW  # so few errors don't tell that a factor is hopeless
+        able = [(e, m) for e, m in able if e.error <= _HOPELESS * best + 1e-9 or (few and e.candidate.ratio)]
         # Weights are learned from the runs for which all models have a left-out prediction.
         predicted = np.column_stack([e.left_out for e, _ in able])
         known = np.flatnonzero(np.isfinite(predicted).all(axis=1))
         predicted, logs, weights = predicted[known], runs.logs[known], runs.weights[known]
         of_ratio = np.array([e.candidate.ratio for e, _ in able])
-        shares, honest, errors = _blended(predicted, logs, weights, folds[known], of_ratio)
+        blended = _one_or_the_other if few else _blended
+        shares, honest, errors = blended(predicted, logs, weights, folds[known], of_ratio)
         if len(known) >= _MANY and not of_ratio.any():
             shares, honest = lean_blend(predicted, logs, weights, folds[known], shares, honest)
         # Trees are fitted to the blend's residuals. Left-out residuals then give the blend's error and its intervals.
@@ -269,7 +275,8 @@ class Automatic(Model):
         self._beyond, self._beyond_of_ratio = alone, False
         if most > 0:
             laws = {e.candidate.method: m for e, m in able if e.candidate.ratio}
-            of_ratio = self._extrapolating(runs.seen_by(MethodCandidate("", ratio=True)), laws, _EXTRAPOLATES_RATIOS)
+            methods = _EXTRAPOLATES_RATIOS if len(runs) >= FEW else ("gp",)
+            of_ratio = self._extrapolating(runs.seen_by(MethodCandidate("", ratio=True)), laws, methods)
             errors = [_error_at_edge(model) for model in (of_ratio, alone)]
             better = errors[0] < errors[1] if np.isfinite(errors).all() else most > 0.5
             if better:
@@ -312,6 +319,8 @@ class Automatic(Model):
         told = {"name": name, "weight": weight, "error": error, "error_without": error_without}
         if not weight:
             self._prior = None
+        elif len(runs) < FEW:
+            self._steady = self._prior.steady_ratio(runs.frame, runs.logs - runs.expected, self.space_)
         return {**told, "ratio": [float(ratio.min()), float(ratio.max())]}
 
     @property
@@ -400,7 +409,7 @@ class Automatic(Model):
         """
 
         def ratios(known: pd.DataFrame) -> tuple[Floats, Floats]:
-            middle, half = self._ratios(known), self._conformal.half_width(self._coding.inputs(known), level)
+            middle, half = self._ratios(known), self._half_width(known, self._coding.inputs(known), level)
             return middle * np.exp(-half), middle * np.exp(half)
 
         low, high = np.log(bounds_over_labels(self._ratios, ratios, self._labels_of_runs(), table, level))
@@ -422,9 +431,18 @@ class Automatic(Model):
         low[new], high[new] = np.exp(np.clip(self._interval_of_new(table[new], level), -700, 700))
         return low, high
 
+    def _half_width(self, table: pd.DataFrame, inputs: Inputs, level: float) -> Floats:
+        """Return the half-widths of intervals of log times, or of their ratios, inside the measured range, (n,)."""
+        if self._steady is not None:
+            return self._steady.half_width(table, level)
+        return self._conformal.half_width(inputs, level)
+
     def _interval_of_known(self, table: pd.DataFrame, level: float) -> tuple[Floats, Floats]:
         inputs = self._coding.inputs(table)
-        (logs, outside), half = self._logs(table, inputs), self._conformal.half_width(inputs, level)
+        (logs, outside), half = self._logs(table, inputs), self._half_width(table, inputs, level)
+        if self._steady is not None and self._prior is not None:
+            # So few runs don't show the errors of the prior; the drift of the ratio is the same beyond these runs.
+            half, outside = np.hypot(half, self._prior.half_width(table, level)), np.zeros(len(table))
         low, high = logs - half, logs + half
         # Outside the measured range the extrapolating method's interval may widen these bounds, but not narrow them.
         far = np.flatnonzero(outside > 0)
@@ -446,6 +464,7 @@ class Automatic(Model):
         fewer = {} if self.learned_space_ is self.space_ else {"learned_space": self.learned_space_.to_dict()}
         prior = {} if self._prior is None else {"prior": self._prior.to_state()}
         prior |= {"prior_told": self.prior_} if self.prior_ else {}
+        prior |= {"steady": self._steady.to_state()} if self._steady is not None else {}
         return {
             **fewer,
             **prior,
@@ -466,6 +485,7 @@ class Automatic(Model):
         self._offset = None if self.offset is None else Expression(self.offset)
         self._prior = Prior.from_state(state["prior"]) if "prior" in state else None
         self.prior_ = dict(state.get("prior_told", {}))
+        self._steady = SteadyRatio.from_state(state["steady"]) if "steady" in state else None
         self._coding = Coding.from_state(state["coding"])
         self._shares = np.asarray(state["shares"], dtype=np.float64)
         self._of_ratio = np.asarray(state.get("of_ratio", [False] * len(self._shares)), dtype=np.bool_)
@@ -522,6 +542,26 @@ def _blended(
     shares = np.zeros(len(of_ratio))
     shares[~of_ratio] = blend_weights(rest, logs, weights)
     return shares, alone, (error, without)
+
+
+def _one_or_the_other(
+    predicted: Floats, logs: Floats, weights: Floats, folds: Ints, of_ratio: Flags
+) -> tuple[Floats, Floats, tuple[float, float]]:
+    """Take models of the ratio alone, or the others alone; as `_blended`, for few runs, which don't tell shares.
+
+    A ratio that hardly varies is one number, and the others were chosen to fit. So these are taken only if they are
+    clearly less off; of two or three runs, each left-out run is predicted from too few to tell.
+    """
+    shares, honest, errors = np.zeros((2, len(of_ratio))), [np.zeros(0)] * 2, [float("nan")] * 2
+    for kind, which in enumerate((of_ratio, ~of_ratio)):
+        if which.any():
+            some = predicted[:, which]
+            shares[kind, which] = blend_weights(some, logs, weights)
+            honest[kind] = cross_fitted(some, logs, weights, folds)
+            errors[kind] = float(np.average(np.abs(honest[kind] - logs), weights=weights))
+    others = len(logs) >= _TELLING and errors[1] < _CLEARLY * errors[0]
+    better = 1 if others or not of_ratio.any() else 0
+    return shares[better], honest[better], (errors[0], errors[1])
 
 
 def _error_at_edge(model: Model) -> float:

@@ -21,6 +21,7 @@ import pandas as pd
 from evenly.errors import InputError
 from evenly.models.array_types import Floats
 from evenly.models.base import Model
+from evenly.models.ensemble.steady_ratio import FEW, SteadyRatio
 from evenly.models.model_state import nested_state, restored
 from evenly.models.uncertainty.unseen_labels import bounds_over_labels, logs_over_labels
 from evenly.space.parameters import Categorical, Parameter
@@ -31,8 +32,8 @@ __all__ = ["Prior", "is_like"]
 
 #: Predicted logs are clipped to plus and minus this, so that times don't overflow.
 _FINITE = 300.0
-#: Fewer runs don't tell how a ratio changes: they are like others if it is nearly constant, up to this factor in all.
-_FEWEST, _STEADY = 6, float(np.log(1.5))
+#: Few runs don't tell how a ratio changes: they are like others if it is nearly constant, up to this factor in all.
+_STEADY = float(np.log(1.5))
 #: Ratios of runs that are alike spread less than times by at least this factor.
 _LESS = 0.8
 
@@ -49,7 +50,7 @@ def is_like(logs: Floats, expected: Floats) -> bool:
     >>> is_like(np.log(n), np.log(2 * n)), is_like(np.log(n), -np.log(n))
     (True, False)
     """
-    if len(logs) < _FEWEST:
+    if len(logs) < FEW:
         return len(logs) == 0 or bool(np.ptp(logs - expected) <= _STEADY)
     ratio, time = (float(np.median(np.abs(one - np.median(one)))) for one in (logs - expected, logs))
     return ratio <= _LESS * time
@@ -179,6 +180,15 @@ class Prior:
             self.model._predict, lambda one: self.model._interval(one, level), labels, known, level
         )
         return np.asarray(np.log(upper / lower) / 2)
+
+    def steady_ratio(self, table: pd.DataFrame, ratios: Floats, space: Space) -> SteadyRatio:
+        """Return how far the ratio may be off that few runs (n, d) have, given their log ratios (n,)."""
+        known = self.model.space_.parameters
+        kinds = {
+            name: known[name] if name in known and self._varied(name, known[name]) else kind
+            for name, kind in space.parameters.items()
+        }
+        return SteadyRatio.learn(table, ratios, kinds)
 
     def to_state(self) -> dict[str, Any]:
         """Return what `from_state` reads."""

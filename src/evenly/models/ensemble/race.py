@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from evenly.errors import EvenlyError, InputError
 from evenly.models.array_types import Flags, Floats, Ints
 from evenly.models.base import EFFORTS, Model
+from evenly.models.ensemble.steady_ratio import FEW
 from evenly.models.registry import method_names, model_class
 from evenly.space.parameters import Categorical
 from evenly.space.space import Space
@@ -152,7 +153,7 @@ CANDIDATES = (
 )
 
 #: Methods for the ratio to expected times, which are simple: a constant unless runs show otherwise.
-RATIOS = (MethodCandidate("gp", ratio=True), MethodCandidate("power-law", fewest=4, ratio=True))
+RATIOS = (MethodCandidate("gp", ratio=True), MethodCandidate("power-law", fewest=FEW, ratio=True))
 
 
 @dataclass

@@ -37,6 +37,8 @@ __all__ = [
 TimeFormat = Literal["unit", "hms"]
 #: With a larger weight than this, one formula counts as the whole model.
 _ALONE = 0.9999
+#: What a fitted model keeps for its intervals only.
+_STATES = ("single_runs", "repeated_noise")
 #: A table of predictions has room for so many columns of parameters.
 _MOST_COLUMNS = 3
 _CANDIDATES = 5
@@ -259,7 +261,7 @@ def models_as_dict(
             "in_the_limit": formula.dominating() if (formula := _leading(model)) else None,
             "parameters": model.space_.to_dict()["parameters"],
             "response": dict(model.response_),
-            "training": {name: plain(value) for name, value in model.training_.items() if name != "single_runs"},
+            "training": {name: plain(value) for name, value in model.training_.items() if name not in _STATES},
             "errors": _errors_or_none(errors_of, model, (runs or {}).get(solver)),
             "left_out_errors": _errors_or_none(left_out_errors, model, (runs or {}).get(solver)),
             "held_out_errors": _errors_or_none(errors_of, model, (test or {}).get(solver)),
