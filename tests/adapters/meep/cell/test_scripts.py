@@ -13,6 +13,8 @@ import pytest
 from evenly.adapters.meep.cell.interpreter import environment, package_folder
 from evenly.adapters.meep.cell.scripts import cell_of_script
 from evenly.adapters.meep.cell.simulations_made import makes_several, simulations_in
+from evenly.decomposition.cells.pieces import pieces_of
+from evenly.decomposition.costs.meep import Meep
 from evenly.errors import EvenlyWarning, InputError, RunFailed
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.cell.partition import BinaryPartition
@@ -137,13 +139,38 @@ def test_fields_at_the_k_points_of_a_run_are_complex(folder: Path, given: str) -
         assert cell_of_script(_script(folder, text.format(""))).complex_fields
 
 
-@pytest.mark.parametrize("kind", ["MultilevelAtom()", "NoisyDrudeSusceptibility(noise_amp=1, frequency=1)"])
+@pytest.mark.parametrize("kind", ["MultilevelAtom()"])
 def test_susceptibilities_without_costs_are_said(folder: Path, kind: str) -> None:
     medium = f"mp.Medium(E_susceptibilities=[mp.{kind}, mp.LorentzianSusceptibility()])"
     text = f"simulation(4, geometry=[mp.Sphere(1, material={medium})]).run(until=1)\n"
     said = rf"takes longer than predicted: evenly has no costs for {kind.partition('(')[0]}, and"
     with pytest.warns(EvenlyWarning, match=said):
         cell_of_script(_script(folder, text))
+
+
+@pytest.mark.parametrize(
+    ("kind", "times", "name"),
+    [
+        ("NoisyDrudeSusceptibility(noise_amp=1, frequency=1)", 40, "Noisy 1 (0)"),
+        ("GyrotropicLorentzianSusceptibility(bias=mp.Vector3(z=1), frequency=1)", 8, "Gyrotropic 1 (0)"),
+        ("GyrotropicDrudeSusceptibility(bias=mp.Vector3(z=1), frequency=1)", 8, "Gyrotropic 1 (0)"),
+        ("GyrotropicSaturatedSusceptibility(bias=mp.Vector3(z=1), frequency=1)", 8, "Gyrotropic 1 (0)"),
+    ],
+)
+def test_susceptibilities_with_rough_costs_are_counted_and_said(folder: Path, kind: str, times: int, name: str) -> None:
+    text = (
+        f"ball = mp.Sphere(0.5, material=mp.Medium(E_susceptibilities=[mp.{kind}, mp.LorentzianSusceptibility(1)]))\n"
+        "simulation(4, geometry=[ball]).run(until=1)\n"
+    )
+    with pytest.warns(
+        EvenlyWarning, match=rf"is a rough one: evenly counts {times} times .* each {kind.split('(')[0]}"
+    ):
+        cell = cell_of_script(_script(folder, text))
+    assert {f"pole {name}", "pole Lorentz 1 (0)"} <= set(cell.survey.kinds)
+    driven = [term.name for term in Meep.terms].index("poles driven")
+    whole = pieces_of(cell, [[0, 0, 0]], [[40, 30, 1]])
+    # Both poles act in the inner chunk, 28 × 18 points, on one of three components.
+    assert Meep().amounts(whole)[:, driven].sum() == pytest.approx((times + 1) / 3 * 28 * 18)
 
 
 def test_components_that_a_script_initialises_are_stepped(folder: Path) -> None:
@@ -316,6 +343,13 @@ def test_arguments_that_a_script_needs_are_told(folder: Path) -> None:
 )
 def test_what_gives_no_cell_is_told(folder: Path, text: str, rule: str) -> None:
     with pytest.raises(InputError, match=rule):
+        cell_of_script(_script(folder, text))
+
+
+@pytest.mark.parametrize("layers", ["mp.PML(1.5)", "mp.PML(0.2), mp.PML(0.2, direction=mp.Y)", "mp.PML(-1)"])
+def test_layers_at_which_meep_stops_are_refused(folder: Path, layers: str) -> None:
+    text = f"mp.Simulation(mp.Vector3(3, 3), 10, boundary_layers=[{layers}]).run(until=1)\n"
+    with pytest.raises(InputError, match=r"Meep itself stops at this cell \(invalid boundary absorbers\)"):
         cell_of_script(_script(folder, text))
 
 

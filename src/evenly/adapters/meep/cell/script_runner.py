@@ -197,13 +197,18 @@ def _uncounted(sim: Any, given: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a user must know of a run that isn't counted; `given` are the arguments of the call that starts it."""
     import meep
 
-    from evenly.adapters.meep.cell.media import without_costs
+    from evenly.adapters.meep.cell.media import rough_costs, without_costs
 
     own = sim._chunk_layout_original  # Meep sets chunk_layout itself when it makes the chunks
     if own is not None and not hasattr(own, "of_evenly"):
         yield (
             "the simulation has a chunk_layout of its own, which isn't counted: a run on a layout by "
             "`python3 -m evenly.adapters.meep` replaces it"
+        )
+    for kind, times in rough_costs(sim).items():
+        yield (
+            f"the predicted step is a rough one: evenly counts {times:g} times the work of a Lorentzian susceptibility "
+            f"for each {kind}, as was measured on one machine"
         )
     if kinds := without_costs(sim):
         yield (
