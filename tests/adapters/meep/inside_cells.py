@@ -147,6 +147,10 @@ def _simulation(name: str) -> Any:
         },
         "plane": {"cell_size": V(3.16, 2.34), "boundary_layers": [mp.PML(0.5)], "geometry_center": V(0.5, -0.2)},
         "line": {"cell_size": V(0, 0, 4), "dimensions": 1, "boundary_layers": [mp.PML(0.5)]},
+        "wire": {"cell_size": V(0, 0, 4), "boundary_layers": [mp.PML(0.5)]},
+        "sheet": {"cell_size": V(0, 2.5, 2), "boundary_layers": [mp.PML(0.4)]},
+        "strip": {"cell_size": V(0, 4), "boundary_layers": [mp.PML(0.5)]},
+        "ring": {"cell_size": V(2, 0, 0), "dimensions": mp.CYLINDRICAL, "m": 1},
         "periodic": {"cell_size": V(2, 2.1), "k_point": V(0.1), "boundary_layers": [mp.PML(0.5, direction=mp.Y)]},
         "one layer": {
             "cell_size": V(3, 2.5),

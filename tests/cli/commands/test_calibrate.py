@@ -40,6 +40,7 @@ def test_calibrate_saves_costs_that_are_found_again(evenly: Evenly, quick: None)
     assert shown.code == 0
     assert "points" in shown.out
     assert "a rank's share 0 % in the mean" in " ".join(shown.out.split())
+    assert shown.err.startswith("note: timing small runs of fdtd, for about 180 s (--wall-time)")
     assert str(cost_file("fdtd")) in shown.err
     assert CostModel.load(cost_file("fdtd")).coefficients["points"].seconds == pytest.approx(3e-9)
     assert not store_file("fdtd").exists()

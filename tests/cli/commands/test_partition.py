@@ -102,6 +102,16 @@ def test_costs_that_leave_out_work_of_the_cell_say_so(here: Evenly) -> None:
     assert "predicted too fast: this cell has work that the costs leave out (points, rows, chunks and" in done.err
 
 
+def test_a_layout_is_saved_before_anything_is_printed(here: Evenly, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_done: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("evenly.cli.commands.partition._show", broken)
+    with pytest.raises(BrokenPipeError):
+        here("partition", "cell.npz", "--ranks", "2", "--cost", "cost.json", "-o", "layout.json")
+    assert Path("layout.json").exists()
+
+
 def test_tables_say_what_each_rank_gets_and_why(here: Evenly) -> None:
     shown = here("partition", "cell.npz", "--ranks", "2", "--cost", "cost.json")
     assert shown.code == 0, shown.err
@@ -121,11 +131,11 @@ def test_the_time_of_a_step_has_an_interval_as_wide_as_the_costs_were_off(here: 
     assert told["lower_seconds_per_step"] == pytest.approx(told["seconds_per_step"] * np.exp(-half))
     assert told["upper_seconds_per_step"] == pytest.approx(told["seconds_per_step"] * np.exp(half))
     shown = here("partition", "cell.npz", "--ranks", "2", "--cost", "cost.json")
-    assert "s per step, as if no ranks shared a node's memory bandwidth: evenly predict --simulation" in shown.out
-    assert shown.out.count("as if no ranks") == 1
+    assert "s per step, if each rank has the memory of a node to itself: evenly predict --simulation" in shown.out
+    assert shown.out.count("if each rank has the memory") == 1
     alone = here("partition", "cell.npz", "--ranks", "1", "--cost", "cost.json")
     assert "90 %:" in alone.out
-    assert "memory bandwidth" not in alone.out
+    assert "memory of a node" not in alone.out
 
 
 def test_even_is_the_answer_where_nothing_is_gained(here: Evenly) -> None:

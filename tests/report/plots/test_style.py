@@ -154,3 +154,11 @@ def test_tick_labels_never_overlap(log: bool, scale: float) -> None:
     ]
     assert len(boxes) >= 3
     assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_log_axis_of_zeros_alone_is_linear() -> None:
+    axes = new_figure().subplots()
+    axes.plot([1, 2], [0.0, 0.0])
+    quantity_axis(axes, "y", "time", "s", [0.0, 0.0], log=True)
+    assert axes.get_yscale() == "linear"

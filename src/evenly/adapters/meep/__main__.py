@@ -4,7 +4,7 @@ Start it with MPI, like the script itself: ``mpirun -n 16 python3 -m evenly.adap
 simulation of the script gets this layout, also in place of a chunk_layout of its own, and a message says so; only one
 that the script itself takes from evenly is kept. If the script makes only one simulation and the
 layout is for another cell, the program ends before its first step and prints this reason. If the script may make
-several simulations, as in a loop or a function, Meep itself cuts those with another cell, and a message says so.
+several simulations, as in a loop or a function, those with another cell get Meep's own chunks, and a message says so.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class _Layout:
     ----------
     path : str
     several : bool
-        Whether Meep itself cuts simulations that the layout does not fit. Otherwise, they raise an error.
+        Whether simulations that the layout does not fit get Meep's own chunks. Otherwise, they raise an error.
     """
 
     def __init__(self, path: str, *, several: bool) -> None:

@@ -7,11 +7,30 @@ from typing import Any
 from evenly.adapters.meep.grid import AXIS_OF, is_cylindrical, volume_of
 from evenly.adapters.meep.symmetry import kept_axes
 from evenly.decomposition.cells.cell import Depths
+from evenly.errors import InputError
 from evenly.fdtd.cell.grid import Grid
 
-__all__ = ["depths"]
+__all__ = ["check_layers", "depths"]
 
 Pair = tuple[int, int]
+
+
+def check_layers(sim: Any) -> None:
+    """Check that Meep accepts a simulation's PMLs.
+
+    Raises
+    ------
+    InputError
+        If they don't fit into the cell.
+    """
+    from meep.simulation import _create_boundary_region_from_boundary_layers as region_of
+
+    volume, _ = volume_of(sim)
+    if not region_of(sim.boundary_layers, volume).check_ok(volume):
+        raise InputError(
+            "Meep itself stops at this cell (invalid boundary absorbers): PMLs at both sides together must be thinner "
+            "than the cell, no thickness may be below 0, and a side has only one PML."
+        )
 
 
 def depths(sim: Any, grid: Grid, kind: str) -> Depths:

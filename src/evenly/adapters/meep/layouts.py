@@ -5,8 +5,8 @@ A Meep script needs one change, in the line of the simulation::
     sim = mp.Simulation(..., chunk_layout=evenly.adapters.meep.layout("layout.json"))
 
 When the simulation is initialised, the layout is checked. An error with the reason is raised if the layout is for
-another cell. (Meep itself would abort.) If the number of processes differs from that of the layout, the first process
-prints a message.
+another cell. (Meep itself would abort.) If the number of processes, or of those in the group, differs from that of the
+layout, the first process prints a message.
 
 Cells with symmetries and cylindrical cells get their chunks as volumes and owners (`evenly.adapters.meep.chunks`).
 With a ``BinaryPartition``, Meep 1.25 steps the whole of a symmetric cell and counts mirror images twice.
@@ -51,8 +51,9 @@ def layout(source: Any) -> Any:
     """
     found = layout_of(source)
     told = f"The layout {source}" if isinstance(source, (str, Path)) else "The layout"
-    _tell_misfit(found, told)
-    return to_meep(found, told)
+    built = to_meep(found, told)
+    built.is_new = True
+    return built
 
 
 def check_fits(sim: Any, partition: BinaryPartition, told: str = "The layout") -> None:
@@ -74,11 +75,13 @@ def check_fits(sim: Any, partition: BinaryPartition, told: str = "The layout") -
         raise InputError(f"{told} is one of another cell: {error}" if not known else str(error)) from None
 
 
-def _tell_misfit(partition: BinaryPartition, told: str) -> None:
+def _tell_misfit(chunks: Any, partition: BinaryPartition, told: str) -> None:
+    """Say at the first use of a layout of a file if it was made for another number of processes: those of a group."""
     import meep
 
-    misfit = partition.misfit(meep.count_processors())
-    if misfit and meep.am_really_master():
+    misfit, is_new = partition.misfit(meep.count_processors()), getattr(chunks, "is_new", False)
+    chunks.is_new = False
+    if misfit and is_new and meep.am_really_master():
         sys.stderr.write(f"{told} isn't for these processes: {misfit}\n")
 
 
@@ -97,6 +100,7 @@ def _check_when_used(built: Any, partition: BinaryPartition, told: str) -> None:
         if ours is None:
             return usual(sim, *args, **kwargs)
         check_fits(sim, *ours)
+        _tell_misfit(sim.chunk_layout, *ours)
         with given_chunks(sim, ours[0]):
             return usual(sim, *args, **kwargs)
 

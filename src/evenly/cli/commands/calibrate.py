@@ -77,6 +77,7 @@ def _calibrate(
     if plot is not None:
         opt.check_writable(plot / "picture.png", "pictures", folder_is_made=True)
     _make_folder(target.parent)
+    note(f"timing small runs of {program}, for about {seconds:g} s (--wall-time)")
     if store.exists():
         note(f"going on with the timings in {store}; delete it to begin anew")
     cost = _timed(program, run, seconds, store)

@@ -114,15 +114,18 @@ def partition(
     if lacking := done.found.cost.lacking(done.plans[0].cell):
         note(lacking)
     if max(counts) > 1 and not done.plan.prediction.border_s.any():
-        note("these times leave out the communication between ranks: it was not measured")
+        note("the costs have no times of messages between ranks, so borders count as 0 s")
     if far := done.found.cost.extrapolation(float(done.plan.prediction.rank_s.max())):
         note(far)
+    # Before anything is printed: a pipe that reads only the first lines ends the program.
+    saved = None if layouts.output is None else done.plan.save(layouts.output)
     if json:
         print_json(_as_dict(done))
     else:
         _show(done)
-    if layouts.output is not None:
-        _save(done.plan, layouts.output, sources)
+    if saved is not None:
+        how = sources.how(str(saved), done.plan.prediction.ranks)
+        note(f"saved {saved}" + (f": {how}" if how else ""))
     if pictures.plot is not None:
         save_all(_pictures(done, sources.unit), pictures)
 
@@ -195,12 +198,6 @@ def _show(done: _Cutting) -> None:
     if done.plan.prediction.ranks > 1 or done.others:
         out.print(tables.cuts_table(done.plan, done.others, left_out=""))
     out.print(tables.answer(done.plan), soft_wrap=True)
-
-
-def _save(plan: CutPlan, path: Path, sources: Sources) -> None:
-    saved = plan.save(path)
-    how = sources.how(str(saved), plan.prediction.ranks)
-    note(f"saved {saved}" + (f": {how}" if how else ""))
 
 
 def _pictures(done: _Cutting, unit: str) -> dict[str, Figure]:

@@ -24,7 +24,7 @@ measures these costs; ``benchmarks/cost_meep.py`` measures the errors of the pre
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -36,7 +36,7 @@ from evenly.decomposition.cells.pieces import Pieces
 from evenly.decomposition.costs.terms import Program, Term
 from evenly.fdtd.cell.grid import ELECTRIC, MAGNETIC
 
-__all__ = ["Meep"]
+__all__ = ["POLE_WORK", "Meep"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -75,6 +75,12 @@ MOVED = {
 }
 #: Bytes of a Fourier transformed value and frequency; each is read and written.
 TRANSFORM = 16
+#: How many times a pole's work each kind of pole drives its points, by the kind's name. Ratios of CPU times of steps,
+#: all kinds in turns (Meep 1.25, 2 cores of an Intel Xeon, 2026-11-30): of cubes of 16 to 40 points a side full of the
+#: medium, of halves, and of planes. A gyrotropic pole took 4.2 to 6.2 times as long as a Lorentzian one in full cells,
+#: 2.8 to 3.8 times in halves; a noisy one 18 to 28, and 12 to 18. Their
+#: bytes count once, since computing takes most of the time.
+POLE_WORK = {"Gyrotropic": 8.0, "Noisy": 40.0}
 SIDES = ("electric", "magnetic")
 COMPONENTS = {"electric": ELECTRIC, "magnetic": MAGNETIC}
 OFF_DIAGONAL = ("off-diagonal xy", "off-diagonal xz", "off-diagonal yz")
@@ -172,7 +178,7 @@ class Meep(Program):
             "nonlinear points": volume * chunks.share("nonlinear") * chunks.squares,
             "polarised points": chunks.arrays * sum(chunks.stepped[side] for side in SIDES if chunks.poles[side]),
             "poles kept": chunks.arrays * kept,
-            "poles driven": volume * chunks.driven(),
+            "poles driven": volume * chunks.driven(_work),
             "pole faces": faces.sum(axis=1) * kept,
             "own pole faces": chunks.own_faces * kept,
         }
@@ -309,17 +315,20 @@ class _Chunks:
         """Number of poles that every chunk keeps; a pole counts by its share of three components that are stepped."""
         return sum(len(self.poles[side]) * self.stepped[side] for side in SIDES)
 
-    def driven(self) -> Array:
-        """Return the number of poles that act in each chunk's arrays, counted by components as `kept_poles`, (n,)."""
+    def driven(self, work: Callable[[str], float] = lambda _kind: 1.0) -> Array:
+        """Return the number of poles that act in each chunk's arrays, counted by components as `kept_poles`, (n,).
+
+        `work` returns how often a pole counts.
+        """
         found = np.zeros(len(self.volume))
         for side in (side for side in SIDES if self.poles[side]):
             kinds = [POLARISED.format(COMPONENTS[side][axis]) for axis in self.stepped_axes[side]]
             if set(kinds) <= set(self.pieces.cell.survey.kinds):
                 acting = sum((self.present(kind) for kind in kinds), np.zeros(len(found))) / 3
-                found += acting * sum(self.present(pole) for pole in self.poles[side])
+                found += acting * sum(work(pole) * self.present(pole) for pole in self.poles[side])
             else:
                 # If components aren't known, a mean over them counts.
-                found += self.stepped[side] * sum(self.share(pole) for pole in self.poles[side])
+                found += self.stepped[side] * sum(work(pole) * self.share(pole) for pole in self.poles[side])
         return found
 
     @property
@@ -391,6 +400,17 @@ class _Chunks:
             across = np.minimum(self.pieces.high, transform.high) - np.maximum(self.pieces.low, transform.low)
             found += np.all(across > 0, axis=1) * transform.values
         return found
+
+
+def _work(kind: str) -> float:
+    """Return how many times a pole's work a kind of pole drives its points.
+
+    Examples
+    --------
+    >>> _work("pole magnetic Gyrotropic 1 (0.1)"), _work("pole Lorentz 1 (0.1)")
+    (8.0, 1.0)
+    """
+    return next((work for name, work in POLE_WORK.items() if f" {name} " in kind), 1.0)
 
 
 def _subsets(axes: Sequence[int]) -> list[list[int]]:

@@ -281,6 +281,7 @@ def quantity_axis(
     # On a log axis, the middle determines the unit, so that neither end has many zeros.
     middle = [float(np.sqrt(shown.min() * shown.max()))] if log and len(shown) else shown.tolist()
     factor, prefix = written or prefix_for(middle, unit)
+    log = log and bool((shown > 0).any())  # an axis of zeros alone can't be logarithmic
     _scale(axes, which, log=log)
     axis = axes.xaxis if which == "x" else axes.yaxis
     axis.set_major_locator(_InUnit(_log_locator(shown) if log else MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]), factor))

@@ -22,7 +22,7 @@ __all__ = [
 #: The names of the two cuts of a plan.
 EVEN, BALANCED = "equal volumes", "balanced"
 #: What the times of a cut leave out, and where it is counted.
-ALONE = "as if no ranks shared a node's memory bandwidth: evenly predict --simulation counts the sharing"
+ALONE = "if each rank has the memory of a node to itself: evenly predict --simulation counts ranks that share it"
 
 
 def cuts_headline(plan: CutPlan) -> str:

@@ -37,6 +37,17 @@ def test_chunks_and_layers_are_meeps(inside: Inside, name: str) -> None:
     assert found["periodic"] == [name in ("cmos", "tandem", "periodic", "one layer")] * 3
 
 
+@pytest.mark.parametrize(
+    ("name", "periodic"), [("wire", [1, 1, 0]), ("sheet", [1, 0, 0]), ("strip", [1, 0, 0]), ("ring", [0, 0, 1])]
+)
+def test_directions_of_one_point_are_periodic_without_a_k_point(
+    inside: Inside, name: str, periodic: list[bool]
+) -> None:
+    found = inside("pieces", name, 0)
+    assert found["periodic"] == periodic
+    assert found["ours"] == found["meep"]
+
+
 @pytest.mark.parametrize("name", [*STRUCTURES, "monitors"])
 def test_every_rank_transforms_what_was_predicted(inside: Inside, name: str) -> None:
     layout = [("x", 0.15), [("y", 0.1), 0, 1], [("z", -0.1), 2, 3]]

@@ -12,7 +12,9 @@ import pytest
 
 from evenly.adapters.meep.cell.interpreter import environment, package_folder
 from evenly.adapters.meep.cell.scripts import cell_of_script
-from evenly.adapters.meep.cell.simulations_made import makes_several, simulations_in
+from evenly.adapters.meep.cell.simulations_made import makes_others_after, makes_several, simulations_in
+from evenly.decomposition.cells.pieces import pieces_of
+from evenly.decomposition.costs.meep import Meep
 from evenly.errors import EvenlyWarning, InputError, RunFailed
 from evenly.fdtd.cell.grid import Grid
 from evenly.fdtd.cell.partition import BinaryPartition
@@ -137,13 +139,37 @@ def test_fields_at_the_k_points_of_a_run_are_complex(folder: Path, given: str) -
         assert cell_of_script(_script(folder, text.format(""))).complex_fields
 
 
-@pytest.mark.parametrize("kind", ["MultilevelAtom()", "NoisyDrudeSusceptibility(noise_amp=1, frequency=1)"])
+@pytest.mark.parametrize("kind", ["MultilevelAtom()"])
 def test_susceptibilities_without_costs_are_said(folder: Path, kind: str) -> None:
     medium = f"mp.Medium(E_susceptibilities=[mp.{kind}, mp.LorentzianSusceptibility()])"
     text = f"simulation(4, geometry=[mp.Sphere(1, material={medium})]).run(until=1)\n"
     said = rf"takes longer than predicted: evenly has no costs for {kind.partition('(')[0]}, and"
     with pytest.warns(EvenlyWarning, match=said):
         cell_of_script(_script(folder, text))
+
+
+@pytest.mark.parametrize(
+    ("kind", "times", "name"),
+    [
+        ("NoisyDrudeSusceptibility(noise_amp=1, frequency=1)", 40, "Noisy 1 (0)"),
+        ("GyrotropicLorentzianSusceptibility(bias=mp.Vector3(z=1), frequency=1)", 8, "Gyrotropic 1 (0)"),
+        ("GyrotropicDrudeSusceptibility(bias=mp.Vector3(z=1), frequency=1)", 8, "Gyrotropic 1 (0)"),
+        ("GyrotropicSaturatedSusceptibility(bias=mp.Vector3(z=1), frequency=1)", 8, "Gyrotropic 1 (0)"),
+    ],
+)
+def test_susceptibilities_with_rough_costs_are_counted_and_said(folder: Path, kind: str, times: int, name: str) -> None:
+    text = (
+        f"ball = mp.Sphere(0.5, material=mp.Medium(E_susceptibilities=[mp.{kind}, mp.LorentzianSusceptibility(1)]))\n"
+        "simulation(4, geometry=[ball]).run(until=1)\n"
+    )
+    said = rf"is a rough one: evenly counts {times} times .* each {kind.split('(')[0]}"
+    with pytest.warns(EvenlyWarning, match=said):
+        cell = cell_of_script(_script(folder, text))
+    assert {f"pole {name}", "pole Lorentz 1 (0)"} <= set(cell.survey.kinds)
+    driven = [term.name for term in Meep.terms].index("poles driven")
+    whole = pieces_of(cell, [[0, 0, 0]], [[40, 30, 1]])
+    # Both poles act in the inner chunk, 28 × 18 points, on one of three components.
+    assert Meep().amounts(whole)[:, driven].sum() == pytest.approx((times + 1) / 3 * 28 * 18)
 
 
 def test_components_that_a_script_initialises_are_stepped(folder: Path) -> None:
@@ -282,13 +308,39 @@ def test_a_half_turn_alone_is_told_since_meeps_fluxes_miss_points(folder: Path, 
 
 def test_the_first_of_several_is_taken_unless_another_is_named(folder: Path) -> None:
     script = _script(folder, TWO)
-    with pytest.warns(EvenlyWarning, match="several simulations.* sum over all .* Meep itself cuts the others"):
+    with pytest.warns(EvenlyWarning, match="several simulations.* sum over all .* other sizes get Meep's own chunks"):
         assert cell_of_script(script).grid.shape[0] == 40
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert cell_of_script(script, simulation=2).grid.shape[0] == 50
     with pytest.raises(InputError, match="2 simulation"):
         cell_of_script(script, simulation=3)
+
+
+@pytest.mark.parametrize(
+    "reading",
+    ["sim.get_field_point(mp.Ez, mp.Vector3())", "sim.get_array(mp.Ez, center=mp.Vector3(), size=mp.Vector3(1)).sum()",
+     "sim.electric_energy_in_box(center=mp.Vector3(), size=mp.Vector3(1, 1))",
+     "sim.get_dft_array(spectra, mp.Ez, 0).sum()"],
+)  # fmt: skip
+def test_fields_of_simulations_that_were_skipped_are_zero(folder: Path, reading: str) -> None:
+    spectra = "spectra = sim.add_dft_fields([mp.Ez], 1, 0, 1, center=mp.Vector3(), size=mp.Vector3(1, 1))"
+    text = f"sim = simulation(4)\n{spectra}\nsim.run(until=1)\nassert {reading} == 0\nsimulation(5).run(until=1)\n"
+    assert cell_of_script(_script(folder, text), simulation=2).grid.shape[0] == 50
+
+
+def test_simulations_run_by_a_package_that_repeats_them_are_several(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("import meep\n")
+    frame, here = sys._getframe(), str(Path(__file__).parent)
+    script = str(tmp_path / "script.py")
+    assert makes_others_after(script, frame, [], here)
+    assert not makes_others_after(script, frame, [], str(tmp_path))
+
+
+def test_a_signal_that_ends_meep_is_named(folder: Path) -> None:
+    text = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n"
+    with pytest.raises(RunFailed, match=r"Meep ended with signal SIGKILL\. Its last lines:\n"):
+        cell_of_script(_script(folder, text))
 
 
 def test_errors_are_the_scripts_own(folder: Path) -> None:
@@ -316,6 +368,13 @@ def test_arguments_that_a_script_needs_are_told(folder: Path) -> None:
 )
 def test_what_gives_no_cell_is_told(folder: Path, text: str, rule: str) -> None:
     with pytest.raises(InputError, match=rule):
+        cell_of_script(_script(folder, text))
+
+
+@pytest.mark.parametrize("layers", ["mp.PML(1.5)", "mp.PML(0.2), mp.PML(0.2, direction=mp.Y)", "mp.PML(-1)"])
+def test_layers_at_which_meep_stops_are_refused(folder: Path, layers: str) -> None:
+    text = f"mp.Simulation(mp.Vector3(3, 3), 10, boundary_layers=[{layers}]).run(until=1)\n"
+    with pytest.raises(InputError, match=r"Meep itself stops at this cell \(invalid boundary absorbers\)"):
         cell_of_script(_script(folder, text))
 
 
@@ -451,6 +510,14 @@ def test_another_number_of_processes_is_told_once(folder: Path, meep_python: Pat
     done = _run_on_layout(meep_python, _script(folder, "simulation(4).run(until=1)\n"), ranks=2)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("it was made for 3 ranks: on 2") == 1
+
+
+def test_a_layout_is_compared_with_the_processes_of_its_group(folder: Path, meep_python: Path) -> None:
+    BinaryPartition([("x", -0.5), 0, 0]).save(folder / "layout.json")
+    text = "mp.divide_parallel_processes(2)\nsimulation(4).run(until=1)\n"
+    done = _run_on_layout(meep_python, _script(folder, text), ranks=2)
+    assert done.returncode == 0, done.stderr
+    assert "isn't for these processes" not in done.stderr
 
 
 def test_the_runner_says_how_it_is_used(folder: Path) -> None:

@@ -19,8 +19,8 @@ from evenly.adapters.meep.cell.couplings import coarser, has_leaning_surfaces, w
 from evenly.adapters.meep.cell.geometry import media_of, structure_of
 from evenly.adapters.meep.cell.media import couples_z, poles_of
 from evenly.adapters.meep.cell.monitors import transforms_of
-from evenly.adapters.meep.grid import grid_of, is_cylindrical, volume_of
-from evenly.adapters.meep.layers import depths
+from evenly.adapters.meep.grid import directions, grid_of, is_cylindrical, volume_of
+from evenly.adapters.meep.layers import check_layers, depths
 from evenly.adapters.meep.symmetry import kept_axes
 from evenly.decomposition.cells.cell import NO_LAYERS, Cell
 from evenly.decomposition.cells.survey import Survey
@@ -58,8 +58,9 @@ def cell_of(sim: Any, *, points: int = POINTS, blocks: int = BLOCKS, name: str =
     Raises
     ------
     InputError
-        If the simulation has objects or materials that evenly doesn't know.
+        If the simulation has objects or materials that evenly doesn't know, or PMLs that Meep refuses.
     """
+    check_layers(sim)
     grid, origin = grid_of(sim)
     periodic = _periodic(sim)
     pml, absorber = (depths(sim, grid, kind) for kind in ("PML", "Absorber"))
@@ -121,9 +122,16 @@ def _allocated(sim: Any, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _periodic(sim: Any) -> tuple[bool, bool, bool]:
-    """Return whether opposite sides along x, y, z of the part of the cell that Meep keeps are neighbours."""
-    halved = kept_axes(*volume_of(sim))
-    x, y, z = (bool(sim.k_point) and axis not in halved for axis in range(3))
+    """Return whether opposite sides along x, y, z of the part of the cell that Meep keeps are neighbours.
+
+    Without a k_point, they are where the cell is one point wide (``fields::fields`` in Meep's fields.cpp).
+    """
+    volume, symmetry = volume_of(sim)
+    halved, across = kept_axes(volume, symmetry), directions(sim)
+    x, y, z = (
+        axis not in halved and (bool(sim.k_point) or (axis in across and volume.num_direction(across[axis]) == 1))
+        for axis in range(3)
+    )
     return x and not is_cylindrical(sim), y, z
 
 

@@ -9,20 +9,34 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from evenly.adapters.meep.grid import numbers
+from evenly.decomposition.costs.meep import POLE_WORK
 from evenly.fdtd.cell.grid import Vector
 from evenly.fdtd.media.materials import DrudePole, LorentzPole, Medium, Pole
 
 __all__ = [
-    "METAL", "bare", "couples_z", "is_medium", "medium_of", "mixture", "poles_of", "susceptibilities", "without_costs",
+    "METAL", "bare", "couples_z", "is_medium", "medium_of", "mixture", "poles_of", "rough_costs", "susceptibilities",
+    "without_costs",
 ]  # fmt: skip
 
 #: The name of media with an ε below 0 for Meep, which doesn't average them with others.
 METAL = "metal"
+
+
+@dataclass(frozen=True)
+class GyrotropicPole(LorentzPole):
+    """A pole whose polarisation turns about a bias: costs know it by its name, as those of `evenly.fdtd` have none."""
+
+
+@dataclass(frozen=True)
+class NoisyPole(LorentzPole):
+    """A pole with a random current at each of its points; Meep draws its numbers in each step."""
+
 
 # This value replaces infinity: a perfect conductor has ε = -∞ in Meep.
 _LARGE = 1e6
@@ -94,18 +108,24 @@ def couples_z(sim: Any, materials: Iterable[Medium]) -> bool:
         Its media, as evenly's.
     """
     off = [side for one in materials for side in (one.epsilon_off_diagonal, one.mu_off_diagonal)]
-    return any(xz or yz for _, xz, yz in off) or any(
-        any(_magnitudes(one.sigma_offdiag)[1:]) for one in susceptibilities(_named(sim))
-    )
+    return any(xz or yz for _, xz, yz in off) or any(any(_magnitudes(one.sigma_offdiag)[1:]) for one in _all(sim))
 
 
 def without_costs(sim: Any) -> list[str]:
     """Return the kinds of a simulation's susceptibilities that take longer than the poles as which they are counted.
 
-    Meep draws a random number for each point of a noisy one, and steps the populations of a multilevel atom.
+    Meep steps the populations of a multilevel atom.
     """
-    found = susceptibilities(_named(sim))
-    return sorted({type(s).__name__ for s in found if hasattr(s, "noise_amp") or hasattr(s, "transitions")})
+    return sorted({type(s).__name__ for s in _all(sim) if hasattr(s, "transitions")})
+
+
+def rough_costs(sim: Any) -> dict[str, float]:
+    """Return how many times a Lorentzian one's work each kind of a simulation's susceptibilities counts, if not once.
+
+    These factors are no part of a calibration.
+    """
+    found = {type(s).__name__: POLE_WORK.get(_kind(s).__name__.removesuffix("Pole"), 1.0) for s in _all(sim)}
+    return {name: found[name] for name in sorted(found) if found[name] != 1}
 
 
 def susceptibilities(materials: Sequence[Any]) -> list[Any]:
@@ -124,6 +144,10 @@ def bare(material: Any) -> Any:
         if hasattr(found, name):
             setattr(found, name, bare(getattr(found, name)))
     return found
+
+
+def _all(sim: Any) -> list[Any]:
+    return susceptibilities(_named(sim))
 
 
 def _named(sim: Any) -> list[Any]:
@@ -173,12 +197,19 @@ def _joined(diagonal: Vector, off: Vector) -> Vector:
 
 
 def _pole(susceptibility: Any) -> Pole:
-    kind = DrudePole if "Drude" in type(susceptibility).__name__ else LorentzPole
     frequency = abs(float(getattr(susceptibility, "frequency", 0.0) or _first_transition(susceptibility)))
     gamma = abs(float(getattr(susceptibility, "gamma", 0.0)))
     sigma = _joined(_magnitudes(susceptibility.sigma_diag), _magnitudes(susceptibility.sigma_offdiag))
     # Meep allows 0, but evenly doesn't.
-    return kind(frequency=max(frequency, 1e-12), gamma=gamma, sigma=sigma if any(sigma) else 1.0)
+    return _kind(susceptibility)(frequency=max(frequency, 1e-12), gamma=gamma, sigma=sigma if any(sigma) else 1.0)
+
+
+def _kind(susceptibility: Any) -> type[Pole]:
+    if hasattr(susceptibility, "bias"):
+        return GyrotropicPole
+    if hasattr(susceptibility, "noise_amp"):
+        return NoisyPole
+    return DrudePole if "Drude" in type(susceptibility).__name__ else LorentzPole
 
 
 def _first_transition(susceptibility: Any) -> float:

@@ -58,6 +58,7 @@ class _Watch:
         #: What the structures of simulations that have one are made of: geometry, default material, other materials.
         self.materials: dict[int, tuple[list[Any], Any, list[Any]]] = {}
         self.others = False
+        self.skipped: WeakSet[Any] = WeakSet()
 
     def install(self) -> None:
         """Replace the methods that step, and the functions that depend on the number of processes."""
@@ -78,6 +79,8 @@ class _Watch:
         }
         for name, note in noted.items():
             self._around(kind, name, note)
+        for name in [name for name in dir(kind) if name.startswith("get_") or name.endswith("_in_box")]:
+            self._around(kind, name, self._begin_skipped)
         ranks = int(self.request["ranks"])
         meep.count_processors = lambda: ranks
         meep.divide_parallel_processes = lambda _groups: 0
@@ -89,6 +92,7 @@ class _Watch:
 
         def stepped(sim: Any, *args: Any, **kwargs: Any) -> Any:
             if self._number(sim) < self.request["simulation"]:
+                self.skipped.add(sim)
                 return None
             given = arguments.bind(sim, *args, **kwargs).arguments
             self._take(sim, name, {**given, **given.get("kwargs", {})})
@@ -134,8 +138,9 @@ class _Watch:
 
         from evenly.adapters.meep.cell.simulations_made import makes_others_after
 
-        trusted = [str(Path(__file__).parents[3]), str(Path(meep.__file__).parent)]
-        return len(self.made) > 1 or makes_others_after(self.script, sys._getframe(), trusted)
+        library = Path(meep.__file__).parent
+        trusted, adjoint = [str(Path(__file__).parents[3]), str(library)], str(library / "adjoint" / "")
+        return len(self.made) > 1 or makes_others_after(self.script, sys._getframe(), trusted, adjoint)
 
     def _keep_materials(self, sim: Any, geometry: Any = None, default_material: Any = None) -> None:
         from evenly.adapters.meep.cell.media import bare, susceptibilities
@@ -175,6 +180,13 @@ class _Watch:
 
         setattr(kind, name, wrapped)
 
+    def _begin_skipped(self, sim: Any, *_args: Any, **_kwargs: Any) -> None:
+        """Give a simulation that was skipped its fields and spectra, which are 0, when a script reads them."""
+        if sim in self.skipped:
+            self.skipped.discard(sim)
+            sim.init_sim()
+            sim._evaluate_dft_objects()
+
     def _count_reset(self, sim: Any) -> None:
         self.resets[id(sim)] = self.resets.get(id(sim), 0) + 1
 
@@ -197,13 +209,18 @@ def _uncounted(sim: Any, given: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a user must know of a run that isn't counted; `given` are the arguments of the call that starts it."""
     import meep
 
-    from evenly.adapters.meep.cell.media import without_costs
+    from evenly.adapters.meep.cell.media import rough_costs, without_costs
 
     own = sim._chunk_layout_original  # Meep sets chunk_layout itself when it makes the chunks
     if own is not None and not hasattr(own, "of_evenly"):
         yield (
             "the simulation has a chunk_layout of its own, which isn't counted: a run on a layout by "
             "`python3 -m evenly.adapters.meep` replaces it"
+        )
+    for kind, times in rough_costs(sim).items():
+        yield (
+            f"the predicted step is a rough one: evenly counts {times:g} times the work of a Lorentzian susceptibility "
+            f"for each {kind}, as was measured on one machine"
         )
     if kinds := without_costs(sim):
         yield (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import warnings
 from collections.abc import Sequence
@@ -109,7 +110,7 @@ def _tell(path: Path, report: dict[str, Any], simulation: int) -> None:
         said = (
             f"{path} may make several simulations: this is the first that runs (--which 2 takes the second). Times and "
             "costs are those of this simulation alone: the script takes the sum over all simulations. A run on a "
-            "layout uses it for each simulation whose cell has this size; Meep itself cuts the others."
+            "layout uses it for each simulation whose cell has this size; those of other sizes get Meep's own chunks."
         )
         warnings.warn(said, EvenlyWarning, stacklevel=3)
 
@@ -131,6 +132,8 @@ def _problem(path: Path, result: Any, report: dict[str, Any], simulation: int) -
         # For example, a message of the script about its own arguments.
         text = f"{said}\n{text}\nArguments of the script are given with --args, as in --args '40 --size 3'."
     last = "\n".join(text.strip().splitlines()[-_LINES:])
+    if result.returncode < 0:
+        last = f"Meep ended with signal {signal.Signals(-result.returncode).name}. Its last lines:\n{last}"
     hint = " (the simulations before it make no steps, and measure nothing)" if simulation > 1 else ""
     whose = f"the first time step of simulation {simulation}{hint}" if simulation > 1 else "its first time step"
     return RunFailed(f"{path} failed before {whose}:\n{last}", exit_code=int(result.returncode), output=text)

@@ -82,7 +82,7 @@ def _name(node: ast.AST) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
-def makes_others_after(script: str, frame: FrameType | None, trusted: Sequence[str]) -> bool:
+def makes_others_after(script: str, frame: FrameType | None, trusted: Sequence[str], repeating: str) -> bool:
     """Return whether a script may make another simulation, or reset one, after the point at which it is.
 
     Parameters
@@ -93,6 +93,8 @@ def makes_others_after(script: str, frame: FrameType | None, trusted: Sequence[s
         The innermost frame of the stack.
     trusted : sequence of str
         Folders of packages that call no function of the script twice. Any other code may.
+    repeating : str
+        Folder of a package that runs each simulation several times: ``meep.adjoint`` runs it forwards, then backwards.
     """
     tree = _tree(Path(script))
     if tree is None:
@@ -100,6 +102,8 @@ def makes_others_after(script: str, frame: FrameType | None, trusted: Sequence[s
     makers, others = _makers(tree) | {"reset_meep"}, False
     while frame is not None:
         file, name = frame.f_code.co_filename, frame.f_code.co_name
+        if file.startswith(repeating):
+            return True
         if file == script:
             blocks = [tree.body] if name == "<module>" else _bodies(tree, name)
             if others or any(_follows(block, frame.f_lineno, makers) for block in blocks):
