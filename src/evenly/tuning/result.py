@@ -76,6 +76,8 @@ class Result(Shown):
     drift : float
         By how much the machine became slower during the search (0.1 is 10 %), which is taken out of all times; 0 where
         that isn't known.
+    resolution : float
+        To how many seconds the measured times were rounded; 0 where that is too little to matter.
     tasks : DataFrame
         The fastest configuration of each task, its ``seconds`` with their interval from ``lower`` to ``upper``, and its
         ``chance`` (nan where no configuration was repeated); a single row if the search has no tasks.
@@ -95,6 +97,7 @@ class Result(Shown):
     history: pd.DataFrame
     made: pd.DataFrame
     drift: float
+    resolution: float
     stopped: str
     space: Space
     tasks: pd.DataFrame
@@ -123,8 +126,8 @@ class Result(Shown):
         gain = next(filter(None, (_gain(trials, one) for one in standings.values())), None)
         return cls(
             dict(best.configuration), seconds, there.interval(there.winner), float(there.chances[there.winner]), alike,
-            gain, _no_gain(trials, gain), trials.history(), made, float(np.expm1(trials.drift)), stopped, trials.space,
-            tasks, trials.tasks,
+            gain, _no_gain(trials, gain), trials.history(), made, float(np.expm1(trials.drift)),
+            trials.resolution_s, stopped, trials.space, tasks, trials.tasks,
         )  # fmt: skip
 
     @property
