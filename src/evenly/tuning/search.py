@@ -196,12 +196,14 @@ class Search:
             return None
         last = self.trials.made[-1]
         trial, best = self.trials.trial(last.configuration), self.trials.best_like(last.configuration)
-        if trial is None or best is None or last.status == "ok" or trial.waiting:
+        if trial is None or last.status == "ok" or trial.waiting:
             return None
         bad = trial.failures + len(trial.bounds)
-        if trial.seconds:
-            # It went well before, so it is no configuration that always fails.
+        if trial.seconds or last.configuration == self.trials.reference:
+            # It went well before, so it is no configuration that always fails; or all gains are those over it.
             return Choice(trial.configuration, f"run again, since it {_ended(last.status)}") if bad == 1 else None
+        if best is None:
+            return None
         retried = sum(one.failures + len(one.bounds) > 1 for one in self.trials)
         if bad > 1 or retried >= max(1, self._repeating.confirming):
             return None

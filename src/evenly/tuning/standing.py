@@ -71,6 +71,12 @@ class Standing:
         least = resolution_s / np.sqrt(12) / np.array([one.mean_s for one in self.trials])
         return replace(self, deviations=np.maximum(self.deviations, least))
 
+    def beside(self, other: Trial) -> Self:
+        """Return the standing with another trial behind all others, by its measured times alone."""
+        its = type(self).measured([other], self.noise)
+        means, deviations = np.append(self.means, its.means), np.append(self.deviations, its.deviations)
+        return replace(self, trials=[*self.trials, other], means=means, deviations=deviations)
+
     @cached_property
     def order(self) -> list[int]:
         """All n by the mean plus the standard deviation: first those that are fast for sure."""

@@ -100,7 +100,8 @@ def _bad(result: Result) -> dict[str, int]:
 def _gain_text(result: Result, gain: Gain) -> str:
     """Return what the fastest configuration saves of the time of the one in use today, which is of the same task."""
     task = configuration_text({name: gain.baseline[name] for name in result.task_names})
-    today = f"today's configuration ({configuration_text(gain.baseline)}: {quantity(gain.seconds)})"
+    today = f"today's configuration ({configuration_text(gain.baseline)}: {quantity(gain.seconds)}"
+    today += f"; {gain.bad} of its {gain.well + gain.bad} runs failed)" if gain.bad else ")"
     if gain.saved == 0:
         return f"{today} is the fastest{f' of {task}' if task else ''}"
     sure = "" if gain.interval is None else f", within {' to '.join(map(percent, gain.interval))}"
