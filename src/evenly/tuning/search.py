@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from evenly.arguments import check_seed, explained
+from evenly.campaign.program import check_number
 from evenly.errors import InputError, did_you_mean
 from evenly.runs.runs import Runs
 from evenly.space.space import Space
@@ -100,6 +101,8 @@ class Search:
                 f"tasks must be parameters of the space ({', '.join(space.names)}), but got {strange[0]!r}"
             )
         check_seed(seed)
+        if production is not None:
+            check_number("production", float(production), above=0)
         if first < 2:
             raise InputError(f"first must be at least 2, since a model needs two runs, but got {first}")
         self.space, self.seed = space, seed
