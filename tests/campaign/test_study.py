@@ -132,3 +132,8 @@ def test_whole_numbers_that_could_not_be_told_apart_are_refused(tmp_path: Path) 
     path.write_text('[program]\ncommand = "true {n}"\n[parameters]\nn = [9007199254740993, 9007199254740992]\n')
     with pytest.raises(InputError, match=r"at most 2\^53 in size"):
         Study.load(path)
+
+
+def test_at_most_one_repetition_is_also_the_fewest(tmp_path: Path) -> None:
+    found = Study.load(written(tmp_path, SMALL + "[repetitions]\nmost = 1\n")).repetitions
+    assert (found.least, found.most) == (1, 1)

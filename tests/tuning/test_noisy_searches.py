@@ -301,3 +301,25 @@ def test_a_baseline_outside_of_the_space_is_told_by_its_value() -> None:
     ):
         with pytest.raises(InputError, match=reason):
             Search(space, baseline=today)
+
+
+@pytest.mark.parametrize("failing", [{1}, set(range(2, 20))])
+def test_a_baseline_that_fails_by_chance_is_run_again_and_keeps_its_gain(failing: set[int]) -> None:
+    """Of the runs of the baseline, some fail: the first one, or all later ones."""
+    random, runs = np.random.default_rng(0), [0]
+
+    def run(one: dict[str, Any]) -> float:
+        runs[0] += one == {"x": 6}
+        if one == {"x": 6} and runs[0] in failing:
+            raise RunFailed("a node died")
+        return float(one["x"] * np.exp(random.normal(0, 0.02)))
+
+    result = tune(Space(x=Integer(1, 12)), run, budget=16, baseline={"x": 6})
+    assert result.gain is not None
+    assert result.gain.saved == pytest.approx(5 / 6, abs=0.05)
+    assert result.gain.interval is not None
+    assert result.gain.interval[0] < 5 / 6 < result.gain.interval[1]
+    assert result.gain.bad >= 1
+    assert " of its " in found_text(result)
+    if failing == {1}:
+        assert result.made["why"].tolist()[1] == "run again, since it failed"

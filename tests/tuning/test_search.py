@@ -257,12 +257,17 @@ def test_wrong_use() -> None:
         with pytest.raises(InputError):
             Search(BOWL, **arguments)
     for name in ("budget", "repeats", "workers"):
-        with pytest.raises(InputError, match=f"{name} must be at least 1"):
-            tune(BOWL, bowl, **{name: 0})  # type: ignore[arg-type]
+        for wrong in (0, 2.5, True):
+            with pytest.raises(InputError, match=f"{name} must be a whole number above 0"):
+                tune(BOWL, bowl, **{name: wrong})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="production must be a number above 0"):
+        tune(BOWL, bowl, production=-1)
     with pytest.raises(InputError, match="limit must be above 1"):
         tune(BOWL, bowl, limit=0.5)
     with pytest.raises(InputError, match="run must return the seconds that it took"):
         tune(BOWL, lambda _: -1.0, budget=2)
+    with pytest.raises(InputError, match="run must return the seconds that it took, .* but got True"):
+        tune(BOWL, lambda _: True, budget=2)
     with pytest.raises(InfeasibleError, match="no configuration obeys block > 32"):
         Search(Space(block=Integer(1, 32), constraints=["block > 32"]))
 

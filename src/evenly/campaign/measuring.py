@@ -289,7 +289,8 @@ class Campaign:
             If the campaign is interrupted; all finished runs stay stored.
         """
         tell_place(self.study, self.store)
-        if any(self.missing.values()):
+        # Which runs a search still makes isn't known before. It also tells its answer where none is left.
+        if self.study.plan.design == "tune" or any(self.missing.values()):
             tell_changed(self.study, self.store)
         self._making.check_cores(number for number, runs in self.missing.items() if runs)
         self._schedule.share_cores(self._making.cores_for)
@@ -371,7 +372,8 @@ class Campaign:
         how = "at once and in the same way" if last[-1].exit_code else "in the same way"
         raise InputError(
             f"{len(records)} runs failed and none went well; the last two failed {how} ({told}): "
-            "correct the program, or how it is started, and start again, or run the others too with --keep-going"
+            "correct the program, or how it is started, and start again with --retry, which makes failed runs again; or run "
+            "the others too with --keep-going"
         )
 
     def retry(self) -> int:

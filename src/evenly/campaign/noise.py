@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["UNKNOWN", "Drift", "Noise", "drift_of", "drift_per_run", "half_width", "noise_of"]
+__all__ = ["UNKNOWN", "Drift", "Noise", "drift_of", "drift_per_run", "half_width", "noise_of", "resolution"]
 
 _LEVEL = 0.95
 #: A drift below this fraction is not reported.
@@ -17,6 +17,8 @@ _DRIFT = 0.05
 _CLEAR = 0.2
 #: What is assumed of the scatter before it is measured, worth one repetition: few machines are quieter or much louder.
 _USUAL, _WORTH = 0.05, 1.0
+#: Times that were rounded to less than this fraction of the shortest one are as good as exact.
+_COARSE = 1e-3
 #: Standard deviations by which runs may be lucky or unlucky.
 _DEVIATIONS = 2.0
 
@@ -113,10 +115,13 @@ class Noise:
         Standard deviation of log seconds, pooled over the configurations that were repeated; 0 if none was.
     freedom : int
         Its degrees of freedom: repetitions beyond the first of each configuration; 0 if none was repeated.
+    rounding : float
+        Standard deviation of log seconds by the rounding of their times; 0 where times are exact.
     """
 
     deviation: float
     freedom: int
+    rounding: float = 0.0
 
     @property
     def is_known(self) -> bool:
@@ -124,20 +129,30 @@ class Noise:
         return self.freedom > 0
 
     @property
+    def is_constant(self) -> bool:
+        """Whether repetitions always gave the same time, so that further ones tell nothing."""
+        return self.is_known and self.deviation == 0
+
+    @property
+    def matters(self) -> bool:
+        """Whether the noise is known, and there is some: times that are the same again may have been rounded."""
+        return self.is_known and self.likely > 0
+
+    @property
     def likely(self) -> float:
         """A standard deviation to decide by: that of the repetitions with one of 5 % that counts as one more of them.
 
-        A program that takes exactly the same time again has none.
+        A program that takes exactly the same time again has none but that of rounding, which is the least anyway.
 
         Examples
         --------
-        >>> [round(Noise(0.2, n).likely, 3) for n in (0, 1, 100)], Noise(0.0, 1).likely
-        ([0.05, 0.146, 0.199], 0.0)
+        >>> [round(Noise(0.2, n).likely, 3) for n in (0, 1, 100)], Noise(0.0, 1).likely, Noise(0.0, 1, 0.03).likely
+        ([0.05, 0.146, 0.199], 0.0, 0.03)
         """
-        if self.is_known and self.deviation == 0:
-            return 0.0
+        if self.is_constant:
+            return self.rounding
         squares = self.freedom * self.deviation**2 + _WORTH * _USUAL**2
-        return float(np.sqrt(squares / (self.freedom + _WORTH)))
+        return max(float(np.sqrt(squares / (self.freedom + _WORTH))), self.rounding)
 
     def slack(self, runs: int) -> float:
         """Return a factor by which the mean of so many runs may be lucky, and a new run unlucky.
@@ -156,21 +171,47 @@ class Noise:
 UNKNOWN = Noise(0.0, 0)
 
 
-def noise_of(repetitions: Iterable[Sequence[float]]) -> Noise:
+def noise_of(repetitions: Iterable[Sequence[float]], resolution_s: float = 0.0) -> Noise:
     """Return the noise of repeated log times: one sequence for each configuration.
+
+    If the times were rounded to `resolution_s`, their errors are uniform: they have the standard deviation r/√12.
 
     Examples
     --------
     >>> noise_of([(0.0, 0.2), (1.0,), (3.0, 3.0)])
-    Noise(deviation=0.1, freedom=2)
+    Noise(deviation=0.1, freedom=2, rounding=0.0)
+    >>> round(noise_of([(0.0, 0.0)], 0.1).rounding, 3)
+    0.029
     """
-    squares, freedom = 0.0, 0
+    squares, rounded, freedom = 0.0, 0.0, 0
     for logs in repetitions:
         squares += float(np.sum((np.array(logs) - np.mean(logs)) ** 2))
+        rounded += (len(logs) - 1) * float(resolution_s**2 / 12 / np.exp(2 * np.mean(logs)))
         freedom += len(logs) - 1
+    if not freedom:
+        return UNKNOWN
     # Round-off of logarithms is no noise.
-    deviation = float(np.sqrt(squares / freedom)) if freedom else 0.0
-    return Noise(round(deviation, 12), freedom)
+    return Noise(round(float(np.sqrt(squares / freedom)), 12), freedom, float(np.sqrt(rounded / freedom)))
+
+
+def resolution(seconds: Iterable[float]) -> float:
+    """Return to how many seconds times were rounded: the largest power of ten of which all are multiples; 0 if too fine to matter.
+
+    Examples
+    --------
+    >>> [resolution(times) for times in ([12.0, 13.0], [0.012, 0.03], [3.3, 12.0], [3.1234, 2.0])]
+    [1.0, 0.001, 0.1, 0.0]
+    """
+    times = np.fromiter(seconds, np.float64)
+    if not len(times):
+        return 0.0
+    largest = int(np.floor(np.log10(times.min())))
+    for power in range(largest, largest - 4, -1):
+        # Divided, not multiplied: 0.1 isn't exact in binary, 10 is.
+        many = times * 10.0**-power if power < 0 else times / 10.0**power
+        if 10.0**power > _COARSE * times.min() and np.abs(many - np.round(many)).max() < 1e-6:
+            return 10.0**power
+    return 0.0
 
 
 def drift_per_run(turns: Sequence[int], seconds: Sequence[float]) -> float:

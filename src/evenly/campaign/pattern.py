@@ -34,6 +34,8 @@ _MUCH = 3_900_000
 #: No model computes with larger numbers, or with those below its inverse.
 _LARGEST = 1e60
 _SAY = "say in [time] in which unit the numbers are"
+#: What makes a rate of the word before it.
+_PER = re.compile(r"(?:/| per )(min|[shd])(?:utes?|ec|econds?|ours?|r|ays?)?\b")
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,15 @@ class Pattern:
         """Raise `RunFailed` if the words around a number leave its unit open."""
         number = f"the number that '{self.pattern}' matches"
         if word and math.isnan(seconds):
-            raise RunFailed(f'{word} stands behind {number}, and may be a unit: {_SAY}, as unit = "s"')
+            if rate := _PER.match(behind.partition(word)[2]):
+                raise RunFailed(
+                    f"{word}{rate[0]} stands behind {number}, a rate, of which more is better: say that in [time], as "
+                    f'unit = "1/{rate[1]}"'
+                )
+            raise RunFailed(
+                f'{word} stands behind {number}, and may be a unit: {_SAY}, as unit = "s" if it is a time, or "1/s" if '
+                "it is a rate, of which more is better"
+            )
         if word and seconds != 1 and behind.partition(word)[2].startswith("/"):
             raise RunFailed(
                 f'{word}/ stands behind {number}, a time or a rate: say which in [time], as unit = "{word}" or "1/s"'

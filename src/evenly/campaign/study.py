@@ -311,7 +311,10 @@ class Study:
 
 
 def _repetitions(values: Mapping[str, Any]) -> Repetitions:
-    found: Repetitions = _of(Repetitions, "repetitions", values)
+    given = dict(values.get("repetitions", {}))
+    if given.get("most") == 1:  # then the other can't be meant to be more
+        given.setdefault("least", 1)
+    found: Repetitions = _of(Repetitions, "repetitions", {"repetitions": given})
     if found.within > 1:  # who writes 10 means per cent
         raise InputError(f"within is a share of the time, 0.1 for 10 %, and at most 1, but got {found.within}")
     return found

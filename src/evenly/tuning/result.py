@@ -12,7 +12,7 @@ from evenly.runs.runs import Runs
 from evenly.showing import Shown
 from evenly.space.space import Space
 from evenly.tuning.standing import Standing
-from evenly.tuning.trials import Trials
+from evenly.tuning.trials import Key, Trials
 
 if TYPE_CHECKING:
     from evenly.tuning.search import Search
@@ -34,12 +34,16 @@ class Gain:
         The share of this time that the fastest configuration saves: 0.2 is 20 %.
     interval : tuple of float or None
         95 % confidence interval of `saved`; None where no configuration was repeated.
+    well, bad : int
+        How many of its runs went well, and how many failed or were ended early.
     """
 
     baseline: dict[str, Any]
     seconds: float
     saved: float
     interval: tuple[float, float] | None
+    well: int = 1
+    bad: int = 0
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,8 @@ class Result(Shown):
     drift : float
         By how much the machine became slower during the search (0.1 is 10 %), which is taken out of all times; 0 where
         that isn't known.
+    resolution : float
+        To how many seconds the measured times were rounded; 0 where that is too little to matter.
     tasks : DataFrame
         The fastest configuration of each task, its ``seconds`` with their interval from ``lower`` to ``upper``, and its
         ``chance`` (nan where no configuration was repeated); a single row if the search has no tasks.
@@ -95,6 +101,7 @@ class Result(Shown):
     history: pd.DataFrame
     made: pd.DataFrame
     drift: float
+    resolution: float
     stopped: str
     space: Space
     tasks: pd.DataFrame
@@ -120,11 +127,11 @@ class Result(Shown):
         for name in ("seconds", "status", "why"):
             made[name] = [getattr(m, name) for m in trials.made]
         best, seconds = there.trials[there.winner], there.seconds(there.winner)
-        gain = next(filter(None, (_gain(trials, one) for one in standings.values())), None)
+        gain = next(filter(None, (_gain(trials, task, one) for task, one in standings.items())), None)
         return cls(
             dict(best.configuration), seconds, there.interval(there.winner), float(there.chances[there.winner]), alike,
-            gain, _no_gain(trials, gain), trials.history(), made, float(np.expm1(trials.drift)), stopped, trials.space,
-            tasks, trials.tasks,
+            gain, _no_gain(trials, gain), trials.history(), made, float(np.expm1(trials.drift)),
+            trials.resolution_s, stopped, trials.space, tasks, trials.tasks,
         )  # fmt: skip
 
     @property
@@ -133,16 +140,22 @@ class Result(Shown):
         return Runs.from_frame(self.made.drop(columns="why"), self.space.names, space=self.space)
 
 
-def _gain(trials: Trials, standing: Standing) -> Gain | None:
-    """Return what the winner saves of the time of the configuration in use today."""
+def _gain(trials: Trials, task: Key, standing: Standing) -> Gain | None:
+    """Return what a task's winner saves of the time of the configuration in use today, if that is of this task.
+
+    If that one fails so often that it isn't among those that may win, the runs of it that went well still tell its time.
+    """
     today = None if trials.reference is None else trials.trial(trials.reference)
-    row = next((row for row, one in enumerate(standing.trials) if one is today), None)
-    if today is None or row is None:
+    if today is None or not today.seconds or trials.task_of(today.configuration) != task:
         return None
-    found, seconds = standing.ratio(standing.winner, row), standing.seconds(row)
-    saved = 1 - standing.seconds(standing.winner) / seconds
+    winner = standing.winner
+    known = standing if any(one is today for one in standing.trials) else standing.beside(today)
+    row = next(row for row, one in enumerate(known.trials) if one is today)
+    found, seconds = known.ratio(winner, row), known.seconds(row)
+    saved = 1 - known.seconds(winner) / seconds
     interval = None if found is None else (1 - found[1], 1 - found[0])
-    return Gain(dict(today.configuration), seconds, round(saved, 12), interval)
+    bad = today.failures + len(today.bounds)
+    return Gain(dict(today.configuration), seconds, round(saved, 12), interval, len(today.seconds), bad)
 
 
 def _no_gain(trials: Trials, gain: Gain | None) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from evenly.arguments import check_seed, explained
+from evenly.campaign.program import check_number
 from evenly.errors import InputError, did_you_mean
 from evenly.runs.runs import Runs
 from evenly.space.space import Space
@@ -100,6 +101,8 @@ class Search:
                 f"tasks must be parameters of the space ({', '.join(space.names)}), but got {strange[0]!r}"
             )
         check_seed(seed)
+        if production is not None:
+            check_number("production", float(production), above=0)
         if first < 2:
             raise InputError(f"first must be at least 2, since a model needs two runs, but got {first}")
         self.space, self.seed = space, seed
@@ -196,12 +199,14 @@ class Search:
             return None
         last = self.trials.made[-1]
         trial, best = self.trials.trial(last.configuration), self.trials.best_like(last.configuration)
-        if trial is None or best is None or last.status == "ok" or trial.waiting:
+        if trial is None or last.status == "ok" or trial.waiting:
             return None
         bad = trial.failures + len(trial.bounds)
-        if trial.seconds:
-            # It went well before, so it is no configuration that always fails.
+        if trial.seconds or last.configuration == self.trials.reference:
+            # It went well before, so it is no configuration that always fails; or all gains are those over it.
             return Choice(trial.configuration, f"run again, since it {_ended(last.status)}") if bad == 1 else None
+        if best is None:
+            return None
         retried = sum(one.failures + len(one.bounds) > 1 for one in self.trials)
         if bad > 1 or retried >= max(1, self._repeating.confirming):
             return None

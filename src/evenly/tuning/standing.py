@@ -8,7 +8,7 @@ Without a model, or where no noise is known, measured times are believed as they
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -59,11 +59,23 @@ class Standing:
         found: dict[Key, Self] = {}
         for task, group in trials.well_by_task().items():
             if believed is None:
-                found[task] = cls.measured(group, noise)
+                known = cls.measured(group, noise)
             else:
                 rows = [next(n for n, one in enumerate(well) if one is trial) for trial in group]
-                found[task] = cls(group, believed[0][rows], believed[1][rows], noise)
+                known = cls(group, believed[0][rows], believed[1][rows], noise)
+            found[task] = known._rounded(trials.resolution_s) if noise.is_known else known
         return found
+
+    def _rounded(self, resolution_s: float) -> Self:
+        """Return the standing if times were rounded: repetitions that are rounded alike don't tell the time better."""
+        least = resolution_s / np.sqrt(12) / np.array([one.mean_s for one in self.trials])
+        return replace(self, deviations=np.maximum(self.deviations, least))
+
+    def beside(self, other: Trial) -> Self:
+        """Return the standing with another trial behind all others, by its measured times alone."""
+        its = type(self).measured([other], self.noise)
+        means, deviations = np.append(self.means, its.means), np.append(self.deviations, its.deviations)
+        return replace(self, trials=[*self.trials, other], means=means, deviations=deviations)
 
     @cached_property
     def order(self) -> list[int]:
@@ -90,7 +102,7 @@ class Standing:
         [0.0041, 0.0097, 0.0]
         """
         sigma = self.noise.likely
-        if len(self.trials) < 2 or sigma == 0:
+        if len(self.trials) < 2 or self.noise.is_constant:
             return np.zeros(len(self.trials))
         waiting = np.array([one.waiting for one in self.trials])
         variances = 1 / (1 / np.maximum(self.deviations, 1e-9) ** 2 + waiting / sigma**2)
@@ -137,7 +149,7 @@ class Standing:
     def seconds(self, row: int) -> float:
         """Return the believed seconds of one; where it can only be what was measured, exactly that."""
         trial = self.trials[row]
-        return trial.mean_s if self.noise.deviation == 0 else float(np.exp(self.means[row]))
+        return trial.mean_s if not self.noise.matters else float(np.exp(self.means[row]))
 
     def is_alike(self, row: int) -> bool:
         """Return whether one can't be told from the winner: the difference lies within its 95 % interval."""

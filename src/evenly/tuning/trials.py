@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from evenly.campaign.noise import Noise, drift_per_run, noise_of
+from evenly.campaign.noise import Noise, drift_per_run, noise_of, resolution
 from evenly.errors import InputError
 from evenly.space.space import Space
 
@@ -260,9 +260,14 @@ class Trials:
         return self._drift * max(0, len(self.made) - 1)
 
     @property
+    def resolution_s(self) -> float:
+        """To how many seconds the times were rounded; 0 where that is too little to matter."""
+        return resolution(took for trial in self for took in trial.seconds)
+
+    @property
     def noise(self) -> Noise:
-        """The scatter of repetitions, pooled over all configurations."""
-        return noise_of(trial.logs for trial in self.of("ok"))
+        """The scatter of repetitions, pooled over all configurations; that of rounding is the least."""
+        return noise_of((trial.logs for trial in self.of("ok")), self.resolution_s)
 
     def table(self, trials: Sequence[Trial]) -> pd.DataFrame:
         """Return the configurations of trials as a table, (n, n_parameters)."""

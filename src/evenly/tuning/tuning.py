@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from evenly.arguments import explained
+from evenly.campaign.program import check_number
 from evenly.errors import EvenlyError, InputError, RunFailed
 from evenly.log import log
 from evenly.showing import NotebookBar, notebook_bar
@@ -106,9 +107,9 @@ def tune(
     >>> result.best, result.seconds, result.gain.saved
     ({'block': 8, 'solver': 'cg'}, 1.0, 0.8)
     """
-    for name, value, least in (("budget", budget, 1), ("repeats", repeats, 1), ("workers", workers, 1)):
-        if value is not None and value < least:
-            raise InputError(f"{name} must be at least {least}, but got {value}")
+    for name, value in (("budget", budget), ("repeats", repeats), ("workers", workers)):
+        if value is not None:
+            check_number(name, value.item() if isinstance(value, np.generic) else value, above=0, whole=True)
     if limit is not None and not limit > 1:
         raise InputError(f"limit must be above 1, times the best so far, but got {limit}")
     repeating = Repeating(budget, searching.get("first", 5), most=repeats or 1_000_000, early=limit is not None)
@@ -256,7 +257,8 @@ class _Inline:
 
 def _seconds(returned: Any, configuration: Mapping[str, Any]) -> float:
     try:
-        seconds = float(returned)
+        # True would be a second.
+        seconds = float("nan") if isinstance(returned, bool | np.bool_) else float(returned)
     except (TypeError, ValueError):
         seconds = float("nan")
     if not (np.isfinite(seconds) and seconds > 0):

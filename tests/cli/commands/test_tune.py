@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -109,6 +111,7 @@ def test_each_task_has_a_fastest_configuration_of_its_own(evenly: Evenly, tmp_pa
     shown = evenly("tune", study, "--runs", "24", *(["--tasks", "cores"] if where == "option" else []))
     assert "the fastest of each task" in shown.out
     assert "24 runs of" in shown.out
+    assert "that it is the fastest of all that were run of its task" in shown.out
 
 
 def test_a_task_that_is_no_parameter(evenly: Evenly, study: Path) -> None:
@@ -249,3 +252,33 @@ def test_strategies_are_compared_on_a_table(evenly: Evenly, tmp_path: Path) -> N
         refused = evenly(*wrong)
         assert (refused.code, "one of them" in refused.err) == (2, True)
     assert "belong to --known or --replay" in evenly("tune", "s.toml", "--unit", "ms").err
+
+
+def test_a_program_that_was_changed_is_said_also_where_no_run_is_left(evenly: Evenly, tmp_path: Path) -> None:
+    study, script = tmp_path / "s.toml", tmp_path / "solve.sh"
+    script.write_text("echo took $(($1 * $1 + 100))\n")
+    study.write_text(
+        "[program]\ncommand = 'sh solve.sh {n}'\n[parameters]\nn = [1, 2, 3, 4]\n[time]\n"
+        "pattern = 'took (.*)'\nunit = 'ms'\n"
+    )
+    evenly("tune", study, "--runs", "2")
+    assert "was changed" not in evenly("tune", study, "--runs", "2").err
+    os.utime(script, (time.time() + 5, time.time() + 5))
+    for runs in ("2", "3"):
+        assert "runs that were made before solve.sh was changed" in evenly("tune", study, "--runs", runs).err
+
+
+def test_failures_of_a_broken_program_are_told_with_what_makes_them_again(evenly: Evenly, tmp_path: Path) -> None:
+    study, script = tmp_path / "s.toml", tmp_path / "solve.sh"
+    script.write_text("exit 3\n")
+    study.write_text(
+        "[program]\ncommand = 'sh solve.sh {n}'\n[parameters]\nn = [1, 2, 3, 4]\n[time]\n"
+        "pattern = 'took (.*)'\nunit = 'ms'\n"
+    )
+    broken = evenly("tune", study, "--runs", "6", "--baseline", "n=4")
+    assert "start again with --retry, which makes failed runs again" in broken.err
+    script.write_text("echo took $(($1 * $1 + 100))\n")
+    kept = evenly("tune", study, "--runs", "6", "--baseline", "n=4")
+    assert "of them failed: --retry makes them again" in kept.err
+    again = evenly("tune", study, "--runs", "6", "--baseline", "n=4", "--retry")
+    assert "today's configuration (n = 4" in again.out

@@ -38,6 +38,8 @@ _MOST, _MOST_ALIKE = 10, 30
 #: Numbers of runs after which strategies are compared, and how probable a difference by luck may be.
 _AFTER, _LUCK = (5, 10, 20, 40, 80, 160), 0.05
 _TESTS = "t-tests with Holm's correction"
+#: What the chances of a table of tasks are those of.
+_OF_TASK = "chance: that it is the fastest of all that were run of its task"
 #: A larger probability isn't told exactly: it was drawn.
 _CERTAIN = 0.995
 
@@ -64,7 +66,8 @@ def found_text(result: Result) -> str:
 
 def tasks_text(result: Result) -> str:
     """Return what is to be said below a table of tasks; "" if there is nothing."""
-    return "\n".join(_lines_about_all(result))
+    lines = [_OF_TASK] if np.isfinite(result.tasks["chance"]).any() else []
+    return "\n".join([*lines, *_lines_about_all(result)])
 
 
 def _chance(chance: float) -> str:
@@ -78,6 +81,8 @@ def _lines_about_all(result: Result) -> list[str]:
         lines.append(f"nothing is known of a gain over today's configuration: {result.no_gain}")
     if bad := [f"{count} {status}" for status, count in _bad(result).items()]:
         lines.append(f"of {len(result.history)} configurations, {' and '.join(bad)}")
+    if result.resolution:
+        lines.append(f"times are rounded to {quantity(result.resolution)}: they tell no smaller differences")
     if result.drift:
         lines.append(
             f"the machine's speed changed during the search ({100 * result.drift:+.1f} % in time); this is taken out"
@@ -95,7 +100,8 @@ def _bad(result: Result) -> dict[str, int]:
 def _gain_text(result: Result, gain: Gain) -> str:
     """Return what the fastest configuration saves of the time of the one in use today, which is of the same task."""
     task = configuration_text({name: gain.baseline[name] for name in result.task_names})
-    today = f"today's configuration ({configuration_text(gain.baseline)}: {quantity(gain.seconds)})"
+    today = f"today's configuration ({configuration_text(gain.baseline)}: {quantity(gain.seconds)}"
+    today += f"; {gain.bad} of its {gain.well + gain.bad} runs failed)" if gain.bad else ")"
     if gain.saved == 0:
         return f"{today} is the fastest{f' of {task}' if task else ''}"
     sure = "" if gain.interval is None else f", within {' to '.join(map(percent, gain.interval))}"
@@ -167,7 +173,7 @@ def result_as_dict(result: Result) -> dict[str, Any]:
     return {
         "best": result.best, "seconds": result.seconds, "interval": result.interval, "chance": result.chance,
         "gain": None if result.gain is None else asdict(result.gain), "no_gain": result.no_gain,
-        "drift": result.drift, "stopped": result.stopped,
+        "drift": result.drift, "resolution": result.resolution, "stopped": result.stopped,
         "alike": result.alike.to_dict("records"), "tasks": result.tasks.to_dict("records"), "history": history,
         "made": made,
     }  # fmt: skip

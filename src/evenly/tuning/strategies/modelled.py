@@ -111,7 +111,7 @@ class Modelled(Strategy):
         self, trials: Trials, candidates: Candidates, random: np.random.Generator, *, is_answer: bool = False
     ) -> tuple[Floats, Floats] | None:
         well = trials.of("ok")
-        if len(well) < self._first or trials.noise.deviation == 0:
+        if len(well) < self._first or not trials.noise.matters:
             return None
         transfer = None if trials.others is None else self._learned(trials, candidates)
         samples = _samples(trials) * (_OF_ANSWER if is_answer else 1)
@@ -158,7 +158,7 @@ def _best_logs(trials: Trials, table: pd.DataFrame, beliefs: Beliefs, tried: Bel
     lucky, and what is to be beaten is the true time. Else it is the least time. For a task without a successful run, it
     is the lowest predicted mean among the task's candidates.
     """
-    well, is_noisy = trials.of("ok"), trials.noise.deviation > 0
+    well, is_noisy = trials.of("ok"), trials.noise.matters
     logs = tried.mean if is_noisy else np.log([trial.mean_s for trial in well])
     bests: dict[Key, float] = {}
     for trial, log in zip(well, logs, strict=True):
