@@ -149,7 +149,11 @@ class Repeating:
         """Return a task's winner whose time isn't known as exactly as was asked for."""
         for one in there:
             found, winner = one.interval(one.winner), one.trials[one.winner]
-            is_wide = found is not None and not one.noise.is_constant and found[1] / found[0] > math.exp(min(2 * self.within, 100.0))
+            is_wide = (
+                found is not None
+                and not one.noise.is_constant
+                and found[1] / found[0] > math.exp(min(2 * self.within, 100.0))
+            )
             if is_wide and len(winner.seconds) + winner.waiting < self.most:
                 return winner
         return None
