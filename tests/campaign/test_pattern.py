@@ -97,7 +97,8 @@ def test_a_unit_before_the_number_counts(pattern: str, printed: str, seconds: fl
      (r"took (\S+)", "", "took 0.1 kms\n", "kms stands behind"), (r"took (\S+)", "", "took 45 %", "% stands behind"),
      (r"took (\S+)", "", "took 45 it/s", r"it/s stands behind .* a rate, of which more is better: .* unit = \"1/s\""),
      (r"took (\S+)", "", "took 4 steps per minute", r"a rate, .* unit = \"1/min\""),
-     (r"took (\S+)", "", "took 4 GFLOPS", r"unit = \"s\" if it is a time, or \"1/s\" if it is a rate"), (r"took (\S+)", "", "took 4 m^2", "m stands behind"),
+     (r"took (\S+)", "", "took 4 GFLOPS", r"unit = \"s\" if it is a time, or \"1/s\" if it is a rate"),
+     (r"took (\S+)", "", "took 4 m^2", "m stands behind"),
      (r"took (\S+)", "", "took 45 cycles per step", "cycles stands behind"),
      (r"took (\S+)", "", "took 2 steps", "steps stands behind")],
 )  # fmt: skip

@@ -133,3 +133,9 @@ def test_runs_may_take_twice_as_long_as_the_longest_in_the_table() -> None:
     table = pd.DataFrame({"cores": [1, 2, 4], "seconds": [7000.0, 5854.3, 10.0], "status": ["timed out", "ok", "ok"]})
     for rows, timeout_s in ((table, 14400), (table[1:], 12000), (table[2:].assign(cores=[8]), 3600)):
         assert study_of_runs(Runs.from_frame(rows, ["cores"])).check().program.timeout_s == timeout_s
+
+
+def test_a_size_is_no_parameter_to_be_tuned() -> None:
+    said = study_of_command("./solver.sh --ranks 8 --cells 512").guesses
+    assert any("cells: if it is a size, `evenly tune --tasks cells` finds the fastest of each" in one for one in said)
+    assert not any("--tasks" in one for one in study_of_command("mpirun -n 4 ./solve").guesses)

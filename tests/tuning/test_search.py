@@ -266,7 +266,7 @@ def test_wrong_use() -> None:
         tune(BOWL, bowl, limit=0.5)
     with pytest.raises(InputError, match="run must return the seconds that it took"):
         tune(BOWL, lambda _: -1.0, budget=2)
-    with pytest.raises(InputError, match="run must return the seconds that it took, .* but got True"):
+    with pytest.raises(InputError, match=r"run must return the seconds that it took, .* but got True"):
         tune(BOWL, lambda _: True, budget=2)
     with pytest.raises(InfeasibleError, match="no configuration obeys block > 32"):
         Search(Space(block=Integer(1, 32), constraints=["block > 32"]))

@@ -372,8 +372,8 @@ class Campaign:
         how = "at once and in the same way" if last[-1].exit_code else "in the same way"
         raise InputError(
             f"{len(records)} runs failed and none went well; the last two failed {how} ({told}): "
-            "correct the program, or how it is started, and start again with --retry, which makes failed runs again; or run "
-            "the others too with --keep-going"
+            "correct the program, or how it is started, and start again with --retry, which makes failed runs again; or"
+            " run the others too with --keep-going"
         )
 
     def retry(self) -> int:

@@ -195,7 +195,9 @@ def noise_of(repetitions: Iterable[Sequence[float]], resolution_s: float = 0.0) 
 
 
 def resolution(seconds: Iterable[float]) -> float:
-    """Return to how many seconds times were rounded: the largest power of ten of which all are multiples; 0 if too fine to matter.
+    """Return to how many seconds times were rounded: the largest power of ten of which all are multiples.
+
+    It is 0 where that is too little to matter.
 
     Examples
     --------

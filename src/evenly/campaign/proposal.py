@@ -94,6 +94,8 @@ class _Found:
     values: dict[str, list[Any]] = field(default_factory=dict)
     why: dict[str, str] = field(default_factory=dict)
     kept: list[str] = field(default_factory=list)
+    #: Parameters that may be sizes of the problem.
+    sizes: list[str] = field(default_factory=list)
     nodes: int = 1
 
     def vary(self, name: str, values: Sequence[Any], why: str) -> str:
@@ -200,7 +202,9 @@ def _place(name: str, value: int, *, launched: bool, found: _Found) -> str | Non
     if "thread" in name.lower() or name in ("-t", "-nt", "-ntomp"):
         return found.vary("threads", _doublings(value), f"{said}, from one on")
     if value >= _LEAST_SIZE and _NO_SIZES.isdisjoint(re.split(r"[\W_]+", name.lower())):
-        return found.vary(name or "value", [value // 4, value // 2, value], f"{said}, and half and a quarter of it")
+        place = found.vary(name or "value", [value // 4, value // 2, value], f"{said}, and half and a quarter of it")
+        found.sizes.append(place.strip("{}"))
+        return place
     found.kept.append(said)
     return None
 
@@ -272,6 +276,12 @@ def _proposal(command: str, environment: Mapping[str, str], found: _Found, longe
     guesses = [
         f"{name} varies: {', '.join(map(str, values))} ({found.why[name]})" for name, values in found.values.items()
     ]
+    if found.sizes:
+        one, these = ("it is a size", "it") if len(found.sizes) == 1 else ("they are sizes", "them")
+        guesses.append(
+            f"{', '.join(found.sizes)}: if {one}, `evenly tune --tasks {','.join(found.sizes)}` finds the fastest of "
+            f"each; without --tasks, it takes less work for faster. If only one size is of use, don't vary {these}"
+        )
     if found.kept:
         guesses.append(f"left as it is: {', '.join(found.kept)}")
     return StudyProposal("\n".join(lines) + "\n" + _TAIL, tuple(guesses))

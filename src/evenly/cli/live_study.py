@@ -157,10 +157,10 @@ def _shown(campaign: Campaign) -> Iterator[Callable[[Record, Progress], None]]:
 
 
 def _line(campaign: Campaign, record: Record, progress: Progress) -> str:
-    from evenly.report.formatting import quantity
+    from evenly.report.formatting import quantity, value_text
 
     configuration = campaign.configuration(record.configuration)
-    told = ", ".join(f"{name}={value}" for name, value in configuration.items())
+    told = ", ".join(f"{k}={value_text(v) if isinstance(v, bool) else v}" for k, v in configuration.items())
     took = quantity(record.quantities["seconds"]) if record.status == "ok" else f"{record.status}, {record.message}"
     of = progress.done + progress.left
     return f"run {progress.done} of about {of}: {told}: {took}; {quantity(progress.seconds_left, digits=2)} left"

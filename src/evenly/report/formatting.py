@@ -233,11 +233,13 @@ def plain(value: Any) -> Any:
 
 
 def value_text(value: Any) -> str:
-    """Format the value of a parameter: numbers with `compact`, labels unchanged.
+    """Format the value of a parameter: numbers with `compact`, labels unchanged, true and false as a study has them.
 
     Examples
     --------
-    >>> value_text(4194304), value_text("gmres")
-    ('4.194M', 'gmres')
+    >>> value_text(4194304), value_text("gmres"), value_text(True)
+    ('4.194M', 'gmres', 'true')
     """
+    if not isinstance(value, str) and str(value) in ("True", "False"):
+        return str(value).lower()
     return compact(float(value)) if isinstance(value, Real) else str(value)

@@ -143,7 +143,7 @@ class Result(Shown):
 def _gain(trials: Trials, task: Key, standing: Standing) -> Gain | None:
     """Return what a task's winner saves of the time of the configuration in use today, if that is of this task.
 
-    If that one fails so often that it isn't among those that may win, the runs of it that went well still tell its time.
+    If that one fails so often that it isn't among those that may win, its runs that went well still tell its time.
     """
     today = None if trials.reference is None else trials.trial(trials.reference)
     if today is None or not today.seconds or trials.task_of(today.configuration) != task:

@@ -132,3 +132,12 @@ def test_a_study_is_proposed_and_measured(evenly: Evenly) -> None:
         refused = evenly("init", *given)
         assert refused.code == 2
         assert "--command" in refused.err
+
+
+def test_questions_about_a_table_can_be_answered(evenly: Evenly) -> None:
+    Path("runs.csv").write_text("solver,cores,seconds\nice,1,4\nice,2,2\nocn,1,8\nocn,2,5\n")
+    assert "choose one with --only" in evenly("init", "--table", "runs.csv").err
+    assert "cores = [1, 2]" in evenly("init", "--table", "runs.csv", "--only", "ice").out
+    both = evenly("init", "--table", "runs.csv", "--parameters", "solver,cores").out
+    assert 'solver = ["ice", "ocn"]' in both
+    assert "belong to --table" in evenly("init", "--command", "echo 64", "--only", "ice").err

@@ -39,6 +39,13 @@ def init(
         str | None, typer.Option("--command", help="A command line of your program, in quotes: a study that varies it.")
     ] = None,
     table: Annotated[Path | None, typer.Option("--table", help="A table of runs: a study of its parameters.")] = None,
+    parameters: Annotated[
+        str | None, typer.Option("--parameters", help="Table: the columns that were varied, as a,b,c.")
+    ] = None,
+    only: Annotated[list[str] | None, typer.Option("--only", help="Only these solvers: ice,lnd,atm,ocn.")] = None,
+    time: Annotated[
+        str | None, typer.Option("--time", help="Table: the column with the time, or several: 'run *'.")
+    ] = None,
     json: opt.Json = False,
 ) -> None:
     """Propose a file of your own: how logs of a program are read (--pattern), or a study (--command, --table)."""
@@ -47,17 +54,22 @@ def init(
     if len(given) != 1:
         what = f"only one of {' and '.join(given)}" if given else "one of --pattern LOG, --command '…', --table RUNS"
         raise InputError(f"give {what}")
+    reading = opt.Reading(parameters=parameters, only=only, time=time)
+    if table is None and reading != opt.Reading():
+        raise InputError("--parameters, --only and --time belong to --table: they say how it is read")
     if target is not None:
         if target.exists():
             raise InputError(f"{target} is there already, and init writes over nothing: give another name")
         opt.check_writable(target, "the proposal", read=[one for one in (pattern, table) if one is not None])
     if pattern is None:
-        _propose_study(command, table, target, json=json)
+        _propose_study(command, table, reading, target, json=json)
     else:
         _propose_pattern(pattern, target, json=json)
 
 
-def _propose_study(command: str | None, table: Path | None, target: Path | None, *, json: bool) -> None:
+def _propose_study(
+    command: str | None, table: Path | None, reading: opt.Reading, target: Path | None, *, json: bool
+) -> None:
     from evenly.campaign.proposal import study_of_command, study_of_runs
 
     if command is not None:
@@ -65,7 +77,7 @@ def _propose_study(command: str | None, table: Path | None, target: Path | None,
     else:
         from evenly.cli.run_input import one_program
 
-        proposal = study_of_runs(one_program(table or Path(), opt.Reading()))
+        proposal = study_of_runs(one_program(table or Path(), reading))
     proposal.check()  # what can't be read isn't saved
     if target is not None:
         with target.open("x", encoding="utf-8") as new:
