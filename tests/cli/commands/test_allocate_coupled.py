@@ -30,7 +30,7 @@ def test_sypd_and_seconds_are_of_different_work(evenly: Evenly) -> None:
     assert evenly("allocate", "a", "--cores", "300", *LAW).code == 0
 
 
-@pytest.mark.parametrize("name", ["steps", "simulated_days", "steps_per_window"])
+@pytest.mark.parametrize("name", ["steps", "steps_per_window"])
 def test_counts_of_work_that_differ_between_solvers_are_asked_about(evenly: Evenly, name: str) -> None:
     rows = [f"fluid,{p},100,{100 * 2000 / p}" for p in COUNTS] + [f"solid,{p},20,{20 * 900 / p}" for p in COUNTS]
     table("a.csv", f"solver,cores,{name},walltime_s", rows)
@@ -728,9 +728,7 @@ def test_coupled_runs_are_those_of_what_is_planned(evenly: Evenly) -> None:
         ("component,cores,dt_s,ms/step", "900,{}", "3600,{}"),
         ("component,cores,time step (s),time (ms/step)", "900,{}", "3600,{}"),
         ("component,cores,wallclock,units,per", "{},s,simulated day", "{},s,simulated month"),
-        ("component,cores,simulated days,wall_s", "10,{}", "30,{}"),
         ("component,cores,nstep,wall_s", "10,{}", "30,{}"),
-        ("Komponente,Kerne,Simulierte Tage,Zeit (s)", "10,{}", "30,{}"),
         ("component,cores,period,wall_s", "1 day,{}", "1 month,{}"),
     ],
 )
@@ -743,6 +741,15 @@ def test_times_of_different_work_in_one_table_are_refused(evenly: Evenly, header
         "runs.csv", header, [row.replace("3600", "900").replace("month", "day").replace("30,", "10,") for row in rows]
     )
     assert evenly("allocate", "runs.csv", "--cores", "300", *LAW).code == 0
+
+
+@pytest.mark.parametrize("header", ["component,cores,simulated days,wall_s", "Komponente,Kerne,Simulierte Tage,Zeit (s)"])
+def test_times_of_different_days_in_one_table_are_made_those_of_one(evenly: Evenly, header: str) -> None:
+    rows = [f"atm,{p},10,{900 / p}" for p in COUNTS] + [f"ocn,{p},30,{2100 / p}" for p in COUNTS]
+    table("runs.csv", header, rows)
+    shown = evenly("allocate", "runs.csv", "--cores", "320", *LAW)
+    assert "atm: times of 10 simulated days are made those of 1" in " ".join(shown.err.split())
+    assert evenly("allocate", "runs.csv", "--cores", "320", *LAW, "--json").json["cores"] == {"atm": 180, "ocn": 140}
 
 
 def test_what_differs_between_solvers_alone_is_said(evenly: Evenly) -> None:
