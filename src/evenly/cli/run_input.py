@@ -134,9 +134,9 @@ def learn(
     `arguments` gives further arguments of a method for runs, knowing the names of those that it takes. `accept` is
     called with the solvers, and what was read of them, before any is fitted. `others` are options that don't suit
     models that are there already. Where times tell that they are of different simulated days, or some don't tell it,
-    all are made those of `step_days`; if all tell it, and the answer is of no number of days (`any_days`, as SYPD is of
-    none), those of one day. `solver_column` may find a column with the names of solvers in what was read, as
-    those of one program: it is read anew by that.
+    all are made those of `step_days`; if all tell it, and nothing that was asked depends on it (`any_days`), those of
+    one day. `solver_column` may find a column with the names of solvers in what was read, as those of one program: it
+    is read anew by that.
     """
     from evenly.models.registry import method_names
     from evenly.readers.days_of_a_step import of_so_many_days, tells_all_days
