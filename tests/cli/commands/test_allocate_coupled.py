@@ -743,7 +743,9 @@ def test_times_of_different_work_in_one_table_are_refused(evenly: Evenly, header
     assert evenly("allocate", "runs.csv", "--cores", "300", *LAW).code == 0
 
 
-@pytest.mark.parametrize("header", ["component,cores,simulated days,wall_s", "Komponente,Kerne,Simulierte Tage,Zeit (s)"])
+@pytest.mark.parametrize(
+    "header", ["component,cores,simulated days,wall_s", "Komponente,Kerne,Simulierte Tage,Zeit (s)"]
+)
 def test_times_of_different_days_in_one_table_are_made_those_of_one(evenly: Evenly, header: str) -> None:
     rows = [f"atm,{p},10,{900 / p}" for p in COUNTS] + [f"ocn,{p},30,{2100 / p}" for p in COUNTS]
     table("runs.csv", header, rows)
