@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# A timing is never a test, and the first example of a property may compile something.
-settings.register_profile("evenly", deadline=None)
+# A timing is never a test, and the first example of a property may compile something. CI repeats the same examples in
+# each run, so fewer do there.
+settings.register_profile("evenly", deadline=None, max_examples=40 if os.environ.get("CI") else 100)
 settings.load_profile("evenly")
 
 # A library's threads wait for each other by spinning: where cores are shared, a small eigenvalue problem takes ten
