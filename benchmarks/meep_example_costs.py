@@ -153,6 +153,10 @@ def report(rows: Sequence[Row]) -> None:
                 f"predicted over measured, {'whole step' if whole else 'slowest rank'}: {off.min():.2f} to "
                 f"{off.max():.2f}, geometric mean {np.exp(np.log(off).mean()):.2f}"
             )
+    if rows:
+        apart = np.abs(np.array([np.mean(row["off"]) for row in rows]) - 1)
+        within = ", ".join(f"{np.mean(apart <= share):.0%} within {share:.0%}" for share in (0.25, 0.15))
+        print(f"predictions of {len({row['script'] for row in rows})} cells, {len(rows)} cuts: {within}")
 
 
 def main() -> None:
@@ -173,7 +177,7 @@ def main() -> None:
     )
     parser.add_argument("--limit", type=float, default=600.0, help="most seconds of a script")
     parser.add_argument("--together", action="store_true", help="time all ranks at once, on the cores that there are")
-    parser.add_argument("--json", type=Path, help="where to add the figures")
+    parser.add_argument("--json", type=Path, help="where to add the figures; the summary is of all that are there")
     given = parser.parse_args()
     given.python, cost = str(find_python(given.python)), find_cost("meep", None)
     print(cost.note, "\n")
@@ -186,6 +190,8 @@ def main() -> None:
             if "mpb" in script.read_text(encoding="utf-8") or (given.only and script.stem not in given.only.split(",")):
                 continue
             rows += measured(script, cost.cost, given)
+    if given.json and given.json.exists():
+        rows = [json.loads(line) for line in given.json.read_text(encoding="utf-8").splitlines()]
     report(rows)
 
 

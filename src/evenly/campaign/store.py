@@ -317,9 +317,10 @@ class Store:
                 del rows["about"][key]
         self._forget()
 
-    def count(self) -> int:
-        """Return the number of runs."""
-        return len(self._known()["records"])
+    def count(self, status: str | None = None) -> int:
+        """Return the number of runs, or of those with a status."""
+        rows, at = self._known()["records"].values(), Record._fields.index("status")
+        return len(rows) if status is None else sum(row[at] == status for row in rows)
 
     def records(self, start: int = 0) -> list[Record]:
         """Return all runs, in the order they were run; from the one with this number, which counts from 0."""

@@ -103,7 +103,7 @@ def make_again(campaign: Campaign) -> None:
 def watched(campaign: Campaign, target: Path) -> Iterator[Callable[[Record, Progress], None]]:
     """Show runs as they are made; at an interruption, save to `target` what there is before going."""
     if kept := campaign.store.count():
-        failed = sum(record.status == "failed" for record in campaign.store.records())
+        failed = campaign.store.count("failed")
         again = f"; {failed} of them failed: --retry makes them again" if failed else ""
         note(f"{kept} runs are kept in {campaign.store.path} from before{again}")
     try:

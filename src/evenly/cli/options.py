@@ -74,6 +74,9 @@ At = Annotated[
 
 
 _reads, _learns = panel("Reading"), panel("Model")
+TableTime = Annotated[str | None, _reads("--time", help="Table: the column with the time, or several: 'run *'.")]
+TableParameters = Annotated[str | None, _reads("--parameters", help="Table: the columns that were varied, as a,b,c.")]
+Only = Annotated[list[str] | None, _reads("--only", help="Only these solvers: ice,lnd,atm,ocn.")]
 
 
 @dataclass(frozen=True)
@@ -81,13 +84,11 @@ class Reading:
     """How measurements are read."""
 
     format: Annotated[str | None, _reads("--format", help="Read only this format.")] = None
-    time: Annotated[str | None, _reads("--time", help="Table: the column with the time, or several: 'run *'.")] = None
+    time: TableTime = None
     unit: Annotated[str | None, _reads("--unit", help="Table: the time's unit: s, ms, us, min, h, ticks@HZ, SYPD.")] = (
         None
     )
-    parameters: Annotated[str | None, _reads("--parameters", help="Table: the columns that were varied, as a,b,c.")] = (
-        None
-    )
+    parameters: TableParameters = None
     solver: Annotated[
         str | None, _reads("--solver", help="Table: the column that names the solver; '*': the * of --time.")
     ] = None
@@ -104,7 +105,7 @@ class Reading:
     others: Annotated[
         list[str] | None, _reads("--reader-option", "-O", help="Any option of a reader, as warm_up=0.")
     ] = None
-    only: Annotated[list[str] | None, _reads("--only", help="Only these solvers: ice,lnd,atm,ocn.")] = None
+    only: Only = None
     without: Annotated[list[str] | None, _reads("--without", help="All solvers except these: cpl.")] = None
 
     def arguments(self) -> dict[str, Any]:

@@ -39,13 +39,9 @@ def init(
         str | None, typer.Option("--command", help="A command line of your program, in quotes: a study that varies it.")
     ] = None,
     table: Annotated[Path | None, typer.Option("--table", help="A table of runs: a study of its parameters.")] = None,
-    parameters: Annotated[
-        str | None, typer.Option("--parameters", help="Table: the columns that were varied, as a,b,c.")
-    ] = None,
-    only: Annotated[list[str] | None, typer.Option("--only", help="Only these solvers: ice,lnd,atm,ocn.")] = None,
-    time: Annotated[
-        str | None, typer.Option("--time", help="Table: the column with the time, or several: 'run *'.")
-    ] = None,
+    parameters: opt.TableParameters = None,
+    only: opt.Only = None,
+    time: opt.TableTime = None,
     json: opt.Json = False,
 ) -> None:
     """Propose a file of your own: how logs of a program are read (--pattern), or a study (--command, --table)."""
