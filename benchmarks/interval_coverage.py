@@ -27,6 +27,7 @@ from evenly.errors import ExtrapolationWarning
 
 CURVES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "100 p^-0.9": lambda p: 100 * p**-0.9,
+    "900 p^-0.92 + 1.5": lambda p: 900 * p**-0.92 + 1.5,
     "400/p + 2": lambda p: 400 / p + 2,
     "400/p + log2(p)": lambda p: 400 / p + np.log2(p),
     "80/p + 2 log2(p) + 4": lambda p: 80 / p + 2 * np.log2(p) + 4,

@@ -2,10 +2,10 @@
 
 Errors on two to five left-out runs hardly tell how far off a factor is, and nothing tells how it changes beyond these
 runs. So the ratio is taken to be steady: over each parameter's range its logarithm changes by a slope that is normally
-distributed around zero, and that runs far apart make more certain. The half-width adds up, in quadrature, Student's
-interval of the mean of the ratios and of one more, in which the usual spread counts as one run, and what the slopes
-change on the way from the middle of the runs [Bayesian linear regression, as in Gelman et al., Bayesian Data Analysis,
-2013, section 14.8; each slope by itself].
+distributed around zero, and that runs far apart make more certain. The half-width has two parts, which are added in
+quadrature. One is Student's interval of a further ratio, in which the usual spread counts as one run. The other is what
+the slopes change on the way from the middle of the runs [Bayesian linear regression, as in Gelman et al., Bayesian Data
+Analysis, 2013, section 14.8; each slope by itself].
 """
 
 from __future__ import annotations
