@@ -75,10 +75,8 @@ MOVED = {
 }
 #: Bytes of a Fourier transformed value and frequency; each is read and written.
 TRANSFORM = 16
-#: How many times a pole's work each kind of pole drives its points, by the kind's name. Ratios of CPU times of steps,
-#: all kinds in turns (Meep 1.25, 2 cores of an Intel Xeon, 2026-11-30): of cubes of 16 to 40 points a side full of the
-#: medium, of halves, and of planes. A gyrotropic pole took 4.2 to 6.2 times as long as a Lorentzian one in full cells,
-#: 2.8 to 3.8 times in halves; a noisy one 18 to 28, and 12 to 18. Their
+#: How many times each kind of pole drives its points, by the kind's name: with the shipped costs, a step then takes as
+#: many ns more per point as `benchmarks/meep_poles.py` prints (docs/benchmarks.md). Only this part of the work grows:
 #: bytes count once, since computing takes most of the time.
 POLE_WORK = {"Gyrotropic": 8.0, "Noisy": 40.0}
 SIDES = ("electric", "magnetic")
