@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evenly.cli.console import note
 from evenly.cli.coupled_counts import rule_of_text
-from evenly.cli.coupled_time import COST, StepOfSolvers, step_time, times_by_cost
+from evenly.cli.coupled_time import COST, StepOfSolvers, StepTime, step_time, times_by_cost
 from evenly.cli.same_work import WORK
 from evenly.errors import EvenlyError, InputError, ReadError, option_text
 from evenly.readers.tables.per_work import time_of_work
@@ -207,11 +207,9 @@ def read_coupled(
     from evenly.readers.tables.cell_files import plain_cells, read_cells
     from evenly.readers.tables.chsy import TIME_NAME
     from evenly.readers.tables.options import TableOptions
-    from evenly.readers.tables.simulated_rates import rate_beside
     from evenly.readers.tables.table import TableReader
     from evenly.readers.tables.values import Values
     from evenly.runs.runs import Runs
-    from evenly.runs.units import SECONDS_PER
 
     try:
         raw = read_cells(path)
@@ -228,14 +226,8 @@ def read_coupled(
             )
         columns, factor = _columns_of_cores(values, names, cores_are, cores_per_node)
         told = step_time(path, table, time, names, step=step, unit=unit)
-        if time is None and told.unit in SECONDS_PER and told.column in values.cells:
-            seconds = values.seconds(told.column, told.unit)
-            if (beside := rate_beside(values, told.column, seconds, seconds > 0)) is not None:
-                beside.refuse_other_lengths(option="--coupled-time")
-            if told.days is None and not told.counted and (step is None or step.in_coupled is None):
-                _ask_about_dates(values, told.column, seconds)
-        elif time is None and told.unit == "SYPD":
-            _check_days_beside(values, told.column)
+        if time is None:
+            _check_lengths(values, told, step)
         tasks = placed_tasks(columns, values, cores_per_node, rules or _same_for_all(values, columns, cores_are))
         known_layouts = list(dict.fromkeys(tasks.layouts))
         made = {
@@ -319,19 +311,26 @@ def _ask_about_dates(values: Values, time: str, seconds: NDArray[np.float64]) ->
     )
 
 
-def _check_days_beside(values: Values, rate: str) -> None:
-    """Refuse a rate that contradicts a time and a column of days beside it."""
+def _check_lengths(values: Values, told: StepTime, step: StepOfSolvers | None) -> None:
+    """Refuse a time and a rate that contradict each other, or the days of runs, whichever of both is taken."""
     from evenly.readers.tables.columns import time_candidates
     from evenly.readers.tables.simulated_rates import rate_beside
     from evenly.runs.units import SECONDS_PER
 
-    timed = [one for one in time_candidates(list(map(str, values.cells))) if one.unit in SECONDS_PER]
-    if len(timed) != 1:
+    is_time = told.unit in SECONDS_PER
+    timed = [(one.column, one.unit) for one in time_candidates(list(map(str, values.cells)))]
+    timed = [(told.column, told.unit)] if is_time else [one for one in timed if one[1] in SECONDS_PER]
+    if len(timed) != 1 or timed[0][0] not in values.cells:
         return
-    seconds = values.seconds(timed[0].column, timed[0].unit)
-    beside = rate_beside(values, timed[0].column, seconds, seconds > 0)
-    if beside is not None and beside.rate == rate:
+    ((column, unit),) = timed
+    seconds = values.seconds(column, unit)
+    beside = rate_beside(values, column, seconds, seconds > 0)
+    if beside is not None and is_time:
+        beside.refuse_other_lengths(option="--coupled-time")
+    elif beside is not None and beside.rate == told.column:
         beside.refuse_other_days(option="--coupled-time")
+    if is_time and told.days is None and not told.counted and (step is None or step.in_coupled is None):
+        _ask_about_dates(values, column, seconds)
 
 
 def _chosen(path: Path, raw: Cells, table: Cells, conditions: Iterable[str | None]) -> tuple[Cells, Cells]:
