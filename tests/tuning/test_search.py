@@ -350,6 +350,13 @@ def test_tasks_are_searched_together_and_answered_apart() -> None:
     assert len(alone.tasks) == 1
 
 
+def test_a_task_of_one_value_is_no_task() -> None:
+    space = Space(cores=Ordinal(8), block=Ordinal(1, 2, 4, 8, 16, 32))
+    result = tune(space, of_tasks, budget=5, tasks=["cores"])
+    assert (result.task_names, result.best) == ((), {"cores": 8, "block": 8})
+    assert not any("at cores" in why for why in result.history["why"])
+
+
 def test_limits_are_those_of_the_task() -> None:
     space = Space(cores=Ordinal(1, 64), block=Ordinal(1, 2, 4, 8))
     limits: dict[int, list[float | None]] = {1: [], 64: []}

@@ -11,6 +11,7 @@ from evenly.arguments import check_seed, explained
 from evenly.campaign.program import check_number
 from evenly.errors import InputError, did_you_mean
 from evenly.runs.runs import Runs
+from evenly.space.sampling import combinations
 from evenly.space.space import Space
 from evenly.threads import one_blas_thread
 from evenly.tuning.candidates import Candidates
@@ -107,7 +108,8 @@ class Search:
             raise InputError(f"first must be at least 2, since a model needs two runs, but got {first}")
         self.space, self.seed = space, seed
         self.candidates = candidates or Candidates(space)
-        self.trials = Trials(space, tasks, None if baseline is None else _checked(space, baseline))
+        several = [name for name in tasks if combinations({name: space.parameters[name]}) > 1]
+        self.trials = Trials(space, several, None if baseline is None else _checked(space, baseline))
         self._strategy, self._repeating = _strategy(strategy, first, surrogate), repeating
         self._production = production
         #: Why nothing more is proposed although some configurations haven't been run; else empty.
