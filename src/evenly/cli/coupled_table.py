@@ -329,6 +329,8 @@ def _check_lengths(values: Values, told: StepTime, step: StepOfSolvers | None) -
         beside.refuse_other_lengths(option="--coupled-time")
     elif beside is not None and beside.rate == told.column:
         beside.refuse_other_days(option="--coupled-time")
+    if beside is not None and (said := beside.said_of_days(told.counted if is_time and told.counted else beside.rate)):
+        note(f"{values.path.name}: {said}")
     if is_time and told.days is None and not told.counted and (step is None or step.in_coupled is None):
         _ask_about_dates(values, column, seconds)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,8 @@ __all__ = ["COST", "StepOfSolvers", "StepTime", "step_time", "times_by_cost"]
 #: The unit of core-hours for a simulated year.
 COST = "CHSY"
 
+#: A number as tables have them, and by which share rounding may make a rate off that stands beside a time.
+_NUMBER, _COARSE = re.compile(r"\d+(?:\.\d+)?"), 0.02
 _TOTALS = frozenset({"total", "tot", "gesamt", "whole", "wall"})
 
 
@@ -125,7 +128,7 @@ def step_time(
     found = found or [name for name in timed if time_of_work(name)] or _totals(table, timed)
     found = found or [name for name in timed if unit_of_time(name)]  # step_s
     found = found or [name for name in timed if is_chsy(name) or is_node_hours(name)]
-    if time is None and rates and (step is None or step.days is not None):
+    if time is None and rates and (step is None or step.days is not None) and not (found and _are_coarse(table, rates)):
         found = rates  # these tell the days of each run
     if time is not None and time not in names:
         raise InputError(f"--coupled-time names {time!r}, but {path} has {', '.join(names)}")
@@ -278,6 +281,17 @@ def _told(table: Cells, column: str, given: str | None) -> StepTime:
         note(f"{column!r} of --coupled is a time in {unit}, of {each.said}")
         return StepTime(column, unit, days=each.days)
     return StepTime(column, unit or "s", days={"SYPD": YEAR_DAYS, "SDPD": 1.0}.get(unit))
+
+
+def _are_coarse(table: Cells, rates: Sequence[str]) -> bool:
+    """Tell whether rates have too few digits to tell a time."""
+    import numpy as np
+
+    from evenly.readers.tables.simulated_rates import share_off
+
+    texts = [str(cell) for name in rates for cell in table.frame[name]]
+    known = np.array([float(text) for text in texts if _NUMBER.fullmatch(text.strip())])
+    return bool(len(known)) and bool((share_off(known) > _COARSE).any())
 
 
 def _are_texts(table: Cells, column: str) -> bool:

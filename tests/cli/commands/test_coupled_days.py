@@ -133,3 +133,29 @@ def test_cores_of_whole_runs_are_multiples_of_their_threads(evenly: Evenly) -> N
     found = evenly("allocate", "--coupled", "tasks.csv", "--cores", "599", "--json")
     assert "cores are multiples of the threads of a task: atm 2, ocn 2" in " ".join(found.err.split())
     assert [count % 2 for count in found.json["cores"].values()] == [0, 0]
+
+
+def test_a_rate_of_few_digits_counts_less_than_the_time_beside_it(evenly: Evenly) -> None:
+    table("runs.csv", "component,cores,s/day", [f"{name},{p},{work / p:.4f}" for name, work in WORKS for p in COUNTS])
+    each = [(a, o, max(6000 / a, 2400 / o)) for a, o in SHARES]
+    rows = [f"{a},{o},10,{10 * s:.3f},{86400 / 365 / s:.0f}" for a, o, s in each]
+    table("coupled.csv", "atm_cores,ocn_cores,simulated_days,wall_s,SYPD", rows)
+    found = evenly(*BOTH, "--json")
+    assert found.code == 0, found.err
+    assert "'wall_s' of --coupled is taken to be of as many simulated days" in " ".join(found.err.split())
+    assert found.json["simulated_years_per_day"] == pytest.approx(SYPD, rel=0.05)
+
+
+def test_a_rate_of_coupled_runs_that_is_a_bit_off_is_told(evenly: Evenly) -> None:
+    table("runs.csv", "component,cores,s/day", [f"{name},{p},{work / p:.4f}" for name, work in WORKS for p in COUNTS])
+    each = [(a, o, max(6000 / a, 2400 / o)) for a, o in SHARES]
+    rows = [f"{a},{o},10,{10 * s:.3f},{1.09 * 86400 / 365 / s:.4f}" for a, o, s in each]
+    table("coupled.csv", "atm_cores,ocn_cores,simulated_days,wall_s,SYPD", rows)
+    found = evenly(*BOTH)
+    assert "'wall_s' times 'SYPD' makes up to 9 % more than the days in 'simulated_days': 'SYPD' counts" in " ".join(
+        found.err.split()
+    )
+    rows = rows[:1] + [f"{a},{o},10,{10 * s:.3f},{86400 / 365 / s:.4f}" for a, o, s in each[1:]]
+    table("coupled.csv", "atm_cores,ocn_cores,simulated_days,wall_s,SYPD", rows)
+    asked = evenly(*BOTH)
+    assert (asked.code, "but 'simulated_days' is 10" in " ".join(asked.err.split())) == (2, True)

@@ -85,3 +85,34 @@ def test_simulated_days_in_other_languages(tmp_path: Path, name: str) -> None:
     rows = [f"{solver},{p},{days},{days * 2000 / p:.3f}" for solver, days in (("atm", 10), ("ocn", 5)) for p in COUNTS]
     found = read(table(tmp_path / "a.csv", rows, f"component,cores,{name},wall_s"))
     assert [runs.days for runs in found.values()] == [10.0, 5.0]
+
+
+@pytest.mark.parametrize(("one", "other"), [(31, 30), (5, 5.5), (28, 31)])
+def test_lengths_that_differ_by_a_day_are_told_apart(tmp_path: Path, one: float, other: float) -> None:
+    rows = [row("atm", p, one) for p in COUNTS] + [row("ocn", p, other) for p in COUNTS]
+    with pytest.raises(ReadError, match=rf"{min(one, other):g} simulated days in some rows and {max(one, other):g} in"):
+        read(table(tmp_path / "a.csv", rows))
+
+
+def test_times_with_the_start_of_each_run_are_of_one_length(tmp_path: Path) -> None:
+    rows = [f"atm,{p},{20000 / p + 5:.3f},{86400 / 365 * 10 / (20000 / p):.4f}" for p in COUNTS]
+    assert read(table(tmp_path / "a.csv", rows))["atm"].days is not None
+
+
+def test_a_rate_of_whole_numbers_tells_no_days(tmp_path: Path) -> None:
+    rows = [f"atm,{p},{400000 / p:.3f},{86400 / 365 * 10 / (400000 / p):.0f}" for p in (256, 512, 1024)]
+    found = scan(table(tmp_path / "a.csv", rows))
+    assert found.runs["atm"].days is None
+    assert any("'SYPD' is rounded too much to tell how many days the times are of" in note for note in found.notes)
+
+
+def test_days_that_are_a_bit_more_than_those_of_a_rate_are_told(tmp_path: Path) -> None:
+    header = "component,cores,days,wall_s,SYPD"
+    rows = [row("atm", p, 10, "10,", told=10.5) for p in COUNTS]
+    (said,) = (note for note in scan(table(tmp_path / "a.csv", rows, header)).notes if "makes up to" in note)
+    assert said.endswith("'wall_s' times 'SYPD' makes up to 5 % more than the days in 'days': 'days' counts")
+    rows[2] = row("atm", COUNTS[2], 10, "10,")
+    assert read(table(tmp_path / "a.csv", rows, header))
+    rows = [row("atm", p, 10, "10,", told=10.5 if p == 64 else 10) for p in COUNTS]
+    with pytest.raises(ReadError, match=r"line 4: 'wall_s' times 'SYPD' makes 10.5 simulated days, but 'days' is 10"):
+        read(table(tmp_path / "a.csv", rows, header))

@@ -14,16 +14,23 @@ from evenly.readers.tables.lone_work import counts_work, days_in
 from evenly.readers.tables.values import Values
 from evenly.runs.units import SECONDS_PER_DAY, YEAR_DAYS
 
-__all__ = ["RateBeside", "days_by_rate", "rate_beside", "unlike"]
+__all__ = ["RateBeside", "days_by_rate", "rate_beside", "share_off", "unlike"]
 
 Floats = NDArray[np.float64]
 
 #: Days that each rate counts.
 _DAYS = {"SYPD": YEAR_DAYS, "SDPD": 1.0}
-#: Runs are of other lengths if these differ by more than this, beside what rounding makes: years have 360 days, too.
-_MORE = 1.1
+#: Runs are of other lengths if these differ by more than this factor, beside what rounding makes: one of both numbers
+#: may leave out how a run begins and ends. Smaller differences are said from the second one on.
+_MORE, _SAID = 1.1, 1.01
 #: Times are rounded, too: whole days may be off by this factor.
 _EXACT = 1.005
+#: A rate that rounding makes off by this share tells no days.
+_COARSE = 0.1
+#: If so many rows say exactly what a column of days says, a row that differs by this factor is wrong.
+_MOST, _DIFFERENT = 0.5, 1.02
+#: A whole number in a range that is narrower than this is no chance.
+_PART_OF_DAY = 0.5
 
 
 @dataclass(frozen=True)
@@ -70,11 +77,12 @@ class RateBeside:
             With both ways (in Python, ``time=``): to learn from the rate, or from the time.
         """
         self.refuse_other_days(is_wide=is_wide, option=option)
-        if len(self.works) < 2 and unlike(self._each, self.off[self.known]):
+        if len(self.works) < 2 and unlike(self._each, self.off[self.known], are_days=not self.works):
+            right = f"if all are of one length, and {self.rate!r} is wrong"
             raise ReadError(
                 self.values.path,
                 f"{self._product} in some rows and {self.days[self.known].max():.3g} in others, so these times are of "
-                f"runs of different lengths: {self._ways(is_wide=is_wide, option=option)}",
+                f"runs of different lengths: {self._ways(is_wide=is_wide, option=option, right=right)}",
             )
 
     def refuse_other_days(self, *, is_wide: bool = False, option: str = "--time") -> None:
@@ -83,21 +91,37 @@ class RateBeside:
         contradict = len(self.works) == 1 and days_in(counted, 1.0) is not None
         if contradict and unlike(each, self.off[self.known], of=1.0):
             row = int(np.flatnonzero(self.known)[int(np.argmax(np.abs(np.log(each))))])
+            right = f"if {counted!r} and the times are right"
             raise self.values.at(
                 row,
                 f"{self.time!r} times {self.rate!r} makes {self.days[row]:.3g} simulated days, but {counted!r} is "
-                f"{self.works[counted][row]:g}: {self._ways(is_wide=is_wide, option=option)}",
+                f"{self.works[counted][row]:g}: "
+                f"{self._ways(is_wide=is_wide, option=option, right=right)}",
             )
 
-    def _ways(self, *, is_wide: bool, option: str) -> str:
+    def _ways(self, *, is_wide: bool, option: str, right: str) -> str:
         if is_wide:
             return (
-                f"to learn from {self.rate!r}, take the columns of {self.time!r} out; if the times are right, those of "
-                f"{self.rate!r}"
+                f"to learn from {self.rate!r}, take the columns of {self.time!r} out; {right}, those of {self.rate!r}"
             )
         return (
-            f"to learn from {self.rate!r}, say {option_text(option, self.rate)}; if the times are right, "
+            f"to learn from {self.rate!r}, say {option_text(option, self.rate)}; {right}, "
             f"{option_text(option, self.time)}"
+        )
+
+    def said_of_days(self, taken: str) -> str:
+        """Return a sentence if a column of days says a bit more or less than the rate; "" if not.
+
+        `taken` is the column that counts.
+        """
+        counted, each = next(iter(self.works), ""), self._each
+        low, high = each * (1 - self.off[self.known]), each * (1 + self.off[self.known])
+        if len(self.works) != 1 or not ((low > _SAID) | (high < 1 / _SAID)).any():
+            return ""
+        most = 100 * float(np.expm1(np.abs(np.log(each)).max()))
+        return (
+            f"{self.time!r} times {self.rate!r} makes up to {most:.2g} % {'more' if each.mean() > 1 else 'less'} than "
+            f"the days in {counted!r}: {taken!r} counts"
         )
 
     def of_equal_lengths(self) -> tuple[float | None, str]:
@@ -106,9 +130,11 @@ class RateBeside:
         Rounded rates may tell a bit more or less than whole days, or minutes.
         """
         if self.works:
-            return None, ""
+            return None, self.said_of_days(next(iter(self.works)))
+        if np.median(self.off[self.known]) > _COARSE:
+            return None, f"{self.rate!r} is rounded too much to tell how many days the times are of"
         low, high = self._each * (1 - self.off[self.known]), self._each * (1 + self.off[self.known])
-        if unlike(self._each, self.off[self.known]):
+        if unlike(self._each, self.off[self.known], are_days=True):
             return None, (
                 f"{self._product} in some rows and {self.days[self.known].max():.3g} in others: their times are "
                 "learned as those of one length"
@@ -168,24 +194,57 @@ def days_by_rate(rate: Floats, each: float, seconds: Floats) -> tuple[Floats, Fl
     >>> days.round(1), off.round(3)
     (array([36.5, 37.4]), array([0.025, 0.012]))
     """
-    shown = max(len(f"{one:.6g}".partition(".")[2]) for one in rate.tolist()) if len(rate) else 0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return rate * each * seconds / SECONDS_PER_DAY, 0.5 / 10.0**shown / rate
+    with np.errstate(invalid="ignore"):
+        return rate * each * seconds / SECONDS_PER_DAY, share_off(rate)
 
 
-def unlike(counts: Floats, off: Floats, *, of: float | None = None) -> bool:
+def share_off(rates: Floats) -> Floats:
+    """Return by which share rounding may make each number off, (n,), by the most digits after the point of all.
+
+    Examples
+    --------
+    >>> share_off(np.array([2.0, 4.1])).round(3).tolist()
+    [0.025, 0.012]
+    """
+    shown = max((len(f"{one:.6g}".partition(".")[2]) for one in rates.tolist()), default=0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(0.5 / 10.0**shown / rates)
+
+
+def unlike(counts: Floats, off: Floats, *, of: float | None = None, are_days: bool = False) -> bool:
     """Tell whether numbers (n,), each off by a share, can't all be one; or all `of`, if that is given.
+
+    They differ by much; or a bit, and what they are is too exact for chance: several times the same number, or whole
+    days; or most are exactly `of`.
 
     Examples
     --------
     >>> counts, off = np.array([10.0, 10.5]), np.array([0.01, 0.01])
     >>> unlike(counts, off), unlike(counts, off, of=5.0), unlike(np.array([10.0, 30.0]), off)
     (False, True, True)
+    >>> unlike(np.array([28.0, 31.0, 28.01, 31.0]), np.full(4, 0.001)), unlike(np.array([28.2, 30.1]), off)
+    (True, False)
     """
     low, high = counts * (1 - off), counts * (1 + off)
     if of is not None:
-        return bool((low > _MORE * of).any() or (high * _MORE < of).any())
-    return bool(low.max() > _MORE * high.min())
+        most_are = np.mean((low <= _EXACT * of) & (high * _EXACT >= of)) >= _MOST
+        more = _DIFFERENT if most_are else _MORE
+        return bool((low > more * of).any() or (high * more < of).any())
+    return bool(low.max() > _MORE * high.min()) or _are_several(low / _EXACT, high * _EXACT, are_days=are_days)
+
+
+def _are_several(low: Floats, high: Floats, *, are_days: bool) -> bool:
+    """Tell whether ranges (n,) gather at several numbers, each of which is that of two rows or a whole number."""
+    order = np.argsort(low)
+    low, high = low[order], high[order]
+    ends = np.maximum.accumulate(high)
+    begins = np.flatnonzero(np.append(True, low[1:] > ends[:-1]))
+    groups = np.split(np.arange(len(low)), begins[1:])
+    exact = [
+        len(rows) > 1 or (are_days and np.floor(high[rows[0]]) > low[rows[0]] > high[rows[0]] - _PART_OF_DAY)
+        for rows in groups
+    ]
+    return len(groups) > 1 and all(exact)
 
 
 def _rates(values: Values) -> list[str]:
