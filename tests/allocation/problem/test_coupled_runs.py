@@ -13,7 +13,7 @@ import pytest
 import evenly
 from evenly.allocation import CoupledRuns
 from evenly.allocation.problem.noise import Noise
-from evenly.errors import InputError
+from evenly.errors import EvenlyWarning, InputError
 
 ALONE = {"atm": lambda p: 2000 / p + 0.8, "ocn": lambda p: 900 / p + 0.5}
 
@@ -209,7 +209,8 @@ def test_times_of_other_work_are_refused_with_their_common_factor(steps: float) 
     plan = evenly.allocate(ALONE, 300, layout=f"{steps:g} * max(atm, ocn)", coupled=many)
     assert plan.seconds == pytest.approx(steps * evenly.allocate(ALONE, 300, coupled=known).seconds, rel=1e-3)
     far = dataclasses.replace(many, most_apart=float("inf"))
-    assert evenly.allocate(ALONE, 300, coupled=far).noise.inside is not None
+    with pytest.warns(EvenlyWarning, match=r"the coupled runs take about .* is it right"):
+        assert evenly.allocate(ALONE, 300, coupled=far).noise.inside is not None
 
 
 def test_factors_of_crowded_nodes_are_no_other_work() -> None:

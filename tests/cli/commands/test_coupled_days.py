@@ -159,3 +159,11 @@ def test_a_rate_of_coupled_runs_that_is_a_bit_off_is_told(evenly: Evenly) -> Non
     table("coupled.csv", "atm_cores,ocn_cores,simulated_days,wall_s,SYPD", rows)
     asked = evenly(*BOTH)
     assert (asked.code, "but 'simulated_days' is 10" in " ".join(asked.err.split())) == (2, True)
+
+
+def test_a_number_of_coupled_steps_that_fits_no_run_is_doubted(evenly: Evenly) -> None:
+    table("runs.csv", "component,cores,wall_s", [f"{name},{p},{work / p:.4f}" for name, work in WORKS for p in COUNTS])
+    coupled("wall_s", "{s}", (100,))
+    right, wrong = (evenly(*BOTH, "--coupled-steps", steps) for steps in ("100", "10"))
+    assert (right.code, "is it right?" in right.err) == (0, False)
+    assert "take about 10 times (10 … 10) as long as a step of their solvers, by the number of steps" in wrong.err

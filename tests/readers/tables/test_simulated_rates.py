@@ -111,6 +111,8 @@ def test_days_that_are_a_bit_more_than_those_of_a_rate_are_told(tmp_path: Path) 
     rows = [row("atm", p, 10, "10,", told=10.5) for p in COUNTS]
     (said,) = (note for note in scan(table(tmp_path / "a.csv", rows, header)).notes if "makes up to" in note)
     assert said.endswith("'wall_s' times 'SYPD' makes up to 5 % more than the days in 'days': 'days' counts")
+    steps = table(tmp_path / "b.csv", [line.replace(",10,", ",480,") for line in rows], header.replace("days", "steps"))
+    assert not any("makes up to" in note for note in scan(steps).notes)
     rows[2] = row("atm", COUNTS[2], 10, "10,")
     assert read(table(tmp_path / "a.csv", rows, header))
     rows = [row("atm", p, 10, "10,", told=10.5 if p == 64 else 10) for p in COUNTS]

@@ -22,6 +22,7 @@ in the timing files of CESM, all solvers have one factor.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -32,7 +33,7 @@ from numpy.typing import NDArray
 from evenly.allocation.problem.layout import Layout
 from evenly.allocation.problem.lone_runs import check_no_lone_run
 from evenly.allocation.problem.step_patterns import StepPattern, mean_step
-from evenly.errors import InputError
+from evenly.errors import EvenlyWarning, InputError
 
 if TYPE_CHECKING:
     from evenly.allocation.problem.curves import SolverCurve
@@ -64,6 +65,8 @@ COMMON_SCATTER = 0.03
 _WEIGHT = 4.0
 #: Standard deviation of the logarithm of a factor that no run waited for: up to 1.4 are in the 90 % interval; chosen.
 UNSEEN = 0.2
+#: Whoever says of how many steps coupled runs are is told if all differ from them by this factor.
+_TOLD = 1.7
 #: Standard deviations to each side of a 90 % interval.
 _Z90 = 1.645
 #: A run waited for a solver, if so much of a change of its time were seen in the run's.
@@ -90,7 +93,7 @@ class CoupledRuns:
         nobody's work, such as the exchange of data.
     most_apart : float
         If all runs take more than so many times what the curves make, or less than such a part, they are refused as
-        times of other work: no crowded memory or network explains the default.
+        times of other work: no crowded memory or network explains the default. With infinity, a warning says so.
     outliers : {"refuse", "keep"}
         Whether a run that is far off the others is refused. Those that the curves were measured in are kept.
 
@@ -268,15 +271,21 @@ def _unseen(predicted: Callable[[Floats], Floats], logs: Floats, solver: Floats,
 
 
 def _check_same_work(apart: Floats, most: float) -> None:
-    """Refuse runs of which each takes many times what its solvers make, or a small part; in logarithms (n_runs,)."""
-    if np.abs(apart).min() < np.log(most) or np.ptp(np.sign(apart)):
+    """Refuse runs of which each takes many times what its solvers make, or a small part; in logarithms (n_runs,).
+
+    Whoever knows the work of the runs is only told.
+    """
+    if np.abs(apart).min() < np.log(most if np.isfinite(most) else _TOLD) or np.ptp(np.sign(apart)):
         return
     low, middle, high = (float(f"{value:.3g}") for value in np.exp([apart.min(), np.median(apart), apart.max()]))
+    said = f"the coupled runs take about {middle:g} times ({low:g} … {high:g}) as long as a step of their solvers"
+    if not np.isfinite(most):
+        warnings.warn(f"{said}, by the number of steps that was given: is it right?", EvenlyWarning, stacklevel=2)
+        return
     raise InputError(
-        f"the coupled runs take about {middle:g} times ({low:g} … {high:g}) as long as a step of their solvers, so "
-        "they seem to be of other work, as of many steps: say with --coupled-steps of how many steps each time is (1 "
-        "for one, 365 for a year beside days); what coupling adds doesn't count. In Python, divide the seconds by it. "
-        "If only the unit differs, write it into the column's name, as 'time [min]'"
+        f"{said}, so they seem to be of other work, as of many steps: say with --coupled-steps of how many steps each "
+        "time is (1 for one, 365 for a year beside days); what coupling adds doesn't count. In Python, divide the "
+        "seconds by it. If only the unit differs, write it into the column's name, as 'time [min]'"
     )
 
 

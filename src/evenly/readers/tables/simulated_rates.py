@@ -88,8 +88,7 @@ class RateBeside:
     def refuse_other_days(self, *, is_wide: bool = False, option: str = "--time") -> None:
         """Refuse times of runs that simulated other times than a column says; see `refuse_other_lengths`."""
         counted, each = next(iter(self.works), ""), self._each
-        contradict = len(self.works) == 1 and days_in(counted, 1.0) is not None
-        if contradict and unlike(each, self.off[self.known], of=1.0):
+        if self._counts_days and unlike(each, self.off[self.known], of=1.0):
             row = int(np.flatnonzero(self.known)[int(np.argmax(np.abs(np.log(each))))])
             right = f"if {counted!r} and the times are right"
             raise self.values.at(
@@ -116,7 +115,7 @@ class RateBeside:
         """
         counted, each = next(iter(self.works), ""), self._each
         low, high = each * (1 - self.off[self.known]), each * (1 + self.off[self.known])
-        if len(self.works) != 1 or not ((low > _SAID) | (high < 1 / _SAID)).any():
+        if not self._counts_days or not ((low > _SAID) | (high < 1 / _SAID)).any():
             return ""
         most = 100 * float(np.expm1(np.abs(np.log(each)).max()))
         return (
@@ -149,6 +148,11 @@ class RateBeside:
             f"{self.time!r} times {self.rate!r} makes {middle:.6g} simulated days in all rows: each time is taken to "
             "be of that (if not, --parameters names the parameters)"
         )
+
+    @property
+    def _counts_days(self) -> bool:
+        """Whether a single column counts the days of runs, and no other their work."""
+        return len(self.works) == 1 and days_in(next(iter(self.works)), 1.0) is not None
 
     @property
     def _each(self) -> Floats:
