@@ -73,6 +73,8 @@ class Alternatives:
     def _thinned_problem(self) -> Problem:
         most = _COUNTS_IF_SLOW if self.problem.layout.repeats else _COUNTS
         curves = {name: _thinned(curve, self.draws.cores[name], most) for name, curve in self.problem.curves.items()}
+        for name, curve in curves.items():
+            self.draws.ask(name, np.asarray(curve.counts))
         return dataclasses.replace(self.problem, curves=curves)
 
     def _with_count(self, name: str, at: int) -> list[Alternative]:

@@ -133,14 +133,14 @@ class SolverCurve:
             )
         return self.factor * times
 
-    def interval(self, count: int, level: float) -> tuple[float, float] | None:
-        """Return the interval of the time in seconds at one count, or None where the source has no uncertainty."""
+    def intervals(self, counts: Any, level: float) -> tuple[Floats, Floats] | None:
+        """Return the ends (n,) of the time's intervals in seconds on counts (n,); None if the source tells none."""
         if not hasattr(self.source, "interval"):
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ExtrapolationWarning)
-            lower, upper = self.source.interval(_frame(self.source, np.array([count]), self.at), level)
-        return self.factor * float(lower[0]), self.factor * float(upper[0])
+            lower, upper = self.source.interval(_frame(self.source, np.asarray(counts), self.at), level)
+        return self.factor * np.asarray(lower), self.factor * np.asarray(upper)
 
     def way(self, count: int) -> dict[str, Any]:
         """Return the parameters that make a count, where they are several, as ranks and threads; else nothing."""

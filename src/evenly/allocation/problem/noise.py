@@ -32,6 +32,7 @@ from evenly.space.ranges import ends
 __all__ = ["TOO_WIDE", "WIDE", "Alternative", "Compare", "Comparison", "Draws", "Noise", "Statistic"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Statistic = Literal["median", "mean", "min"]
 
 #: An interval whose bounds differ by a larger factor than this has no information.
@@ -412,14 +413,29 @@ class Draws:
         return float(lower), float(upper)
 
     def _widths(self, name: str, count: int) -> tuple[float, float] | None:
+        if count not in self._known_widths[name]:
+            self.ask(name, np.array([count]))
+        return self._known_widths[name][count]
+
+    def ask(self, name: str, counts: Ints) -> None:
+        """Ask a solver's model for its intervals on counts (n,) that will be needed: one call for all is faster."""
         curve = self.problem.curves[name]
-        bounds = curve.interval(count, self.noise.level)
+        bounds = curve.intervals(counts, self.noise.level)
         if bounds is None:
-            return None
-        predicted = float(curve.seconds(np.array([count]))[0])
+            self._known_widths[name] |= dict.fromkeys(counts.tolist())
+            return
+        predicted = curve.seconds(counts)
         # A bound at probability p is predicted * exp(-+ width * z_p): the width is the standard deviation of log time.
         z = NormalDist().inv_cdf(0.5 + self.noise.level / 2.0)
-        return np.log(predicted / max(bounds[0], 1e-300)) / z, np.log(max(bounds[1], predicted) / predicted) / z
+        below = np.log(predicted / np.maximum(bounds[0], 1e-300)) / z
+        above = np.log(np.maximum(bounds[1], predicted) / predicted) / z
+        self._known_widths[name] |= dict(
+            zip(counts.tolist(), zip(below.tolist(), above.tolist(), strict=True), strict=True)
+        )
+
+    @cached_property
+    def _known_widths(self) -> dict[str, dict[int, tuple[float, float] | None]]:
+        return {name: {} for name in self.problem.curves}
 
 
 def _holding(bounds: tuple[float, float], value: float) -> tuple[float, float]:
