@@ -63,11 +63,10 @@ class Problem:
 
     def times(self, cores: Mapping[str, Any]) -> dict[str, Any]:
         """Return each solver's seconds (n,) for its counts (n,); floats for whole numbers."""
-        out: dict[str, Any] = {}
-        for name in self.names:
-            values = self.curves[name].seconds(np.atleast_1d(cores[name]))
-            out[name] = values if np.ndim(cores[name]) else float(values[0])
-        return out
+        return {
+            name: self.curves[name].seconds(cores[name]) if np.ndim(cores[name]) else self.curves[name].on(cores[name])
+            for name in self.names
+        }
 
     def seconds(self, cores: Mapping[str, Any]) -> Any:
         """Return the time of one step for an assignment, or an array (n,) for arrays of counts."""

@@ -133,6 +133,16 @@ class SolverCurve:
             )
         return self.factor * times
 
+    def on(self, count: int) -> float:
+        """Return the seconds on one count, which searches ask for again and again."""
+        if count not in self._known:
+            self._known[count] = float(self.seconds([count])[0])
+        return self._known[count]
+
+    @cached_property
+    def _known(self) -> dict[int, float]:
+        return {}
+
     def intervals(self, counts: Any, level: float) -> tuple[Floats, Floats] | None:
         """Return the ends (n,) of the time's intervals in seconds on counts (n,); None if the source tells none."""
         if not hasattr(self.source, "interval"):

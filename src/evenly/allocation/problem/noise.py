@@ -246,26 +246,32 @@ class Draws:
 
     def _factors_at(self, cores: Mapping[str, int]) -> dict[str, Floats]:
         """Return the factors (n_draws,) of each solver on other cores, correlated with those of the plan."""
-        random, found = np.random.default_rng(self.noise.seed + 2), {}
-        for name in self.problem.names:
-            curve, rest = self.problem.curves[name], random.standard_normal(self.noise.draws)
-            alike = _correlation(_place(curve, self.cores[name]), _place(curve, cores[name]))
-            normal = alike * self._normal[name] + np.sqrt(1.0 - alike**2) * rest
-            found[name] = _factors(normal, self._widths(name, cores[name])) * self._inside[name]
-        return found
+        return {
+            name: _factors(self._normal_at(name, cores[name]), self._widths(name, cores[name])) * self._inside[name]
+            for name in self.problem.names
+        }
+
+    def _normal_at(self, name: str, count: int) -> Floats:
+        """Return the standard normal draws (n_draws,) on another count, correlated with those of the plan."""
+        curve = self.problem.curves[name]
+        alike = _correlation(_place(curve, self.cores[name]), _place(curve, count))
+        return np.asarray(alike * self._normal[name] + np.sqrt(1.0 - alike**2) * self._rest[name])
+
+    @cached_property
+    def _rest(self) -> dict[str, Floats]:
+        """Standard normal draws (n_draws,) of what the errors on other counts don't share with those of the plan."""
+        random = np.random.default_rng(self.noise.seed + 2)
+        return {name: random.standard_normal(self.noise.draws) for name in self.problem.names}
 
     def _of_curves(self, cores: Mapping[str, int]) -> dict[str, Floats]:
         """Return factors (n_draws,) on some cores, the plan's or others: errors of the curves without those of runs.
 
         Both assignments share them as far as errors of curves are alike on both counts, so they cancel there.
         """
-        random, found = np.random.default_rng(self.noise.seed + 2), {}
-        for name in self.problem.names:
-            curve, rest = self.problem.curves[name], random.standard_normal(self.noise.draws)
-            alike = _correlation(_place(curve, self.cores[name]), _place(curve, cores[name]))
-            normal = alike * self._normal[name] + np.sqrt(1.0 - alike**2) * rest
-            found[name] = _factors(normal, self._widths_of_curve(name, cores[name])) * self._inside[name]
-        return found
+        return {
+            name: _factors(self._normal_at(name, at), self._widths_of_curve(name, at)) * self._inside[name]
+            for name, at in ((name, cores[name]) for name in self.problem.names)
+        }
 
     def _widths_of_curve(self, name: str, count: int) -> tuple[float, float] | None:
         """Return the widths of a curve's own error, without the scatter of single runs around it.
@@ -296,7 +302,10 @@ class Draws:
         runs, measured = getattr(curve.source, "n_runs_", None), _measured(curve)
         if not runs or measured is None:
             return None
-        inside = [self._widths(name, count) for count in _spread(curve, *measured)]
+        if not (counts := _spread(curve, *measured)):
+            return None
+        self.ask(name, np.array(counts))
+        inside = [self._widths(name, count) for count in counts]
         known = np.array([widths for widths in inside if widths is not None])
         if not len(known):
             return None
