@@ -85,7 +85,11 @@ def open_program(program: str, what: What, meep: MeepScript) -> Sources:
         )
     if (meep.whose or imported_by(Path(path))) == "meep":
         return _of_meep(program, what, meep)
-    _refuse(meep, f"{path} is a script of evenly.fdtd (--program says otherwise)", allowed=("--program",))
+    _refuse(
+        meep,
+        f"{path} is taken for a script of evenly.fdtd; --program meep says it is one of Meep",
+        allowed=("--program",),
+    )
     return _of_fdtd(program, what)
 
 
@@ -106,7 +110,7 @@ def imported_by(script: Path) -> Literal["fdtd", "meep"]:
         raise InputError(f"{script}, line {error.lineno}: a script must be Python, but: {error.msg}.") from None
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         raise InputError(f"{script}: a script must be Python that can be read, but: {error}.") from None
-    found = libraries(tree)
+    found = libraries(tree, script.parent)
     if len(found) == 2:
         raise InputError(f"{script} imports both meep and evenly.fdtd: say --program meep or --program fdtd.")
     return "meep" if "meep" in found else "fdtd"

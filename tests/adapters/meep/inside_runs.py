@@ -262,3 +262,32 @@ def clocks() -> dict[str, float]:
 def file_round_trip(path: str) -> Any:
     """Return a file's layout after it went through Meep's kind."""
     return from_meep(layout(path)).to_list()
+
+
+def loaded(sizes: list[float]) -> dict[str, Any]:
+    """Load the data of a monitor into simulations whose cells are as long as said, with and without a layout."""
+    cut = layout([["x", -0.5], 0, 1])
+
+    def ran(length: float, chunks: Any) -> tuple[Any, Any]:
+        pulse = mp.Source(mp.GaussianSource(1, fwidth=0.4), mp.Ez, V(-1))
+        more = {} if chunks is None else {"chunk_layout": chunks}
+        sim = mp.Simulation(V(length, 3), 20, sources=[pulse], boundary_layers=[mp.PML(0.5)], **more)
+        monitor = sim.add_flux(1, 0.3, 4, mp.FluxRegion(V(1.2), V(0, 1.5)))
+        sim.run(until=1)
+        return sim, monitor
+
+    def accepted(length: float, chunks: Any, data: Any) -> bool:
+        sim, monitor = ran(length, chunks)
+        try:
+            sim.load_minus_flux_data(monitor, data)
+        except InputError:
+            return False
+        return True
+
+    first, second = sizes
+    taken = {kind: sim.get_flux_data(monitor) for kind, (sim, monitor) in
+             {"cut": ran(first, cut), "own": ran(first, None)}.items()}  # fmt: skip
+    return {
+        "same": accepted(first, cut, taken["cut"]), "without": accepted(first, None, taken["own"]),
+        "one cut": accepted(first, cut, taken["own"]), "other cell": accepted(second, None, taken["cut"]),
+    }  # fmt: skip

@@ -26,6 +26,7 @@ from typing import Any
 
 from evenly.adapters.meep.chunks import given_chunks
 from evenly.adapters.meep.grid import AXIS_OF, grid_of
+from evenly.adapters.meep.monitor_data import watch_monitor_data
 from evenly.decomposition.partitioning.shifted_layouts import moved
 from evenly.errors import InputError
 from evenly.fdtd.cell.partition import BinaryPartition
@@ -90,6 +91,7 @@ def _check_when_used(built: Any, partition: BinaryPartition, told: str) -> None:
     import meep
 
     built.of_evenly = partition, told
+    watch_monitor_data()
     usual = meep.Simulation._init_structure
     if hasattr(usual, "checks_layouts"):
         return

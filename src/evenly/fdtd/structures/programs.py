@@ -26,6 +26,7 @@ from __future__ import annotations
 import ast
 import inspect
 import runpy
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -110,22 +111,43 @@ def is_script(program: str) -> bool:
     return path.endswith(".py") or "/" in path
 
 
-def libraries(tree: ast.AST) -> set[Literal["fdtd", "meep"]]:
-    """Return which of evenly.fdtd and Meep a script imports.
+def libraries(tree: ast.AST, folder: Path | None = None) -> set[Literal["fdtd", "meep"]]:
+    """Return which of evenly.fdtd and Meep a script imports; or its own modules, in its folder, if it imports neither.
 
     Examples
     --------
     >>> libraries(ast.parse("import numpy as np; from evenly.fdtd import PML"))
     {'fdtd'}
     """
+    names, beside = _imported(tree), {folder} if folder else set[Path]()
+    found: dict[Literal["fdtd", "meep"], str] = {"fdtd": "evenly.fdtd.", "meep": "meep."}
+    while True:
+        known = {library for library, start in found.items() if any(f"{name}.".startswith(start) for name in names)}
+        own = {folder / f"{name.partition('.')[0]}.py" for name in names} - beside if folder else set[Path]()
+        own = {path for path in own if path.is_file()}
+        if known or not own:
+            return known
+        beside |= own
+        names = [name for path in own for name in _imported(_tree_of(path))]
+
+
+def _imported(tree: ast.AST) -> list[str]:
+    """Return the names of modules, and what is imported from them."""
     names: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names += [f"{node.module}.{alias.name}" for alias in node.names]
-    found: dict[Literal["fdtd", "meep"], str] = {"fdtd": "evenly.fdtd.", "meep": "meep."}
-    return {library for library, start in found.items() if any(f"{name}.".startswith(start) for name in names)}
+    return names
+
+
+def _tree_of(path: Path) -> ast.AST:
+    """Return a module's tree, an empty one where it can't be read: Python says so when it imports it."""
+    try:
+        return ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
 
 
 def load(
@@ -186,13 +208,14 @@ def load_script(
         raise InputError(f"A script that exists must be given to run, but got {path!r}.")
     refuse_meep(program)
     try:
-        script = runpy.run_path(path, run_name="evenly_program")
+        script = _run(path)
     except SyntaxError as error:
         where = f"{error.filename or path}, line {error.lineno}"
         raise InputError(f"{where}: a script must be Python that can be read, but: {error.msg}.") from None
     except ModuleNotFoundError as error:
         raise InputError(
-            f"{path} imports {error.name}, which can't be imported here: install it, or run it where it is."
+            f"{path} imports {error.name}, which can't be imported here: install it; if it is a script of Meep's, say "
+            "--program meep."
         ) from None
     function = script.get(name or "simulation")
     if not callable(function):
@@ -211,6 +234,15 @@ def load_script(
     return result
 
 
+def _run(path: str) -> dict[str, Any]:
+    """Run a script, which finds the modules of its folder, and return its names."""
+    sys.path.insert(0, str(Path(path).resolve().parent))
+    try:
+        return runpy.run_path(path, run_name="evenly_program")
+    finally:
+        sys.path.pop(0)
+
+
 def refuse_meep(program: str) -> None:
     """Refuse a script of Meep, which would run its simulation to the end before a missing function is noticed.
 
@@ -226,12 +258,9 @@ def refuse_meep(program: str) -> None:
     """
     path, _, name = program.partition(":")
     function = name or "simulation"
-    try:
-        tree = ast.parse(Path(path).read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return  # Python itself reports it when it runs the script
+    tree = _tree_of(Path(path))
     defined = any(isinstance(node, ast.FunctionDef) and node.name == function for node in ast.walk(tree))
-    if libraries(tree) == {"meep"} and not defined:
+    if libraries(tree, Path(path).parent) == {"meep"} and not defined:
         raise InputError(
             f"{path} is a script of Meep and defines no function {function!r}: `evenly partition {path}` and "
             f"`evenly predict --simulation {path}` take it as it is."

@@ -38,6 +38,7 @@ from evenly.adapters.meep.balancing.measuring import (
 from evenly.adapters.meep.collectives import of_first, slowest
 from evenly.adapters.meep.grid import grid_of
 from evenly.adapters.meep.layouts import from_meep, to_meep
+from evenly.adapters.meep.monitor_data import watch_monitor_data
 from evenly.decomposition.costs.cost_model import CostModel
 from evenly.decomposition.partitioning.shifted_layouts import moved
 from evenly.errors import InputError, ReadError
@@ -91,6 +92,7 @@ class ChunkBalancer(Base):  # type: ignore[misc]  # Meep's, where it can be impo
         self._ours: CostBalancer | None = None
         self._center = (0.0, 0.0, 0.0)
         watch()
+        watch_monitor_data()
 
     def make_initial_chunk_layout(self, sim: Any = None) -> Any:
         """Return the best layout by the cost model.

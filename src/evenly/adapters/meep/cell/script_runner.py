@@ -83,7 +83,7 @@ class _Watch:
             self._around(kind, name, self._begin_skipped)
         ranks = int(self.request["ranks"])
         meep.count_processors = lambda: ranks
-        meep.divide_parallel_processes = lambda _groups: 0
+        meep.divide_parallel_processes = _one_group
         # The script may name a layout file that does not exist yet.
         layouts.layout = lambda source: None  # noqa: ARG005 - as the function it replaces
 
@@ -189,6 +189,16 @@ class _Watch:
 
     def _count_reset(self, sim: Any) -> None:
         self.resets[id(sim)] = self.resets.get(id(sim), 0) + 1
+
+
+def _one_group(groups: int) -> int:
+    """Return the number of the only group, in place of ``meep.divide_parallel_processes``, and say what is assumed."""
+    if groups > 1:
+        _say(
+            f"the script divides its processes into {groups} groups, and each simulation runs on one of them: --ranks "
+            "is taken for the processes of one group"
+        )
+    return 0
 
 
 def _say(text: str) -> None:

@@ -1,0 +1,101 @@
+"""Data of monitors fit only the chunks that they were taken from: ``get_flux_data``, ``load_minus_flux_data``.
+
+Meep keeps these data by process and chunk, and doesn't check them when they are loaded. Its documentation asks for the
+same cell, processes and chunk layout. A layout, or a balancer, may give the second simulation other chunks than the
+first: then the data are refused, since a reflection would be wrong.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from evenly.adapters.meep.grid import volumes_of
+from evenly.errors import InputError
+
+__all__ = ["watch_monitor_data"]
+
+_KINDS = ("flux", "force", "near2far")
+#: The chunks of the simulation that data were taken from, by the identity of their first array.
+_taken_from: dict[int, tuple[Any, bool]] = {}
+
+
+def watch_monitor_data() -> None:
+    """Have Meep's simulations check data that are loaded into their monitors; once in a program."""
+    import meep
+
+    kind = meep.Simulation
+    if hasattr(kind.get_flux_data, "is_watched"):
+        return
+    for name in _KINDS:
+        setattr(kind, f"get_{name}_data", _taking(getattr(kind, f"get_{name}_data")))
+        for load in (f"load_{name}_data", f"load_minus_{name}_data"):
+            setattr(kind, load, _loading(getattr(kind, load)))
+        for load in (f"load_{name}", f"load_minus_{name}"):
+            setattr(kind, load, _loading_file(getattr(kind, load)))
+
+
+def _taking(usual: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(usual)
+    def taken(sim: Any, *args: Any, **kwargs: Any) -> Any:
+        data = usual(sim, *args, **kwargs)
+        first = _first(data)
+        if first is not None:
+            _taken_from[id(first)] = _chunks(sim), _has_layout(sim)
+            weakref.finalize(first, _taken_from.pop, id(first), None)
+        return data
+
+    taken.is_watched = True  # type: ignore[attr-defined]
+    return taken
+
+
+def _loading(usual: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(usual)
+    def loaded(sim: Any, monitor: Any, data: Any, *args: Any, **kwargs: Any) -> Any:
+        known = _taken_from.get(id(_first(data)))
+        sim.init_sim()
+        if known is not None and (known[1] or _has_layout(sim)) and known[0] != _chunks(sim):
+            raise InputError(
+                "The data of a monitor are loaded into a simulation with other chunks than the one that they were "
+                "taken from: one of another cell, or one whose chunks a balancer moved in the meantime. Meep keeps "
+                "them by process and chunk, so results would be wrong. Take them from a cell of the same size with "
+                "the same layout, again after each adjustment, or run the script without a layout."
+            )
+        return usual(sim, monitor, data, *args, **kwargs)
+
+    return loaded
+
+
+def _loading_file(usual: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(usual)
+    def loaded(sim: Any, name: Any, *args: Any, **kwargs: Any) -> Any:
+        import meep
+
+        sim.init_sim()
+        if _has_layout(sim) and meep.am_really_master():
+            sys.stderr.write(
+                f"the data of a monitor in {name!r} are right only if they were saved with this layout, on as many "
+                "processes: Meep keeps them by process and chunk\n"
+            )
+        return usual(sim, name, *args, **kwargs)
+
+    return loaded
+
+
+def _first(data: Any) -> Any:
+    """Return the first array of a monitor's data, which stays with them."""
+    return next((part for part in data if hasattr(part, "dtype")), None)
+
+
+def _has_layout(sim: Any) -> bool:
+    """Return whether a simulation has a layout of evenly's."""
+    return hasattr(sim.chunk_layout, "of_evenly")
+
+
+def _chunks(sim: Any) -> Any:
+    """Return what tells the chunks of a simulation: the volume and the owner of each."""
+    owners = [int(owner) for owner in sim.structure.get_chunk_owners()]
+    return list(zip(volumes_of(sim.structure.get_chunk_volumes()), owners, strict=True))
