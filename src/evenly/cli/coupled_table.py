@@ -320,15 +320,20 @@ def _check_lengths(values: Values, told: StepTime, step: StepOfSolvers | None) -
     is_time = told.unit in SECONDS_PER
     timed = [(one.column, one.unit) for one in time_candidates(list(map(str, values.cells)))]
     timed = [(told.column, told.unit)] if is_time else [one for one in timed if one[1] in SECONDS_PER]
-    if len(timed) != 1 or timed[0][0] not in values.cells:
+    if len(timed) == 1 and timed[0][0] in values.cells:
+        ((column, unit),) = timed
+        seconds = values.seconds(column, unit)
+    elif not is_time and told.column in values.cells:
+        column, seconds = told.column, values.numbers(told.column)
+    else:
         return
-    ((column, unit),) = timed
-    seconds = values.seconds(column, unit)
     beside = rate_beside(values, column, seconds, seconds > 0)
     if beside is not None and is_time:
         beside.refuse_other_lengths(option="--coupled-time")
     elif beside is not None and beside.rate == told.column:
         beside.refuse_other_days(option="--coupled-time")
+        if said := beside.said_of_few():
+            note(f"{values.path.name}: {said}")
     if beside is not None and (said := beside.said_of_days(told.counted if is_time and told.counted else beside.rate)):
         note(f"{values.path.name}: {said}")
     if is_time and told.days is None and not told.counted and (step is None or step.in_coupled is None):

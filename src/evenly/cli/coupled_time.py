@@ -141,7 +141,10 @@ def step_time(
     chosen = _told(table, time or found[0], unit)
     counted, days = _days_of_runs(table, chosen)
     if not counted or (step is not None and step.days is None and step.in_coupled is not None):
-        return chosen if step is None else _of_the_solvers(chosen, step)
+        if step is None:
+            return chosen
+        _check_texts(path, table, chosen, step)
+        return _of_the_solvers(chosen, step)
     if step is not None and step.days is None:
         raise InputError(
             f"{counted!r} of --coupled tells that {chosen.column!r} is of {days[0]:g} simulated days, and nothing "
@@ -149,6 +152,23 @@ def step_time(
             f"if {counted!r} doesn't count the simulated days of each run, take it out"
         )
     return _by_days(chosen, step, counted, days)
+
+
+def _check_texts(path: Path, table: Cells, time: StepTime, step: StepOfSolvers) -> None:
+    """Ask about simulated days in the name of the file, or in lines beside the table, that aren't those of a step."""
+    from evenly.readers.tables.works import works_in
+
+    if time.days is not None or step.days is None or step.in_coupled is not None or is_of_a_step(time.column):
+        return
+    texts = {path.stem: works_in(path.stem), **{line: works_in(line, is_line=True) for line in table.around}}
+    for text, works in texts.items():
+        days = next((work.count for work in works if work.unit == "days"), step.days)
+        if not math.isclose(days, step.days, rel_tol=0.01):
+            raise InputError(
+                f"{text!r} of --coupled tells that {time.column!r} is of {days:g} simulated days, and the times of the "
+                f"solvers are of {step.said}: if so, say --coupled-steps {days / step.days:.3g}; if both are of one "
+                "step, --coupled-steps 1"
+            )
 
 
 def _days_of_runs(table: Cells, time: StepTime) -> tuple[str, list[float]]:
@@ -213,6 +233,11 @@ def _of_the_solvers(time: StepTime, step: StepOfSolvers) -> StepTime:
             f"of {step.said}: write the simulated days of each run into a column 'simulated_days' there; or, if "
             f"all are of as many, say with --coupled-steps how many times {step.said} that is, as --coupled-steps "
             f"{10 / (step.days or 1.0):.3g} for 10 days"
+        )
+    if step.days is not None and not is_of_a_step(time.column):
+        note(
+            f"{time.column!r} of --coupled is taken to be of {step.said}, as the times of the solvers are "
+            "(--coupled-steps says otherwise)"
         )
     return time
 

@@ -167,3 +167,30 @@ def test_a_number_of_coupled_steps_that_fits_no_run_is_doubted(evenly: Evenly) -
     right, wrong = (evenly(*BOTH, "--coupled-steps", steps) for steps in ("100", "10"))
     assert (right.code, "is it right?" in right.err) == (0, False)
     assert "take about 10 times (10 … 10) as long as a step of their solvers, by the number of steps" in wrong.err
+
+
+def test_a_coupled_run_of_another_length_than_the_others_is_told(evenly: Evenly) -> None:
+    each = [(a, o, max(6000 / a, 2400 / o)) for a, o in SHARES]
+    rows = [
+        f"{a},{o},{10 * s:.3f},{(1.6 if row == 1 else 1) * 86400 / 365 / s:.4f}" for row, (a, o, s) in enumerate(each)
+    ]
+    table("coupled.csv", "atm_cores,ocn_cores,wall_s,SYPD", rows)
+    found = evenly("allocate", "--coupled", "coupled.csv", "--layout", "max(atm, ocn)", "--cores", "600")
+    assert "makes 10 simulated days, but 16 in line 3" in " ".join(found.err.split())
+
+
+def test_what_the_time_of_coupled_runs_is_of_is_said_or_asked(evenly: Evenly) -> None:
+    table("runs.csv", "component,cores,wall_s", [f"{name},{p},{work / p:.4f}" for name, work in WORKS for p in COUNTS])
+    coupled("wall_s", "{s}", (1,))
+    told = "'wall_s' of --coupled is taken to be of 10 simulated days, as the times of the solvers are"
+    assert told in " ".join(evenly(*BOTH, "--step-days", "10").err.split())
+    assert told not in " ".join(evenly(*BOTH).err.split())
+    text = Path("coupled.csv").read_text()
+    Path("coupled_15days.csv").write_text(text)
+    Path("remark.csv").write_text(f"# runs of 15 days\n{text}")
+    for name in ("coupled_15days.csv", "remark.csv"):
+        asked = evenly(*CURVES, "--coupled", name, "--step-days", "10")
+        assert (asked.code, "is of 15 simulated days, and the times of the solvers are of 10" in asked.err) == (2, True)
+        assert "--coupled-steps 1.5" in asked.err
+        assert evenly(*CURVES, "--coupled", name, "--step-days", "10", "--coupled-steps", "1").code == 0
+        assert evenly(*CURVES, "--coupled", name, "--step-days", "15").code == 0

@@ -46,7 +46,7 @@ def test_times_of_runs_of_one_length_are_read(tmp_path: Path) -> None:
     found = scan(table(tmp_path / "a.csv", rows))
     assert (found.runs["ocn"].values[0], found.runs["ocn"].days) == (pytest.approx(1250.0), 10.0)
     (said,) = (note for note in found.notes if "times 'SYPD'" in note)
-    assert "makes 10 simulated days in all rows: each time is taken to be of that" in said
+    assert "makes 10 simulated days in all rows: each time is taken to be of 10" in said
     assert scan(tmp_path / "a.csv", parameters=["cores"]).runs["ocn"].days is None  # whoever names them knows better
 
 
@@ -114,7 +114,33 @@ def test_days_that_are_a_bit_more_than_those_of_a_rate_are_told(tmp_path: Path) 
     steps = table(tmp_path / "b.csv", [line.replace(",10,", ",480,") for line in rows], header.replace("days", "steps"))
     assert not any("makes up to" in note for note in scan(steps).notes)
     rows[2] = row("atm", COUNTS[2], 10, "10,")
-    assert read(table(tmp_path / "a.csv", rows, header))
+    with pytest.raises(ReadError, match=r"makes 10 simulated days in some rows and 10.5 in others"):
+        read(table(tmp_path / "a.csv", rows, header))
     rows = [row("atm", p, 10, "10,", told=10.5 if p == 64 else 10) for p in COUNTS]
     with pytest.raises(ReadError, match=r"line 4: 'wall_s' times 'SYPD' makes 10.5 simulated days, but 'days' is 10"):
         read(table(tmp_path / "a.csv", rows, header))
+
+
+def test_one_row_of_another_length_is_asked_about(tmp_path: Path) -> None:
+    rows = [row("atm", p, 10, told=10.5 if p == 64 else 10) for p in COUNTS]
+    with pytest.raises(ReadError, match=r"makes 10 simulated days in some rows and 10.5 in others"):
+        read(table(tmp_path / "a.csv", rows))
+
+
+def test_a_time_of_a_day_that_contradicts_the_rate_is_refused(tmp_path: Path) -> None:
+    rows = [f"{name},{p},{2000 / p:.4f},{off * 86400 / 365 * p / 2000:.4f}" for name, off in (("atm", 1), ("ocn", 1.4))
+            for p in COUNTS]  # fmt: skip
+    with pytest.raises(ReadError, match=r"'s/day' times 'SYPD' makes 1.4 simulated days, but it is of 1 by its name"):
+        read(table(tmp_path / "a.csv", rows, "component,cores,s/day,SYPD"))
+    right = [f"{p},{2000 / p:.4f},{86400 / 365 * p / 2000:.4f}" for p in COUNTS]
+    (runs,) = read(table(tmp_path / "b.csv", right, "cores,s/day,SYPD")).values()
+    assert runs.values[0] in (pytest.approx(125.0), pytest.approx(365 * 125, rel=1e-3))
+
+
+def test_core_hours_of_a_year_tell_that_runs_are_of_other_lengths(tmp_path: Path) -> None:
+    rows = [f"{name},{p},{days * 2000 / p:.3f},{365 * 2000 / 3600:.2f}" for name, days in (("atm", 10), ("ocn", 30))
+            for p in COUNTS]  # fmt: skip
+    with pytest.raises(ReadError, match=r"'wall_s' times 'CHSY' makes 10 simulated days in some rows and 30 in others"):
+        read(table(tmp_path / "a.csv", rows, "component,cores,wall_s,CHSY"))
+    alike = [text for text in rows if text.startswith("atm")]
+    assert read(table(tmp_path / "a.csv", alike, "component,cores,wall_s,CHSY"))["atm"].days is None

@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import ReadError, option_text
+from evenly.readers.tables.chsy import is_chsy, seconds_by_chsy
+from evenly.readers.tables.columns import canonical_unit
 from evenly.readers.tables.columns import measured as measured_by_name
 from evenly.readers.tables.lone_work import counts_work, days_in
+from evenly.readers.tables.per_work import time_of_work
 from evenly.readers.tables.values import Values
-from evenly.runs.units import SECONDS_PER_DAY, YEAR_DAYS
+from evenly.runs.units import SECONDS_PER, SECONDS_PER_DAY, YEAR_DAYS
 
 __all__ = ["RateBeside", "days_by_rate", "rate_beside", "share_off", "unlike"]
 
@@ -51,6 +54,10 @@ class RateBeside:
         The runs that ended well.
     works : mapping of str to array (n_rows,)
         The columns that count days, or other works, too.
+    own_days : float, optional
+        The days that the time is of by its name, as ``s/day``.
+    tells : bool
+        Whether the rate is known to be that of the wall clock: core-hours may be those of other cores.
     """
 
     values: Values
@@ -60,6 +67,8 @@ class RateBeside:
     off: Floats
     known: NDArray[np.bool_]
     works: Mapping[str, Floats]
+    own_days: float | None = None
+    tells: bool = True
 
     def refuse_other_lengths(self, *, is_wide: bool = False, option: str = "--time") -> None:
         """Refuse times of runs that simulated different times, or other times than a column says.
@@ -90,11 +99,13 @@ class RateBeside:
         counted, each = next(iter(self.works), ""), self._each
         if self._counts_days and unlike(each, self.off[self.known], of=1.0):
             row = int(np.flatnonzero(self.known)[int(np.argmax(np.abs(np.log(each))))])
-            right = f"if {counted!r} and the times are right"
+            right = f"if {counted!r} and the times are right" if counted else f"if {self.rate!r} is wrong"
+            told = (
+                f"{counted!r} is {self.works[counted][row]:g}" if counted else f"it is of {self.own_days:g} by its name"
+            )
             raise self.values.at(
                 row,
-                f"{self.time!r} times {self.rate!r} makes {self.days[row]:.3g} simulated days, but {counted!r} is "
-                f"{self.works[counted][row]:g}: "
+                f"{self.time!r} times {self.rate!r} makes {self.days[row]:.3g} simulated days, but {told}: "
                 f"{self._ways(is_wide=is_wide, option=option, right=right)}",
             )
 
@@ -120,7 +131,20 @@ class RateBeside:
         most = 100 * float(np.expm1(np.abs(np.log(each)).max()))
         return (
             f"{self.time!r} times {self.rate!r} makes up to {most:.2g} % {'more' if each.mean() > 1 else 'less'} than "
-            f"the days in {counted!r}: {taken!r} counts"
+            f"the days {f'in {counted!r}' if counted else 'of its name'}: {taken!r} counts"
+        )
+
+    def said_of_few(self) -> str:
+        """Return a sentence if a few rows are of another length than all others; "" if not."""
+        days, lines = self.days[self.known], np.flatnonzero(self.known)
+        middle = float(np.median(days))
+        others = lines[np.abs(np.log(days / middle)) > np.log(_DIFFERENT) + self.off[self.known]]
+        if self.works or self.own_days or not 0 < len(others) < (1 - _MOST) * len(days):
+            return ""
+        return (
+            f"{self.time!r} times {self.rate!r} makes {middle:.3g} simulated days, but {self.days[others[0]]:.3g} in "
+            f"line {self.values.lines[others[0]]}: if runs are of one length, one of both is wrong there "
+            f"({self.rate!r} counts)"
         )
 
     def of_equal_lengths(self) -> tuple[float | None, str]:
@@ -128,8 +152,10 @@ class RateBeside:
 
         Rounded rates may tell a bit more or less than whole days, or minutes.
         """
-        if self.works:
-            return None, self.said_of_days(next(iter(self.works)))
+        if self.works or self.own_days:
+            return None, self.said_of_days(next(iter(self.works), self.rate if self.own_days else self.time))
+        if not self.tells:
+            return None, ""
         if np.median(self.off[self.known]) > _COARSE:
             return None, f"{self.rate!r} is rounded too much to tell how many days the times are of"
         low, high = self._each * (1 - self.off[self.known]), self._each * (1 + self.off[self.known])
@@ -138,26 +164,29 @@ class RateBeside:
                 f"{self._product} in some rows and {self.days[self.known].max():.3g} in others: their times are "
                 "learned as those of one length"
             )
-        middle = float(np.median(self._each))
+        middle, all_rows = float(np.median(self._each)), f", or {self._each.min():.4g} to {self._each.max():.4g}"
         for part in (1.0, 1 / 24, 1 / 1440):
             whole = part * round(middle / part)
             if ((low / _EXACT <= whole) & (whole <= high * _EXACT)).all():
-                middle = whole
+                middle, all_rows = whole, " in all rows"
                 break
         return middle, (
-            f"{self.time!r} times {self.rate!r} makes {middle:.6g} simulated days in all rows: each time is taken to "
-            "be of that (if not, --parameters names the parameters)"
+            f"{self.time!r} times {self.rate!r} makes {middle:.6g} simulated days{all_rows}: each time is taken to be "
+            f"of {middle:.6g} (if not, --parameters names the parameters)"
         )
 
     @property
     def _counts_days(self) -> bool:
         """Whether a single column counts the days of runs, and no other their work."""
-        return len(self.works) == 1 and days_in(next(iter(self.works)), 1.0) is not None
+        counted = next(iter(self.works), "")
+        return bool(self.own_days) or (len(self.works) == 1 and days_in(counted, 1.0) is not None)
 
     @property
     def _each(self) -> Floats:
         """How many times the works that a column counts the days are, of runs that ended well."""
         counted = next(iter(self.works), "")
+        if self.own_days:
+            return np.asarray(self.days[self.known] / self.own_days)
         told = self.works[counted] * (days_in(counted, 1.0) or 1.0) if counted else 1.0
         return np.asarray((self.days / told)[self.known])
 
@@ -167,7 +196,9 @@ class RateBeside:
 
 
 def rate_beside(values: Values, time: str, seconds: Floats, ended: NDArray[np.bool_]) -> RateBeside | None:
-    """Return the only rate of simulated days in a table beside the time; None without one, or if no row tells both.
+    """Return a time and the only rate of simulated days beside it; None without one, or if no row tells both.
+
+    If the time that is learned is a rate itself, it is that beside the only time of a day or year (``s/day``).
 
     Parameters
     ----------
@@ -179,14 +210,42 @@ def rate_beside(values: Values, time: str, seconds: Floats, ended: NDArray[np.bo
     ended : bool array (n_rows,)
         The runs that ended well.
     """
+    if _unit(time) in _DAYS:
+        timed = {name: its for name in map(str, values.cells) if (its := _of_a_day(values, name)) is not None}
+        if len(timed) != 1:
+            return None
+        ((other, (seconds, own)),) = timed.items()
+        days, off = days_by_rate(values.numbers(time), _DAYS[_unit(time)], seconds)
+        known = ended & np.isfinite(days) & (days > 0)
+        return RateBeside(values, other, time, days, off, known, {}, own) if known.any() else None
     rates = [name for name in _rates(values) if name != time]
-    if len(rates) != 1:
+    costs = [name for name in map(str, values.cells) if is_chsy(name) and values.is_numeric(name)]
+    if len(rates or costs) != 1:
         return None
-    days, off = days_by_rate(values.numbers(rates[0]), _DAYS[_unit(rates[0])], seconds)
+    (rate,) = rates or costs
+    if rates:
+        days, off = days_by_rate(values.numbers(rate), _DAYS[_unit(rate)], seconds)
+    else:
+        try:
+            _, year_s = seconds_by_chsy(values, rate)
+        except ReadError:  # whose cores these are isn't known
+            return None
+        days, off = YEAR_DAYS * seconds / year_s, share_off(values.numbers(rate))
     known = ended & np.isfinite(days) & (days > 0)
     works = {name: values.numbers(name) for name in map(str, values.cells) if counts_work(name)}
     works = {name: its for name, its in works.items() if (its[known] > 0).all()}
-    return RateBeside(values, time, rates[0], days, off, known, works) if known.any() else None
+    of = time_of_work(time)
+    own_days = None if of is None else of.days
+    return RateBeside(values, time, rate, days, off, known, works, own_days, bool(rates)) if known.any() else None
+
+
+def _of_a_day(values: Values, name: str) -> tuple[Floats, float] | None:
+    """Return the seconds (n_rows,) of a column, and the days that each is of by its name; None if it tells none."""
+    found = time_of_work(name)
+    unit = None if found is None else canonical_unit(found.unit.lower())
+    if found is None or found.days is None or unit not in SECONDS_PER or not values.is_numeric(name):
+        return None
+    return values.seconds(name, unit), found.days
 
 
 def days_by_rate(rate: Floats, each: float, seconds: Floats) -> tuple[Floats, Floats]:
@@ -234,7 +293,12 @@ def unlike(counts: Floats, off: Floats, *, of: float | None = None, are_days: bo
         most_are = np.mean((low <= _EXACT * of) & (high * _EXACT >= of)) >= _MOST
         more = _DIFFERENT if most_are else _MORE
         return bool((low > more * of).any() or (high * more < of).any())
-    return bool(low.max() > _MORE * high.min()) or _are_several(low / _EXACT, high * _EXACT, are_days=are_days)
+    low, high, middle = low / _EXACT, high * _EXACT, float(np.median(counts))
+    are_one = (low <= middle) & (middle <= high)
+    is_wrong = (low > _DIFFERENT * middle) | (high * _DIFFERENT < middle)
+    few_wrong = len(counts) > 2 and bool(is_wrong.any()) and bool(np.mean(are_one) > _MOST)
+    many = bool(low.max() * _EXACT > _MORE * high.min() / _EXACT)
+    return many or few_wrong or _are_several(low, high, are_days=are_days)
 
 
 def _are_several(low: Floats, high: Floats, *, are_days: bool) -> bool:
