@@ -378,6 +378,8 @@ def _work_of_all(about: Texts, found: Measurements, step_days: float | None) -> 
     """Return the simulated days that the times of all solvers are of, in words; refuse others that the user says."""
     from evenly.readers.simulated_days import days_told
 
+    if all(one.days for one in found.runs.values()):
+        return ""  # the reader said it, and they were compared with what the user says
     days = {count: text for text, count in days_told(found.columns).items()}
     told = [(one.text, one.works) for its in (*about.of.values(), about.shared) for one in its]
     days |= {work.count: text for text, works in told for work in works if work.unit == "days"}

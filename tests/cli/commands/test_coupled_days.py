@@ -194,3 +194,24 @@ def test_what_the_time_of_coupled_runs_is_of_is_said_or_asked(evenly: Evenly) ->
         assert "--coupled-steps 1.5" in asked.err
         assert evenly(*CURVES, "--coupled", name, "--step-days", "10", "--coupled-steps", "1").code == 0
         assert evenly(*CURVES, "--coupled", name, "--step-days", "15").code == 0
+
+
+def test_step_days_leads_on_where_one_solver_tells_its_days(evenly: Evenly) -> None:
+    table("a/atm.csv", "cores,simulated_days,wall_s", [f"{p},10,{10 * 6000 / p:.4f}" for p in COUNTS])
+    table("a/ocn.csv", "cores,wall_s", [f"{p},{30 * 2400 / p:.4f}" for p in COUNTS])
+    files = ("a/atm.csv", "a/ocn.csv", *CURVES[2:])
+    asked = evenly("allocate", *files)
+    assert (asked.code, "how many days each time of ocn simulates" in asked.err) == (2, True)
+    found = evenly("allocate", *files, "--step-days", "30", "--json")
+    assert found.code == 0, found.err
+    assert found.json["simulated_years_per_day"] == pytest.approx(SYPD, rel=0.05)
+
+
+def test_step_days_says_what_a_factor_of_the_layout_is(evenly: Evenly) -> None:
+    table("runs.csv", "component,cores,days,wall_s", [f"{n},{p},10,{10 * w / p:.4f}" for n, w in WORKS for p in COUNTS])
+    layout = ("--layout", "3 * max(atm, ocn)")
+    assert evenly(*CURVES, *layout).code == 2
+    found = evenly(*CURVES, *layout, "--step-days", "30", "--json")
+    assert found.code == 0, found.err
+    assert found.json["simulated_years_per_day"] == pytest.approx(SYPD, rel=0.05)
+    assert evenly(*CURVES, "--step-days", "30").code == 2  # they are of ten
