@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from rich.console import Console
 
 import evenly
 from evenly.campaign.noise import Noise, drift_per_run, noise_of
-from evenly.errors import InputError, RunFailed
+from evenly.errors import EvenlyWarning, InputError, RunFailed
 from evenly.report.tables.tuning import alike_table, found_text
 from evenly.space.parameters import Categorical, Integer, Ordinal
 from evenly.space.space import Space
@@ -323,3 +325,21 @@ def test_a_baseline_that_fails_by_chance_is_run_again_and_keeps_its_gain(failing
     assert " of its " in found_text(result)
     if failing == {1}:
         assert result.made["why"].tolist()[1] == "run again, since it failed"
+
+
+def test_a_function_that_was_changed_is_told(tmp_path: Path) -> None:
+    calls: list[Any] = []
+
+    def made(speed: float, factor: float = 1.0) -> Callable[[dict[str, Any]], float]:
+        def run(at: dict[str, Any]) -> float:
+            calls.append(at)
+            return factor * bowl(at) / speed
+
+        return run
+
+    tune(BOWL, made(1.0), budget=6, store=tmp_path / "kept.db")
+    tune(BOWL, made(1.0), budget=8, store=tmp_path / "kept.db")
+    with pytest.warns(EvenlyWarning, match="made before the function was changed, or a number that it uses"):
+        tune(BOWL, made(1.5), budget=10, store=tmp_path / "kept.db")
+    with pytest.warns(EvenlyWarning, match="made before the function was changed"):
+        tune(BOWL, made(1.5, 2.0), budget=12, store=tmp_path / "kept.db")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import evenly
 from evenly.errors import EvenlyError, InfeasibleError, InputError, RunFailed
 from evenly.models.fitting import new_model
+from evenly.report.tables.tuning import tasks_text
 from evenly.space.parameters import Categorical, Integer, Ordinal, Real
 from evenly.space.space import Space
 from evenly.tuning.candidates import Candidates
@@ -345,9 +346,26 @@ def test_tasks_are_searched_together_and_answered_apart() -> None:
     assert result.tasks[["cores", "block"]].to_numpy().tolist() == [[4, 4], [8, 8], [16, 16]]
     assert result.tasks["seconds"].tolist() == pytest.approx([16.0, 8.0, 4.0])
     assert result.best == {"cores": 16, "block": 16}
+    assert result.tasks_without == []
     assert any("at cores = 4" in why for why in result.history["why"])
     alone = tune(space, of_tasks, budget=13)
     assert len(alone.tasks) == 1
+
+
+def test_tasks_without_a_result_are_named() -> None:
+    space = Space(cores=Ordinal(4, 8, 16, 32, 64), block=Ordinal(1, 2, 4, 8))
+
+    def run(configuration: dict[str, Any]) -> float:
+        if configuration["cores"] == 64:
+            raise RunFailed("too many")
+        return of_tasks(configuration)
+
+    result = tune(space, run, budget=12, tasks=["cores"])
+    assert {"cores": 64} in result.tasks_without
+    text = tasks_text(result)
+    assert f"{len(result.tasks_without)} of 5 tasks have no result, as no run of them went well: " in text
+    assert "cores = 64" in text
+    assert result.tasks["tried"].sum() == (result.history["status"] == "ok").sum()
 
 
 def test_a_task_of_one_value_is_no_task() -> None:
@@ -389,3 +407,15 @@ def test_a_run_that_ended_has_no_bound() -> None:
     search = Search(Space(x=Integer(1, 9)))
     with pytest.raises(InputError, match="leave out seconds or at_least"):
         search.tell({"x": 1}, 1.0, at_least=99.0)
+
+
+def test_a_baseline_needs_no_value_of_what_it_switches_off() -> None:
+    space = Space(
+        solver=Categorical("cg", "gmres"), restart=Ordinal(10, 20, 30), conditions={"restart": "solver == 'gmres'"}
+    )
+    search = Search(space, baseline={"solver": "cg"})
+    assert (search.ask() or {})["solver"] == "cg"
+    with pytest.raises(InputError, match="it lacks 'restart'"):
+        Search(space, baseline={"solver": "gmres"})
+    with pytest.raises(InputError, match="it has 'restrat', which is no parameter"):
+        Search(space, baseline={"solver": "gmres", "restrat": 20})

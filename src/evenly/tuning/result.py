@@ -84,9 +84,12 @@ class Result(Shown):
         To how many seconds the measured times were rounded; 0 where that is too little to matter.
     tasks : DataFrame
         The fastest configuration of each task, its ``seconds`` with their interval from ``lower`` to ``upper``, and its
-        ``chance`` (nan where no configuration was repeated); a single row if the search has no tasks.
+        ``chance`` (nan where no configuration was repeated), and how many configurations of the task went well
+        (``tried``); a single row if the search has no tasks.
     task_names : tuple of str
         Names of the parameters that define the tasks.
+    tasks_without : list of dict
+        The tasks of which no run went well; none where the space is too large to list.
     stopped : str
         Why the search ended.
     """
@@ -106,6 +109,7 @@ class Result(Shown):
     space: Space
     tasks: pd.DataFrame
     task_names: tuple[str, ...]
+    tasks_without: list[dict[str, Any]]
 
     @classmethod
     def of(cls, search: Search, stopped: str) -> Result:
@@ -117,6 +121,7 @@ class Result(Shown):
         ends = [standings[task].interval(standings[task].winner) or (np.nan, np.nan) for task in winners]
         tasks["lower"], tasks["upper"] = [low for low, _ in ends], [high for _, high in ends]
         tasks["chance"] = [standings[task].chances[standings[task].winner] for task in winners]
+        tasks["tried"] = [len(standings[task].trials) for task in winners]
         # All others solve other problems than the task with the fastest run.
         there = min(standings.values(), key=lambda one: one.seconds(one.winner))
         rows = [row for row in there.order if there.is_alike(row)]
@@ -131,13 +136,22 @@ class Result(Shown):
         return cls(
             dict(best.configuration), seconds, there.interval(there.winner), float(there.chances[there.winner]), alike,
             gain, _no_gain(trials, gain), trials.history(), made, float(np.expm1(trials.drift)),
-            trials.resolution_s, stopped, trials.space, tasks, trials.tasks,
+            trials.resolution_s, stopped, trials.space, tasks, trials.tasks, _without(search, set(winners)),
         )  # fmt: skip
 
     @property
     def runs(self) -> Runs:
         """All runs that have ended, to learn from; runs that failed or were ended early are marked as such."""
         return Runs.from_frame(self.made.drop(columns="why"), self.space.names, space=self.space)
+
+
+def _without(search: Search, known: set[Key]) -> list[dict[str, Any]]:
+    """Return the tasks of a listed space that aren't among those with a result."""
+    names, listed = list(search.trials.tasks), search.candidates.listed
+    if not names or listed is None:
+        return []
+    rows = [dict(zip(names, row, strict=True)) for row in listed[names].drop_duplicates().itertuples(index=False)]
+    return [row for row in rows if search.trials.task_of(row) not in known]
 
 
 def _gain(trials: Trials, task: Key, standing: Standing) -> Gain | None:

@@ -11,6 +11,7 @@ from evenly.arguments import check_seed, explained
 from evenly.campaign.program import check_number
 from evenly.errors import InputError, did_you_mean
 from evenly.runs.runs import Runs
+from evenly.space.parameters import Integer, Real
 from evenly.space.sampling import combinations
 from evenly.space.space import Space
 from evenly.threads import one_blas_thread
@@ -248,6 +249,15 @@ class Search:
         self.trials.tell(configuration, seconds, at_least=at_least, why=why)
 
     @property
+    def all_run(self) -> str:
+        """What to say where all configurations have been run, and nothing more is proposed."""
+        said = "all configurations have been run"
+        noise = self.trials.noise
+        repeats = self._repeating is not None and self._repeating.most > 1
+        noisy = repeats and noise.is_known and not noise.is_constant
+        return f"{said}, and more repetitions are expected to save less than 0.1 %" if noisy else said
+
+    @property
     def best(self) -> dict[str, Any] | None:
         """The fastest configuration so far, over all tasks; None if no run has succeeded."""
         best = self.trials.best
@@ -256,17 +266,32 @@ class Search:
 
 def _checked(space: Space, baseline: Mapping[str, Any]) -> dict[str, Any]:
     """Return the configuration in use today with a value for each parameter; values without effect are replaced."""
-    strange, missing = set(baseline) - set(space.names), [name for name in space.names if name not in baseline]
+    strange, given = set(baseline) - set(space.names), dict(baseline)
+    missing = [name for name in space.names if name not in baseline]
+    if missing and not strange:  # a parameter that the others switch off needs no value
+        ends = [{name: _end(space, name, at) for name in missing} for at in (0, -1)]
+        low, high = (space.fix_inactive(space.frame({n: [{**given, **end}[n]] for n in space.names})) for end in ends)
+        given |= ends[0]
+        missing = [name for name in missing if low[name].tolist() != high[name].tolist()]
     if strange or missing:
-        wrong = f"lacks {missing[0]!r}" if missing else f"has {sorted(strange)[0]!r}, which is no parameter"
+        wrong = f"has {sorted(strange)[0]!r}, which is no parameter" if strange else f"lacks {missing[0]!r}"
         raise InputError(
             f"baseline is the configuration in use today, with a value for each parameter ({', '.join(space.names)}), "
             f"but it {wrong}"
         )
-    table = space.fix_inactive(space.frame({name: [baseline[name]] for name in space.names}))
+    table = space.fix_inactive(space.frame({name: [given[name]] for name in space.names}))
     if broken := space.why_infeasible(table):
         raise InputError(f"baseline can't be run in the space: {'; '.join(broken)}")
     return {name: table[name].tolist()[0] for name in space.names}
+
+
+def _end(space: Space, name: str, at: int) -> Any:
+    """Return the first or the last value of a parameter."""
+    kind = space.parameters[name]
+    if isinstance(kind, Integer | Real):
+        return (kind.low, kind.high)[at]
+    values = kind.values()
+    return None if values is None else values[at]
 
 
 def _ended(status: str) -> str:

@@ -16,6 +16,7 @@ from evenly.campaign.store import Store, inside
 from evenly.errors import EvenlyWarning, InputError
 from evenly.runs.columns import Status
 from evenly.space.space import Space
+from evenly.tuning.function_code import code_of
 from evenly.tuning.search import Search
 
 __all__ = ["KeptRuns", "tell_stored"]
@@ -110,6 +111,7 @@ class KeptRuns:
                 f"{path} holds runs of another search: {changed} was {(before or {}).get(changed)}, now it is "
                 f"{now.get(changed, 'not set')}: give another store"
             )
+        self._tell_changed(run)
         self._following = {record.configuration: record.repetition + 1 for record in self._store.records()}
         self._store.note("measured_as", now)
         self._store.note("kind", "search")
@@ -119,6 +121,19 @@ class KeptRuns:
 
     def __exit__(self, *_: object) -> None:
         self._store.close()
+
+    def _tell_changed(self, run: Callable[..., Any]) -> None:
+        """Warn if the function isn't the one that earlier runs were made with."""
+        now, before = code_of(run), self._store.about("function_as") or {}
+        if self._store.count() and before.get("python") == now["python"] and before["code"] != now["code"]:
+            warnings.warn(
+                EvenlyWarning(
+                    f"{self._store.path} holds runs that were made before the function was changed, or a number that "
+                    "it uses: if that changes how long runs take, keep the new runs in another file (store=)"
+                ),
+                stacklevel=5,
+            )
+        self._store.note("function_as", now)
 
     def tell(self, search: Search) -> None:
         """Tell a search the runs that were made before."""

@@ -158,5 +158,5 @@ def tune_study(
         stopped = "the runs that were asked for are made"
     else:
         spent = plan.budget_s is not None
-        stopped = "the study's budget_s is used up" if spent else "all configurations have been run"
+        stopped = "the study's budget_s is used up" if spent else search.all_run
     return Result.of(search, stopped)

@@ -174,7 +174,7 @@ class _Loop:
         if self.search.stopped:
             return None, self.search.stopped
         # All configurations have been chosen, but one that is under way may have to be repeated.
-        return None, "" if self.waiting else "all configurations have been run"
+        return None, "" if self.waiting else self.search.all_run
 
     def _limit_s(self, configuration: Mapping[str, Any]) -> float | None:
         best, trial = self.search.trials.best_like(configuration), self.search.trials.trial(configuration)

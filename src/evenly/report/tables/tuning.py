@@ -39,7 +39,7 @@ _MOST, _MOST_ALIKE = 10, 30
 _AFTER, _LUCK = (5, 10, 20, 40, 80, 160), 0.05
 _TESTS = "t-tests with Holm's correction"
 #: What the chances of a table of tasks are those of.
-_OF_TASK = "chance: that it is the fastest of all that were run of its task"
+_OF_TASK = "chance: that it is the fastest of all that were run of its task; of: how many went well"
 #: A larger probability isn't told exactly: it was drawn.
 _CERTAIN = 0.995
 
@@ -67,6 +67,10 @@ def found_text(result: Result) -> str:
 def tasks_text(result: Result) -> str:
     """Return what is to be said below a table of tasks; "" if there is nothing."""
     lines = [_OF_TASK] if np.isfinite(result.tasks["chance"]).any() else []
+    if silent := result.tasks_without:
+        shown = "; ".join(map(configuration_text, silent[:5])) + "; …" * (len(silent) > 5)
+        every = len(silent) + len(result.tasks)
+        lines.append(f"{len(silent)} of {every} tasks have no result, as no run of them went well: {shown}")
     return "\n".join([*lines, *_lines_about_all(result)])
 
 
@@ -93,7 +97,7 @@ def _lines_about_all(result: Result) -> list[str]:
 def _bad(result: Result) -> dict[str, int]:
     """Return how many configurations failed, and how many were ended early, in words."""
     counts = result.history["status"].value_counts()
-    told = {"failed": "failed", "timed out": "took too long and were ended"}
+    told = {"failed": "failed", "timed out": "ended early, as too slow"}
     return {words: int(counts[status]) for status, words in told.items() if status in counts}
 
 
@@ -103,7 +107,10 @@ def _gain_text(result: Result, gain: Gain) -> str:
     today = f"today's configuration ({configuration_text(gain.baseline)}: {quantity(gain.seconds)}"
     today += f"; {gain.bad} of its {gain.well + gain.bad} runs failed)" if gain.bad else ")"
     if gain.saved == 0:
-        return f"{today} is the fastest{f' of {task}' if task else ''}"
+        of_task = f" of {task}" if task else ""
+        if len(result.alike) > 1:
+            return f"{today} is taken for the fastest{of_task}: no other is fast for sure"
+        return f"{today} is the fastest{of_task}"
     sure = "" if gain.interval is None else f", within {' to '.join(map(percent, gain.interval))}"
     doubt = ": it may be as fast" if gain.interval is not None and gain.interval[0] <= 0 else ""
     return (
@@ -146,10 +153,14 @@ def tasks_table(result: Result) -> Table:
     table = new_table(title, caption)
     table.min_width = len(caption) + 2
     is_noisy = bool(np.isfinite(result.tasks["lower"]).all())
-    _add_columns(table, result.space.names, "time", *(["95 %", "chance"] if is_noisy else []))
+    _add_columns(table, result.space.names, "time", *(["95 %", "chance"] if is_noisy else []), "of")
     for row in result.tasks.to_dict("records"):
-        sure = [interval(row["lower"], row["upper"]), _chance(row["chance"])] if is_noisy else []
-        add_row(table, *(value_text(row[name]) for name in result.space.names), quantity(row["seconds"]), *sure)
+        only = row["tried"] == 1
+        sure = [interval(row["lower"], row["upper"]), "" if only else _chance(row["chance"])] if is_noisy else []
+        add_row(
+            table, *(value_text(row[name]) for name in result.space.names), quantity(row["seconds"]), *sure,
+            str(row["tried"]),
+        )  # fmt: skip
     return table
 
 

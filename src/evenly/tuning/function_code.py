@@ -1,0 +1,90 @@
+"""Whether a Python function is still the one that earlier runs were made with."""
+
+from __future__ import annotations
+
+import dis
+import hashlib
+import sys
+from collections.abc import Callable
+from functools import partial
+from types import CodeType, FunctionType
+from typing import Any
+
+__all__ = ["code_of"]
+
+_PLAIN = (int, float, complex, str, bytes, bool, type(None))
+
+
+def code_of(run: Callable[..., Any]) -> dict[str, str]:
+    """Return what tells a function from a changed one: a hash of its code, and Python's version, which changes it.
+
+    Numbers and texts that it takes from its module or from around it count, and so do functions of its own module.
+
+    Examples
+    --------
+    >>> def made(speed):
+    ...     return lambda n: n / speed
+    >>> code_of(made(1.0)) == code_of(made(1.0)), code_of(made(1.0)) == code_of(made(1.5))
+    (True, False)
+    """
+    found: list[str] = []
+    _add(run, found, set())
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return {"python": version, "code": hashlib.sha256("\n".join(found).encode()).hexdigest()}
+
+
+def _add(thing: Any, found: list[str], seen: set[int]) -> None:
+    if id(thing) in seen:
+        return
+    seen.add(id(thing))
+    if isinstance(thing, partial):
+        found.append(repr((thing.args, thing.keywords)))
+        _add(thing.func, found, seen)
+        return
+    function = getattr(thing, "__func__", thing)
+    function = function if isinstance(function, FunctionType) else vars(type(thing)).get("__call__")
+    if not isinstance(function, FunctionType):
+        return
+    code = function.__code__
+    _add_code(code, found)
+    found.append(repr([one for one in (function.__defaults__ or ()) if _is_plain(one)]))
+    around = dict(zip(code.co_freevars, function.__closure__ or (), strict=False))
+    values = {name: cell.cell_contents for name, cell in around.items() if _is_filled(cell)}
+    values |= {name: function.__globals__[name] for name in _names(code) if name in function.__globals__}
+    for name, value in sorted(values.items()):
+        if isinstance(value, FunctionType) and value.__module__ == function.__module__:
+            _add(value, found, seen)
+        elif _is_plain(value) and name not in _assigned(code):
+            found.append(f"{name} = {value!r}")
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether a value can't be changed in place, as what a run counts or collects is."""
+    return all(map(_is_plain, value)) if isinstance(value, tuple) else isinstance(value, _PLAIN)
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False
+
+
+def _add_code(code: CodeType, found: list[str]) -> None:
+    found += [code.co_code.hex(), repr(code.co_names)]
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            _add_code(one, found)
+        else:
+            found.append(repr(one))
+
+
+def _names(code: CodeType) -> set[str]:
+    """Return the names of what a function takes from elsewhere, and those of the functions inside it."""
+    return set(code.co_names).union(*(_names(one) for one in code.co_consts if isinstance(one, CodeType)))
+
+
+def _assigned(code: CodeType) -> set[str]:
+    """Return the names of its module, or of the function around it, that a function assigns to, as a counter."""
+    stored = ("STORE_GLOBAL", "STORE_DEREF")
+    return {str(one.argval) for one in dis.get_instructions(code) if one.opname in stored}
