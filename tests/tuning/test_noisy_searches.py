@@ -26,7 +26,7 @@ from evenly.tuning.search import Search
 from evenly.tuning.standing import Standing
 from evenly.tuning.surrogates.base import Observed
 from evenly.tuning.surrogates.gaussian_process import SampledProcess
-from evenly.tuning.trials import Trials
+from evenly.tuning.trials import Trial, Trials
 from evenly.tuning.tuning import tune
 from tests.tuning.programs import BOWL, bowl
 
@@ -343,3 +343,14 @@ def test_a_function_that_was_changed_is_told(tmp_path: Path) -> None:
         tune(BOWL, made(1.5), budget=10, store=tmp_path / "kept.db")
     with pytest.warns(EvenlyWarning, match="made before the function was changed"):
         tune(BOWL, made(1.5, 2.0), budget=12, store=tmp_path / "kept.db")
+
+
+def test_an_interval_holds_the_mean_of_several_runs() -> None:
+    runs = [(35.0, 36.0, 35.5), (60.0,), (35.0, 36.0)]
+    trials = [Trial({}, seconds=seconds, drifts=(0.0,) * len(seconds)) for seconds in runs]
+    believed = np.log([51.0, 60.0, 51.0])
+    standing = Standing(trials, believed, np.full(3, 0.05), Noise(0.02, 5))
+    low, high = standing.interval(0) or (np.nan, np.nan)
+    assert low == pytest.approx(35.5, rel=1e-3)
+    assert high > 51.0
+    assert (standing.interval(2) or (0.0, 0.0))[0] > 40.0

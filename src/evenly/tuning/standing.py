@@ -21,6 +21,8 @@ from evenly.tuning.trials import Key, Trial, Trials
 
 __all__ = ["Standing"]
 
+#: So many runs of a configuration tell its time without a model.
+_SEVERAL = 3
 #: Number of draws by which chances are computed.
 _DRAWS = 20_000
 
@@ -133,8 +135,15 @@ class Standing:
         return self.noise.freedom + 1
 
     def interval(self, row: int) -> tuple[float, float] | None:
-        """Return the 95 % interval of the seconds of one; None where no noise is known."""
-        return self.ratio(row, None)
+        """Return the 95 % interval of the seconds of one; None where no noise is known.
+
+        It holds the mean of three runs or more: a model that contradicts them may be the wrong one.
+        """
+        found, logs = self.ratio(row, None), self.trials[row].logs
+        if found is None or len(logs) < _SEVERAL:
+            return found
+        mean = float(np.exp(np.mean(logs)))
+        return min(found[0], mean), max(found[1], mean)
 
     def ratio(self, row: int, other: int | None) -> tuple[float, float] | None:
         """Return the 95 % interval of the seconds of one, relative to those of another; None if no noise is known."""
