@@ -218,3 +218,10 @@ def test_runs_between_those_that_failed_are_proposed_last() -> None:
     runs = Runs.from_frame(table, ["cores"])
     assert {12, 48, 96} <= set(advise(measured(table.assign(seconds=1.0, status="ok"), runs.space), 9)["cores"])
     assert advise(runs, 2)["cores"].min() > 16
+
+
+def test_each_row_goes_on_from_the_error_after_the_row_above() -> None:
+    table = pd.DataFrame({"n": [1, 2, 4, 64], "p": [8, 1, 4, 2], "seconds": [1.0, 9.1, 5.9, 101.0]})
+    found = advise(Runs.from_frame(table, ["n", "p"], space=Space(n=Integer(1, 100), p=Integer(1, 16))), 4)
+    assert found["error_before"].tolist()[1:] == found["error_after"].tolist()[:-1]
+    assert (found["error_after"] <= found["error_before"]).all()

@@ -126,8 +126,8 @@ def advise(
         Feasible configurations that were not run before, neither successfully nor not. ``seconds`` and ``core_hours``
         are predictions. ``error_before`` and ``error_after`` are the model's estimates of its own error over the whole
         space, or at what is asked (standard deviation of log times: 0.1 is 10 %). Both assume the runs of the rows
-        above; ``error_after`` also assumes the run of the row itself. ``why`` is the reason of the run that tells laws
-        apart, and empty for all others.
+        above; ``error_after`` also assumes the run of the row itself, and is the ``error_before`` of the next row.
+        ``why`` is the reason of the run that tells laws apart, and empty for all others.
 
     Raises
     ------
@@ -263,9 +263,12 @@ def _proposed(
         kept = pd.concat([kept, best], ignore_index=True)
         # The chosen run is added at its predicted time, so that the next one is chosen elsewhere.
         known = pd.concat([known, best.assign(seconds=seconds[row])], ignore_index=True)
+        # Each model estimates its own error anew; what a run is expected to take from it counts, so rows agree.
+        before = rows[-1]["error_after"] if rows else np.sqrt(variance)
+        after = before * np.sqrt(max(1 - lessons[row] / variance, 0.0)) if variance > 0 else 0.0
         rows.append(
-            {"seconds": seconds[row], "core_hours": hours[row], "error_before": np.sqrt(variance),
-             "error_after": np.sqrt(max(variance - lessons[row], 0.0)), "why": reason}
+            {"seconds": seconds[row], "core_hours": hours[row], "error_before": before, "error_after": after,
+             "why": reason}
         )  # fmt: skip
     found = kept.iloc[len(kept) - len(rows) :].reset_index(drop=True)
     table = pd.concat([found, pd.DataFrame(rows, columns=list(_ADDED))], axis=1)
