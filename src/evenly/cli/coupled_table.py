@@ -334,7 +334,7 @@ def _check_lengths(values: Values, told: StepTime, step: StepOfSolvers | None) -
         beside.refuse_other_days(option="--coupled-time")
         if said := beside.said_of_few():
             note(f"{values.path.name}: {said}")
-    if beside is not None and (said := beside.said_of_days(told.counted if is_time and told.counted else beside.rate)):
+    if beside is not None and (said := beside.said_of_days(told.counted if is_time and told.counted else told.column)):
         note(f"{values.path.name}: {said}")
     if is_time and told.days is None and not told.counted and (step is None or step.in_coupled is None):
         _ask_about_dates(values, column, seconds)

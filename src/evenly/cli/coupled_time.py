@@ -128,8 +128,10 @@ def step_time(
     found = found or [name for name in timed if time_of_work(name)] or _totals(table, timed)
     found = found or [name for name in timed if unit_of_time(name)]  # step_s
     found = found or [name for name in timed if is_chsy(name) or is_node_hours(name)]
-    if time is None and rates and (step is None or step.days is not None) and not (found and _are_coarse(table, rates)):
-        found = rates  # these tell the days of each run
+    if time is None and rates and (step is None or step.days is not None):
+        exact = [name for name in timed if name not in rates and _tells_days(table, name)]
+        # Rates tell the days of each run; few digits tell less than a time whose days are known.
+        found = exact if len(exact) == 1 and _are_coarse(table, rates) else rates
     if time is not None and time not in names:
         raise InputError(f"--coupled-time names {time!r}, but {path} has {', '.join(names)}")
     if time is None and len(found) != 1:
@@ -156,14 +158,14 @@ def step_time(
 
 def _check_texts(path: Path, table: Cells, time: StepTime, step: StepOfSolvers) -> None:
     """Ask about simulated days in the name of the file, or in lines beside the table, that aren't those of a step."""
-    from evenly.readers.tables.works import works_in
+    from evenly.readers.tables.works import Work, works_in
 
     if time.days is not None or step.days is None or step.in_coupled is not None or is_of_a_step(time.column):
         return
     texts = {path.stem: works_in(path.stem), **{line: works_in(line, is_line=True) for line in table.around}}
     for text, works in texts.items():
         days = next((work.count for work in works if work.unit == "days"), step.days)
-        if not math.isclose(days, step.days, rel_tol=0.01):
+        if not Work("days", days).is_like(Work("days", step.days)):
             raise InputError(
                 f"{text!r} of --coupled tells that {time.column!r} is of {days:g} simulated days, and the times of the "
                 f"solvers are of {step.said}: if so, say --coupled-steps {days / step.days:.3g}; if both are of one "
@@ -236,8 +238,8 @@ def _of_the_solvers(time: StepTime, step: StepOfSolvers) -> StepTime:
         )
     if step.days is not None and not is_of_a_step(time.column):
         note(
-            f"{time.column!r} of --coupled is taken to be of {step.said}, as the times of the solvers are "
-            "(--coupled-steps says otherwise)"
+            f"{time.column!r} of --coupled is taken to be of {step.said}, as the times of the solvers are (if not, say "
+            "--coupled-steps)"
         )
     return time
 
@@ -308,14 +310,24 @@ def _told(table: Cells, column: str, given: str | None) -> StepTime:
     return StepTime(column, unit or "s", days={"SYPD": YEAR_DAYS, "SDPD": 1.0}.get(unit))
 
 
+def _tells_days(table: Cells, name: str) -> bool:
+    """Tell whether a column is a time of which it is known how many days it simulates."""
+    from evenly.readers.tables.columns import time_candidates
+
+    each = time_of_work(name)
+    if each is not None:
+        return each.days is not None
+    return bool(time_candidates([name])) and bool(_days_of_runs(table, StepTime(name, "s"))[0])
+
+
 def _are_coarse(table: Cells, rates: Sequence[str]) -> bool:
     """Tell whether rates have too few digits to tell a time."""
     import numpy as np
 
     from evenly.readers.tables.simulated_rates import share_off
 
-    texts = [str(cell) for name in rates for cell in table.frame[name]]
-    known = np.array([float(text) for text in texts if _NUMBER.fullmatch(text.strip())])
+    texts = [str(cell).strip().replace(",", ".") for name in rates for cell in table.frame[name]]
+    known = np.array([float(text) for text in texts if _NUMBER.fullmatch(text)])
     return bool(len(known)) and bool((share_off(known) > _COARSE).any())
 
 

@@ -38,16 +38,18 @@ def _add(thing: Any, found: list[str], seen: set[int]) -> None:
         return
     seen.add(id(thing))
     if isinstance(thing, partial):
-        found.append(repr((thing.args, thing.keywords)))
+        given = [*thing.args, *(pair for pair in sorted(thing.keywords.items()))]
+        found.append(_text([one for one in given if _is_plain(one)]))
         _add(thing.func, found, seen)
         return
     function = getattr(thing, "__func__", thing)
-    function = function if isinstance(function, FunctionType) else vars(type(thing)).get("__call__")
+    function = function if isinstance(function, FunctionType) else getattr(type(thing), "__call__", None)  # noqa: B004
     if not isinstance(function, FunctionType):
         return
     code = function.__code__
     _add_code(code, found)
-    found.append(repr([one for one in (function.__defaults__ or ()) if _is_plain(one)]))
+    usual = [*(function.__defaults__ or ()), *sorted((function.__kwdefaults__ or {}).items())]
+    found.append(_text([one for one in usual if _is_plain(one)]))
     around = dict(zip(code.co_freevars, function.__closure__ or (), strict=False))
     values = {name: cell.cell_contents for name, cell in around.items() if _is_filled(cell)}
     values |= {name: function.__globals__[name] for name in _names(code) if name in function.__globals__}
@@ -55,12 +57,19 @@ def _add(thing: Any, found: list[str], seen: set[int]) -> None:
         if isinstance(value, FunctionType) and value.__module__ == function.__module__:
             _add(value, found, seen)
         elif _is_plain(value) and name not in _assigned(code):
-            found.append(f"{name} = {value!r}")
+            found.append(f"{name} = {_text(value)}")
 
 
 def _is_plain(value: Any) -> bool:
-    """Return whether a value can't be changed in place, as what a run counts or collects is."""
-    return all(map(_is_plain, value)) if isinstance(value, tuple) else isinstance(value, _PLAIN)
+    """Return whether a value can't be changed in place, as what a run counts or collects can."""
+    return all(map(_is_plain, value)) if isinstance(value, tuple | frozenset) else isinstance(value, _PLAIN)
+
+
+def _text(value: Any) -> str:
+    """Return a value as text that is the same in each process: the order of a set isn't."""
+    if isinstance(value, frozenset):
+        return f"{{{', '.join(sorted(map(_text, value)))}}}"
+    return f"({', '.join(map(_text, value))})" if isinstance(value, tuple | list) else repr(value)
 
 
 def _is_filled(cell: Any) -> bool:
@@ -76,15 +85,22 @@ def _add_code(code: CodeType, found: list[str]) -> None:
         if isinstance(one, CodeType):
             _add_code(one, found)
         else:
-            found.append(repr(one))
+            found.append(_text(one))
+
+
+def _inside(code: CodeType) -> list[CodeType]:
+    """Return the code of a function, and that of the functions inside it."""
+    inner = [one for one in code.co_consts if isinstance(one, CodeType)]
+    return [code, *(deeper for one in inner for deeper in _inside(one))]
 
 
 def _names(code: CodeType) -> set[str]:
-    """Return the names of what a function takes from elsewhere, and those of the functions inside it."""
-    return set(code.co_names).union(*(_names(one) for one in code.co_consts if isinstance(one, CodeType)))
+    """Return the names of what a function takes from elsewhere."""
+    return set[str]().union(*(one.co_names for one in _inside(code)))
 
 
 def _assigned(code: CodeType) -> set[str]:
     """Return the names of its module, or of the function around it, that a function assigns to, as a counter."""
     stored = ("STORE_GLOBAL", "STORE_DEREF")
-    return {str(one.argval) for one in dis.get_instructions(code) if one.opname in stored}
+    every = (one for part in _inside(code) for one in dis.get_instructions(part))
+    return {str(one.argval) for one in every if one.opname in stored}

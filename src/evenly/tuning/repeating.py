@@ -20,14 +20,14 @@ from evenly.tuning.standing import Standing
 from evenly.tuning.strategies.base import Choice
 from evenly.tuning.trials import Key, Trial, Trials
 
-__all__ = ["TODAY", "Repeating"]
+__all__ = ["TODAY", "WORTH", "Repeating"]
 
 #: Gives the standing of each task.
 Standings = Callable[[], Mapping[Key, Standing]]
 #: Why the configuration in use today is run.
 TODAY = "in use today: the reference of all gains"
 #: A repetition that is expected to save less than this share of the time isn't worth a run.
-_WORTH = 1e-3
+WORTH = 1e-3
 #: With at least so many runs for confirmation, one of them is made as soon as a model is learned, so that it knows the
 #: noise.
 _MANY = 3
@@ -106,7 +106,7 @@ class Repeating:
         if self.most == 1 or not trials.noise.is_known or not choice.gain < trials.noise.likely:
             return None
         worth, trial = self._most_worth(standings().values())
-        if trial is None or worth < _WORTH or not worth > choice.gain:
+        if trial is None or worth < WORTH or not worth > choice.gain:
             return None
         return _again(trial, "may be the fastest, and a repetition decides more than a new configuration")
 
@@ -119,7 +119,7 @@ class Repeating:
         if (one := self._unconfirmed(there, 2)) is not None:
             return _again(one, "the fastest so far, run again to confirm it")
         worth, trial = self._most_worth(there)
-        is_worth = trial is not None and worth >= max(_WORTH, 1 / max(production, 1.0))
+        is_worth = trial is not None and worth >= max(WORTH, 1 / max(production, 1.0))
         again = trial if is_worth else self._uncertain(there)
         return None if again is None else _again(again, "may be the fastest: run again to decide")
 
@@ -129,7 +129,7 @@ class Repeating:
         """Return the next run of the confirmation, of which `since` were made; None if further ones decide nothing."""
         worth, trial = self._most_worth(there)
         new, wide = self._unconfirmed(there, max(2, self.least)), self._uncertain(there)
-        if new is None and wide is None and worth < _WORTH:
+        if new is None and wide is None and worth < WORTH:
             return None
         if since and _is_ready(reference, self.most) and all(one.trials[one.winner] is not reference for one in there):
             recent = sum(made.configuration == trials.reference for made in trials.made[-since:])
@@ -138,7 +138,7 @@ class Repeating:
                 return _again(reference, "the reference, run again beside the fastest ones")
         if new is not None:
             return _again(new, "the fastest so far, run again to confirm it")
-        return _again(trial if worth >= _WORTH else wide, "may be the fastest: run again to decide")
+        return _again(trial if worth >= WORTH else wide, "may be the fastest: run again to decide")
 
     def _unconfirmed(self, there: Iterable[Standing], runs: int) -> Trial | None:
         """Return a task's winner that wasn't run so often yet."""

@@ -16,7 +16,7 @@ from evenly.space.sampling import combinations
 from evenly.space.space import Space
 from evenly.threads import one_blas_thread
 from evenly.tuning.candidates import Candidates
-from evenly.tuning.repeating import TODAY, Repeating
+from evenly.tuning.repeating import TODAY, WORTH, Repeating
 from evenly.tuning.standing import Standing
 from evenly.tuning.strategies.base import Choice, Strategy, stop_reason
 from evenly.tuning.strategies.greedy import Greedy
@@ -64,7 +64,7 @@ class Search:
     candidates : Candidates, optional
         The candidates of the same space, so that several searches enumerate it only once.
     baseline : mapping, optional
-        The configuration in use today, with a value for each parameter: it is run first.
+        The configuration in use today, with a value for each parameter that has an effect: it is run first.
     repeating : Repeating, optional
         When configurations are run again; by default, each is asked for once.
     production : float, optional
@@ -252,10 +252,12 @@ class Search:
     def all_run(self) -> str:
         """What to say where all configurations have been run, and nothing more is proposed."""
         said = "all configurations have been run"
-        noise = self.trials.noise
-        repeats = self._repeating is not None and self._repeating.most > 1
-        noisy = repeats and noise.is_known and not noise.is_constant
-        return f"{said}, and more repetitions are expected to save less than 0.1 %" if noisy else said
+        noise, repeating = self.trials.noise, self._repeating
+        if repeating is None or repeating.most == 1 or not noise.is_known or noise.is_constant:
+            return said
+        if any(len(trial.seconds) >= repeating.most for trial in self.trials.bests.values()):
+            return f"{said}, and the fastest as often as `repeats` (in a study, `most`) allows"
+        return f"{said}, and more repetitions are expected to save less than {100 * WORTH:g} %"
 
     @property
     def best(self) -> dict[str, Any] | None:

@@ -111,7 +111,7 @@ class KeptRuns:
                 f"{path} holds runs of another search: {changed} was {(before or {}).get(changed)}, now it is "
                 f"{now.get(changed, 'not set')}: give another store"
             )
-        self._tell_changed(run)
+        self._run = run
         self._following = {record.configuration: record.repetition + 1 for record in self._store.records()}
         self._store.note("measured_as", now)
         self._store.note("kind", "search")
@@ -137,6 +137,7 @@ class KeptRuns:
 
     def tell(self, search: Search) -> None:
         """Tell a search the runs that were made before."""
+        self._tell_changed(self._run)
         if said := tell_stored(search, self._store):
             warnings.warn(EvenlyWarning(f"{self._store.path}: {said}"), stacklevel=5)
 

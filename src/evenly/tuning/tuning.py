@@ -61,8 +61,9 @@ def tune(
         Maximum number of runs, repetitions included.
     seed : int
     baseline : mapping, optional
-        The configuration in use today, with a value for each parameter. It is run first, again beside the fastest ones,
-        and every 20 runs: the result compares the fastest with it, and it shows the drift of the machine.
+        The configuration in use today, with a value for each parameter that has an effect. It is run first, again
+        beside the fastest ones, and every 20 runs: the result compares the fastest with it, and it shows the drift of
+        the machine.
     repeats : int, optional
         Maximum number of runs of the same configuration; 1 means that nothing is repeated.
     limit : float, optional

@@ -216,7 +216,10 @@ def test_todays_configuration_is_run_first_and_gains_are_those_over_it(evenly: E
     study.write_text(STUDY + "[plan]\nbaseline = { n = 12 }\n")
     again = evenly("tune", study, "--runs", "12")
     assert "it saves 71.4 % of the time of today's configuration (n = 12: 35 ms)" in again.out
-    for given, told in (("m=12", "it lacks 'n'"), ("n=90", "n must be a whole number from 1 to 20, but got 90")):
+    for given, told in (
+        ("m=12", "it has 'm', which is no parameter"),
+        ("n=90", "n must be a whole number from 1 to 20, but got 90"),
+    ):
         wrong = evenly("tune", study, "--baseline", given)
         assert wrong.code == 2
         assert told in wrong.err

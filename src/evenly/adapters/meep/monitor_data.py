@@ -18,9 +18,11 @@ from evenly.errors import InputError
 
 __all__ = ["watch_monitor_data"]
 
-_KINDS = ("flux", "force", "near2far")
+_KINDS = ("flux", "force", "near2far", "mode")
 #: The chunks of the simulation that data were taken from, by the identity of their first array.
 _taken_from: dict[int, tuple[Any, bool]] = {}
+#: The files of monitors that were told.
+_told: set[str] = set()
 
 
 def watch_monitor_data() -> None:
@@ -30,12 +32,12 @@ def watch_monitor_data() -> None:
     kind = meep.Simulation
     if hasattr(kind.get_flux_data, "is_watched"):
         return
-    for name in _KINDS:
-        setattr(kind, f"get_{name}_data", _taking(getattr(kind, f"get_{name}_data")))
-        for load in (f"load_{name}_data", f"load_minus_{name}_data"):
-            setattr(kind, load, _loading(getattr(kind, load)))
-        for load in (f"load_{name}", f"load_minus_{name}"):
-            setattr(kind, load, _loading_file(getattr(kind, load)))
+    wraps = {"get_{}_data": _taking, "load_{}_data": _loading, "load_minus_{}_data": _loading}
+    wraps |= {"load_{}": _loading_file, "load_minus_{}": _loading_file}
+    for pattern, wrap in wraps.items():
+        for name in (pattern.format(one) for one in _KINDS):
+            if hasattr(kind, name):
+                setattr(kind, name, wrap(getattr(kind, name)))
 
 
 def _taking(usual: Callable[..., Any]) -> Callable[..., Any]:
@@ -54,40 +56,44 @@ def _taking(usual: Callable[..., Any]) -> Callable[..., Any]:
 
 def _loading(usual: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(usual)
-    def loaded(sim: Any, monitor: Any, data: Any, *args: Any, **kwargs: Any) -> Any:
-        known = _taken_from.get(id(_first(data)))
+    def loaded(sim: Any, *args: Any, **kwargs: Any) -> Any:
+        arrays = [array for one in (*args, *kwargs.values()) if (array := _first(one)) is not None]
+        known = _taken_from.get(id(arrays[0])) if arrays else None
         sim.init_sim()
         if known is not None and (known[1] or _has_layout(sim)) and known[0] != _chunks(sim):
             raise InputError(
-                "The data of a monitor are loaded into a simulation with other chunks than the one that they were "
-                "taken from: one of another cell, or one whose chunks a balancer moved in the meantime. Meep keeps "
-                "them by process and chunk, so results would be wrong. Take them from a cell of the same size with "
-                "the same layout, again after each adjustment, or run the script without a layout."
+                "The data of a monitor were taken from a simulation with other chunks: one of another cell, or before "
+                "a balancer moved them. Meep keeps these data by process and chunk, so results would be wrong. Take "
+                "them from a cell of the same size with the same layout, again after each adjustment, or run the "
+                "script without a layout."
             )
-        return usual(sim, monitor, data, *args, **kwargs)
+        return usual(sim, *args, **kwargs)
 
     return loaded
 
 
 def _loading_file(usual: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(usual)
-    def loaded(sim: Any, name: Any, *args: Any, **kwargs: Any) -> Any:
+    def loaded(sim: Any, *args: Any, **kwargs: Any) -> Any:
         import meep
 
         sim.init_sim()
-        if _has_layout(sim) and meep.am_really_master():
+        name = str(kwargs.get("fname", args[0] if args else ""))
+        if _has_layout(sim) and name not in _told and meep.am_really_master():
             sys.stderr.write(
                 f"the data of a monitor in {name!r} are right only if they were saved with this layout, on as many "
                 "processes: Meep keeps them by process and chunk\n"
             )
-        return usual(sim, name, *args, **kwargs)
+        _told.add(name)
+        return usual(sim, *args, **kwargs)
 
     return loaded
 
 
 def _first(data: Any) -> Any:
-    """Return the first array of a monitor's data, which stays with them."""
-    return next((part for part in data if hasattr(part, "dtype")), None)
+    """Return the first array of a monitor's data, which stays with them; None of anything else."""
+    parts = data if isinstance(data, tuple) else ()
+    return next((part for part in parts if hasattr(part, "dtype")), None)
 
 
 def _has_layout(sim: Any) -> bool:

@@ -64,7 +64,9 @@ class Problem:
     def times(self, cores: Mapping[str, Any]) -> dict[str, Any]:
         """Return each solver's seconds (n,) for its counts (n,); floats for whole numbers."""
         return {
-            name: self.curves[name].seconds(cores[name]) if np.ndim(cores[name]) else self.curves[name].on(cores[name])
+            name: self.curves[name].seconds(cores[name])
+            if np.ndim(cores[name])
+            else self.curves[name].on(int(cores[name]))
             for name in self.names
         }
 

@@ -26,7 +26,6 @@ from __future__ import annotations
 import ast
 import inspect
 import runpy
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -208,7 +207,7 @@ def load_script(
         raise InputError(f"A script that exists must be given to run, but got {path!r}.")
     refuse_meep(program)
     try:
-        script = _run(path)
+        script = runpy.run_path(path, run_name="evenly_program")
     except SyntaxError as error:
         where = f"{error.filename or path}, line {error.lineno}"
         raise InputError(f"{where}: a script must be Python that can be read, but: {error.msg}.") from None
@@ -232,15 +231,6 @@ def load_script(
     result.until = result.until if result.until is not None else _number(script.get("until"), path)
     result.parameters = {**result.parameters, **parameters}
     return result
-
-
-def _run(path: str) -> dict[str, Any]:
-    """Run a script, which finds the modules of its folder, and return its names."""
-    sys.path.insert(0, str(Path(path).resolve().parent))
-    try:
-        return runpy.run_path(path, run_name="evenly_program")
-    finally:
-        sys.path.pop(0)
 
 
 def refuse_meep(program: str) -> None:

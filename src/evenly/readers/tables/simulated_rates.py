@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +59,8 @@ class RateBeside:
         The days that the time is of by its name, as ``s/day``.
     tells : bool
         Whether the rate is known to be that of the wall clock: core-hours may be those of other cores.
+    seconds : array (n_rows,)
+        The times.
     """
 
     values: Values
@@ -69,6 +72,7 @@ class RateBeside:
     works: Mapping[str, Floats]
     own_days: float | None = None
     tells: bool = True
+    seconds: Floats = field(default_factory=lambda: np.empty(0))
 
     def refuse_other_lengths(self, *, is_wide: bool = False, option: str = "--time") -> None:
         """Refuse times of runs that simulated different times, or other times than a column says.
@@ -86,7 +90,7 @@ class RateBeside:
             With both ways (in Python, ``time=``): to learn from the rate, or from the time.
         """
         self.refuse_other_days(is_wide=is_wide, option=option)
-        if len(self.works) < 2 and unlike(self._each, self.off[self.known], are_days=not self.works):
+        if not self.works and not self.own_days and self._are_unlike:
             right = f"if all are of one length, and {self.rate!r} is wrong"
             raise ReadError(
                 self.values.path,
@@ -100,12 +104,10 @@ class RateBeside:
         if self._counts_days and unlike(each, self.off[self.known], of=1.0):
             row = int(np.flatnonzero(self.known)[int(np.argmax(np.abs(np.log(each))))])
             right = f"if {counted!r} and the times are right" if counted else f"if {self.rate!r} is wrong"
-            told = (
-                f"{counted!r} is {self.works[counted][row]:g}" if counted else f"it is of {self.own_days:g} by its name"
-            )
+            told = f"{counted!r} is {self.works[counted][row]:g}" if counted else f"its name says {self.own_days:g}"
             raise self.values.at(
                 row,
-                f"{self.time!r} times {self.rate!r} makes {self.days[row]:.3g} simulated days, but {told}: "
+                f"{self._both} {self.days[row]:.3g} simulated days, but {told}: "
                 f"{self._ways(is_wide=is_wide, option=option, right=right)}",
             )
 
@@ -130,7 +132,7 @@ class RateBeside:
             return ""
         most = 100 * float(np.expm1(np.abs(np.log(each)).max()))
         return (
-            f"{self.time!r} times {self.rate!r} makes up to {most:.2g} % {'more' if each.mean() > 1 else 'less'} than "
+            f"{self._both} up to {most:.2g} % {'more' if each.mean() > 1 else 'less'} than "
             f"the days {f'in {counted!r}' if counted else 'of its name'}: {taken!r} counts"
         )
 
@@ -142,7 +144,7 @@ class RateBeside:
         if self.works or self.own_days or not 0 < len(others) < (1 - _MOST) * len(days):
             return ""
         return (
-            f"{self.time!r} times {self.rate!r} makes {middle:.3g} simulated days, but {self.days[others[0]]:.3g} in "
+            f"{self._both} {middle:.3g} simulated days, but {self.days[others[0]]:.3g} in "
             f"line {self.values.lines[others[0]]}: if runs are of one length, one of both is wrong there "
             f"({self.rate!r} counts)"
         )
@@ -159,27 +161,25 @@ class RateBeside:
         if np.median(self.off[self.known]) > _COARSE:
             return None, f"{self.rate!r} is rounded too much to tell how many days the times are of"
         low, high = self._each * (1 - self.off[self.known]), self._each * (1 + self.off[self.known])
-        if unlike(self._each, self.off[self.known], are_days=True):
+        if self._are_unlike:
             return None, (
                 f"{self._product} in some rows and {self.days[self.known].max():.3g} in others: their times are "
                 "learned as those of one length"
             )
-        middle, all_rows = float(np.median(self._each)), f", or {self._each.min():.4g} to {self._each.max():.4g}"
+        middle, said = float(np.median(self._each)), f"{self._each.min():.4g} to {self._each.max():.4g} simulated days"
         for part in (1.0, 1 / 24, 1 / 1440):
             whole = part * round(middle / part)
             if ((low / _EXACT <= whole) & (whole <= high * _EXACT)).all():
-                middle, all_rows = whole, " in all rows"
+                middle, said = whole, f"{whole:.6g} simulated days in all rows"
                 break
         return middle, (
-            f"{self.time!r} times {self.rate!r} makes {middle:.6g} simulated days{all_rows}: each time is taken to be "
-            f"of {middle:.6g} (if not, --parameters names the parameters)"
+            f"{self._both} {said}: each time is taken to be of {middle:.6g} (if not, --parameters names the parameters)"
         )
 
     @property
     def _counts_days(self) -> bool:
         """Whether a single column counts the days of runs, and no other their work."""
-        counted = next(iter(self.works), "")
-        return bool(self.own_days) or (len(self.works) == 1 and days_in(counted, 1.0) is not None)
+        return bool(self.own_days) or (len(self.works) == 1 and days_in(next(iter(self.works)), 1.0) is not None)
 
     @property
     def _each(self) -> Floats:
@@ -191,8 +191,18 @@ class RateBeside:
         return np.asarray((self.days / told)[self.known])
 
     @property
+    def _both(self) -> str:
+        return f"{self.time!r} {f'times {self.rate!r} makes' if self.tells else f'and {self.rate!r} make'}"
+
+    @property
+    def _are_unlike(self) -> bool:
+        """Whether rows are of different lengths, by the days alone."""
+        seconds, off = self.seconds[self.known], self.off[self.known]
+        return unlike(self.days[self.known], off, seconds=seconds, only_exact=not self.tells)
+
+    @property
     def _product(self) -> str:
-        return f"{self.time!r} times {self.rate!r} makes {self.days[self.known].min():.3g} simulated days"
+        return f"{self._both} {self.days[self.known].min():.3g} simulated days"
 
 
 def rate_beside(values: Values, time: str, seconds: Floats, ended: NDArray[np.bool_]) -> RateBeside | None:
@@ -210,6 +220,8 @@ def rate_beside(values: Values, time: str, seconds: Floats, ended: NDArray[np.bo
     ended : bool array (n_rows,)
         The runs that ended well.
     """
+    if is_chsy(time):
+        return None
     if _unit(time) in _DAYS:
         timed = {name: its for name in map(str, values.cells) if (its := _of_a_day(values, name)) is not None}
         if len(timed) != 1:
@@ -217,7 +229,7 @@ def rate_beside(values: Values, time: str, seconds: Floats, ended: NDArray[np.bo
         ((other, (seconds, own)),) = timed.items()
         days, off = days_by_rate(values.numbers(time), _DAYS[_unit(time)], seconds)
         known = ended & np.isfinite(days) & (days > 0)
-        return RateBeside(values, other, time, days, off, known, {}, own) if known.any() else None
+        return RateBeside(values, other, time, days, off, known, {}, own, True, seconds) if known.any() else None
     rates = [name for name in _rates(values) if name != time]
     costs = [name for name in map(str, values.cells) if is_chsy(name) and values.is_numeric(name)]
     if len(rates or costs) != 1:
@@ -235,8 +247,11 @@ def rate_beside(values: Values, time: str, seconds: Floats, ended: NDArray[np.bo
     works = {name: values.numbers(name) for name in map(str, values.cells) if counts_work(name)}
     works = {name: its for name, its in works.items() if (its[known] > 0).all()}
     of = time_of_work(time)
+    if not known.any():
+        return None
     own_days = None if of is None else of.days
-    return RateBeside(values, time, rate, days, off, known, works, own_days, bool(rates)) if known.any() else None
+    works = {} if own_days else works
+    return RateBeside(values, time, rate, days, off, known, works, own_days, bool(rates), seconds)
 
 
 def _of_a_day(values: Values, name: str) -> tuple[Floats, float] | None:
@@ -274,11 +289,13 @@ def share_off(rates: Floats) -> Floats:
         return np.asarray(0.5 / 10.0**shown / rates)
 
 
-def unlike(counts: Floats, off: Floats, *, of: float | None = None, are_days: bool = False) -> bool:
-    """Tell whether numbers (n,), each off by a share, can't all be one; or all `of`, if that is given.
+def unlike(
+    counts: Floats, off: Floats, *, of: float | None = None, seconds: Floats | None = None, only_exact: bool = False
+) -> bool:
+    """Tell whether days (n,), each off by a share, can't all be one number; or all `of`, if that is given.
 
-    They differ by much; or a bit, and what they are is too exact for chance: several times the same number, or whole
-    days; or most are exactly `of`.
+    They differ by much, unless `only_exact`; or a bit, and what they are is too exact for chance: whole days, or
+    several times the same. What the start of a run adds is the more the fewer `seconds` (n,) it takes.
 
     Examples
     --------
@@ -287,6 +304,9 @@ def unlike(counts: Floats, off: Floats, *, of: float | None = None, are_days: bo
     (False, True, True)
     >>> unlike(np.array([28.0, 31.0, 28.01, 31.0]), np.full(4, 0.001)), unlike(np.array([28.2, 30.1]), off)
     (True, False)
+    >>> exact, days = np.full(4, 1e-4), np.array([30.2, 30.2, 30.8, 30.8])
+    >>> [unlike(days, exact, seconds=np.array(its)) for its in ([1208.0, 1208, 308, 308], [1208.0, 308, 1232, 312])]
+    [False, True]
     """
     low, high = counts * (1 - off), counts * (1 + off)
     if of is not None:
@@ -296,23 +316,27 @@ def unlike(counts: Floats, off: Floats, *, of: float | None = None, are_days: bo
     low, high, middle = low / _EXACT, high * _EXACT, float(np.median(counts))
     are_one = (low <= middle) & (middle <= high)
     is_wrong = (low > _DIFFERENT * middle) | (high * _DIFFERENT < middle)
-    few_wrong = len(counts) > 2 and bool(is_wrong.any()) and bool(np.mean(are_one) > _MOST)
-    many = bool(low.max() * _EXACT > _MORE * high.min() / _EXACT)
-    return many or few_wrong or _are_several(low, high, are_days=are_days)
+    few_wrong = len(counts) > 2 and not only_exact and bool(is_wrong.any()) and bool(np.mean(are_one) > _MOST)
+    many = not only_exact and bool(low.max() * _EXACT > _MORE * high.min() / _EXACT)
+    return many or few_wrong or _are_several(low, high, seconds)
 
 
-def _are_several(low: Floats, high: Floats, *, are_days: bool) -> bool:
-    """Tell whether ranges (n,) gather at several numbers, each of which is that of two rows or a whole number."""
+def _are_several(low: Floats, high: Floats, seconds: Floats | None) -> bool:
+    """Tell whether ranges of days (n,) gather at several whole days, or at several numbers that two rows have each."""
     order = np.argsort(low)
     low, high = low[order], high[order]
     ends = np.maximum.accumulate(high)
     begins = np.flatnonzero(np.append(True, low[1:] > ends[:-1]))
     groups = np.split(np.arange(len(low)), begins[1:])
-    exact = [
-        len(rows) > 1 or (are_days and np.floor(high[rows[0]]) > low[rows[0]] > high[rows[0]] - _PART_OF_DAY)
-        for rows in groups
-    ]
-    return len(groups) > 1 and all(exact)
+    if len(groups) < 2:
+        return False
+    if all(np.floor(high[rows].min()) >= low[rows].max() > high[rows].min() - _PART_OF_DAY for rows in groups):
+        return True
+    its = [order[rows] for rows in groups]
+    adds_up = seconds is not None and all(
+        seconds[short].max() < seconds[long].min() for long, short in itertools.pairwise(its)
+    )
+    return all(len(rows) > 1 for rows in groups) and not adds_up
 
 
 def _rates(values: Values) -> list[str]:

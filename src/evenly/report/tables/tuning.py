@@ -39,7 +39,7 @@ _MOST, _MOST_ALIKE = 10, 30
 _AFTER, _LUCK = (5, 10, 20, 40, 80, 160), 0.05
 _TESTS = "t-tests with Holm's correction"
 #: What the chances of a table of tasks are those of.
-_OF_TASK = "chance: that it is the fastest of all that were run of its task; of: how many went well"
+_OF_TASK = "chance: that it is the fastest of all that were run of its task"
 #: A larger probability isn't told exactly: it was drawn.
 _CERTAIN = 0.995
 
@@ -70,7 +70,7 @@ def tasks_text(result: Result) -> str:
     if silent := result.tasks_without:
         shown = "; ".join(map(configuration_text, silent[:5])) + "; …" * (len(silent) > 5)
         every = len(silent) + len(result.tasks)
-        lines.append(f"{len(silent)} of {every} tasks have no result, as no run of them went well: {shown}")
+        lines.append(f"{len(silent)} of {every} tasks have no result, since no run went well or none was made: {shown}")
     return "\n".join([*lines, *_lines_about_all(result)])
 
 
@@ -108,8 +108,8 @@ def _gain_text(result: Result, gain: Gain) -> str:
     today += f"; {gain.bad} of its {gain.well + gain.bad} runs failed)" if gain.bad else ")"
     if gain.saved == 0:
         of_task = f" of {task}" if task else ""
-        if len(result.alike) > 1:
-            return f"{today} is taken for the fastest{of_task}: no other is fast for sure"
+        if len(result.alike) > 1 and all(result.best[name] == gain.baseline[name] for name in result.task_names):
+            return f"{today} is taken for the fastest{of_task}, but others may be as fast"
         return f"{today} is the fastest{of_task}"
     sure = "" if gain.interval is None else f", within {' to '.join(map(percent, gain.interval))}"
     doubt = ": it may be as fast" if gain.interval is not None and gain.interval[0] <= 0 else ""
@@ -153,7 +153,7 @@ def tasks_table(result: Result) -> Table:
     table = new_table(title, caption)
     table.min_width = len(caption) + 2
     is_noisy = bool(np.isfinite(result.tasks["lower"]).all())
-    _add_columns(table, result.space.names, "time", *(["95 %", "chance"] if is_noisy else []), "of")
+    _add_columns(table, result.space.names, "time", *(["95 %", "chance"] if is_noisy else []), "tried")
     for row in result.tasks.to_dict("records"):
         only = row["tried"] == 1
         sure = [interval(row["lower"], row["upper"]), "" if only else _chance(row["chance"])] if is_noisy else []
@@ -185,7 +185,8 @@ def result_as_dict(result: Result) -> dict[str, Any]:
         "best": result.best, "seconds": result.seconds, "interval": result.interval, "chance": result.chance,
         "gain": None if result.gain is None else asdict(result.gain), "no_gain": result.no_gain,
         "drift": result.drift, "resolution": result.resolution, "stopped": result.stopped,
-        "alike": result.alike.to_dict("records"), "tasks": result.tasks.to_dict("records"), "history": history,
+        "alike": result.alike.to_dict("records"), "tasks": result.tasks.to_dict("records"),
+        "tasks_without": result.tasks_without, "history": history,
         "made": made,
     }  # fmt: skip
 
