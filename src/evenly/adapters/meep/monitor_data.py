@@ -2,7 +2,7 @@
 
 Meep keeps these data by process and chunk, and doesn't check them when they are loaded. Its documentation asks for the
 same cell, processes and chunk layout. A layout, or a balancer, may give the second simulation other chunks than the
-first: then the data are refused, since a reflection would be wrong.
+first: then the data are refused, since a reflection would be wrong. Only the chunks that a monitor lies in count.
 """
 
 from __future__ import annotations
@@ -13,14 +13,17 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evenly.adapters.meep.grid import volumes_of
 from evenly.errors import InputError
 
 __all__ = ["watch_monitor_data"]
 
 _KINDS = ("flux", "force", "near2far", "mode")
-#: The chunks of the simulation that data were taken from, by the identity of their first array.
-_taken_from: dict[int, tuple[Any, bool]] = {}
+#: What data were taken from, see `_parts`, and whether by a layout of evenly's, by the identity of their first array.
+_taken_from: dict[int, tuple[list[tuple[int, tuple[float, ...]]], bool]] = {}
 #: The files of monitors that were told.
 _told: set[str] = set()
 
@@ -46,7 +49,7 @@ def _taking(usual: Callable[..., Any]) -> Callable[..., Any]:
         data = usual(sim, *args, **kwargs)
         first = _first(data)
         if first is not None:
-            _taken_from[id(first)] = _chunks(sim), _has_layout(sim)
+            _taken_from[id(first)] = _parts(sim, _monitor(args, kwargs)), _has_layout(sim)
             weakref.finalize(first, _taken_from.pop, id(first), None)
         return data
 
@@ -60,7 +63,8 @@ def _loading(usual: Callable[..., Any]) -> Callable[..., Any]:
         arrays = [array for one in (*args, *kwargs.values()) if (array := _first(one)) is not None]
         known = _taken_from.get(id(arrays[0])) if arrays else None
         sim.init_sim()
-        if known is not None and (known[1] or _has_layout(sim)) and known[0] != _chunks(sim):
+        parts = None if known is None else _parts(sim, _monitor(args, kwargs))
+        if known is not None and (known[1] or _has_layout(sim)) and known[0] != parts:
             raise InputError(
                 "The data of a monitor were taken from a simulation with other chunks: one of another cell, or before "
                 "a balancer moved them. Meep keeps these data by process and chunk, so results would be wrong. Take "
@@ -101,7 +105,27 @@ def _has_layout(sim: Any) -> bool:
     return hasattr(sim.chunk_layout, "of_evenly")
 
 
-def _chunks(sim: Any) -> Any:
-    """Return what tells the chunks of a simulation: the volume and the owner of each."""
-    owners = [int(owner) for owner in sim.structure.get_chunk_owners()]
-    return list(zip(volumes_of(sim.structure.get_chunk_volumes()), owners, strict=True))
+def _monitor(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return the monitor among the arguments of a method."""
+    return next((one for one in (*args, *kwargs.values()) if hasattr(one, "regions")), None)
+
+
+def _parts(sim: Any, monitor: Any) -> list[tuple[int, tuple[float, ...]]]:
+    """Return the parts of a monitor's regions, or else of the cell, in each chunk: its process, and their corners."""
+    import meep
+
+    reach, cell = 1 / float(sim.resolution), [(-np.full(3, np.inf), np.full(3, np.inf))]
+    regions = [(_numbers(one.center), _numbers(one.size) / 2) for one in getattr(monitor, "regions", ())]
+    boxes = [(center - half - reach, center + half + reach) for center, half in regions] or cell
+    owners = [int(owner) % meep.count_processors() for owner in sim.structure.get_chunk_owners()]
+    found = []
+    for chunk, owner in zip(volumes_of(sim.structure.get_chunk_volumes()), owners, strict=True):
+        for low, high in boxes:
+            begin, end = np.maximum(low, chunk.low), np.minimum(high, chunk.high)
+            if (begin <= end).all():
+                found.append((owner, tuple(np.round([*begin, *end], 6).tolist())))
+    return found
+
+
+def _numbers(vector: Any) -> NDArray[np.float64]:
+    return np.array([vector.x, vector.y, vector.z], dtype=np.float64)
