@@ -339,10 +339,12 @@ def test_a_function_that_was_changed_is_told(tmp_path: Path) -> None:
 
     tune(BOWL, made(1.0), budget=6, store=tmp_path / "kept.db")
     tune(BOWL, made(1.0), budget=8, store=tmp_path / "kept.db")
-    with pytest.warns(EvenlyWarning, match="made before the function was changed, or a number that it uses"):
+    with pytest.warns(EvenlyWarning, match="made before the function was changed, or a value that it uses"):
         tune(BOWL, made(1.5), budget=10, store=tmp_path / "kept.db")
     with pytest.warns(EvenlyWarning, match="made before the function was changed"):
         tune(BOWL, made(1.5, 2.0), budget=12, store=tmp_path / "kept.db")
+    with pytest.warns(EvenlyWarning, match="made before the function was changed"):  # both are still in the file
+        tune(BOWL, made(1.5, 2.0), budget=13, store=tmp_path / "kept.db")
 
 
 def test_an_interval_holds_the_mean_of_several_runs() -> None:

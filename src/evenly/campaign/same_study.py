@@ -70,7 +70,9 @@ def tell_changed(study: Study, store: Store) -> None:
     program = study.program
     names = [word.text for word in program.words] or [f"{program.callable.partition(':')[0]}.py"]
     files = [path for name in names if (path := study.folder / name).is_file()]
-    if changed := [file.name for file in files if file.stat().st_mtime > store.last_end()]:
+    changed = [file.name for file in files if file.stat().st_mtime > store.last_end()]
+    if changed := changed or [name for name in [store.about("changed_before")] if name]:
+        store.note("changed_before", changed[0])
         _warn(
             store,
             f"holds runs that were made before {changed[0]} was changed: if that changes how long runs take, keep the "

@@ -131,7 +131,10 @@ def step_time(
     if time is None and rates and (step is None or step.days is not None):
         exact = [name for name in timed if name not in rates and _tells_days(table, name)]
         # Rates tell the days of each run; few digits tell less than a time whose days are known.
-        found = exact if len(exact) == 1 and _are_coarse(table, rates) else rates
+        is_coarse = _are_coarse(table, rates)
+        found = exact if len(exact) == 1 and is_coarse else rates
+        if found == rates and is_coarse:
+            note(f"{rates[0]!r} of --coupled has few digits, so each time may be off by more than {100 * _COARSE:g} %")
     if time is not None and time not in names:
         raise InputError(f"--coupled-time names {time!r}, but {path} has {', '.join(names)}")
     if time is None and len(found) != 1:
@@ -160,12 +163,17 @@ def _check_texts(path: Path, table: Cells, time: StepTime, step: StepOfSolvers) 
     """Ask about simulated days in the name of the file, or in lines beside the table, that aren't those of a step."""
     from evenly.readers.tables.works import Work, works_in
 
-    if time.days is not None or step.days is None or step.in_coupled is not None or is_of_a_step(time.column):
+    if time.days is not None or step.days is None or is_of_a_step(time.column):
         return
+    given = step.days * (step.in_coupled or 1.0)
     texts = {path.stem: works_in(path.stem), **{line: works_in(line, is_line=True) for line in table.around}}
     for text, works in texts.items():
-        days = next((work.count for work in works if work.unit == "days"), step.days)
-        if not Work("days", days).is_like(Work("days", step.days)):
+        days = next((work.count for work in works if work.unit == "days"), given)
+        if Work("days", days).is_like(Work("days", given)):
+            continue
+        if step.in_coupled is not None:
+            note(f"{text!r} of --coupled tells {days:g} simulated days, but by --coupled-steps it is {given:g}")
+        else:
             raise InputError(
                 f"{text!r} of --coupled tells that {time.column!r} is of {days:g} simulated days, and the times of the "
                 f"solvers are of {step.said}: if so, say --coupled-steps {days / step.days:.3g}; if both are of one "

@@ -7,7 +7,8 @@ import hashlib
 import sys
 from collections.abc import Callable
 from functools import partial
-from types import CodeType, FunctionType
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 __all__ = ["code_of"]
@@ -18,7 +19,8 @@ _PLAIN = (int, float, complex, str, bytes, bool, type(None))
 def code_of(run: Callable[..., Any]) -> dict[str, str]:
     """Return what tells a function from a changed one: a hash of its code, and Python's version, which changes it.
 
-    Numbers and texts that it takes from its module or from around it count, and so do functions of its own module.
+    Numbers and texts that it takes from its module or from around it count, and so do functions of its own module, and
+    modules in the same folder. Lists, dictionaries and objects don't, as a run may change them.
 
     Examples
     --------
@@ -56,8 +58,18 @@ def _add(thing: Any, found: list[str], seen: set[int]) -> None:
     for name, value in sorted(values.items()):
         if isinstance(value, FunctionType) and value.__module__ == function.__module__:
             _add(value, found, seen)
+        elif isinstance(value, ModuleType | FunctionType) and (path := _beside(value, function)) is not None:
+            found.append(path.read_text(encoding="utf-8", errors="replace"))
         elif _is_plain(value) and name not in _assigned(code):
             found.append(f"{name} = {_text(value)}")
+
+
+def _beside(thing: ModuleType | FunctionType, function: FunctionType) -> Path | None:
+    """Return the file of a module, or of a function's module, if it lies in the folder of another function's file."""
+    name = thing.__name__ if isinstance(thing, ModuleType) else thing.__module__
+    files = [getattr(sys.modules.get(one), "__file__", None) for one in (name, function.__module__)]
+    paths = [Path(file) for file in files if file is not None]
+    return paths[0] if len(paths) == 2 and paths[0].parent == paths[1].parent and paths[0].is_file() else None
 
 
 def _is_plain(value: Any) -> bool:

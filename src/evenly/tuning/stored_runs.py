@@ -111,7 +111,7 @@ class KeptRuns:
                 f"{path} holds runs of another search: {changed} was {(before or {}).get(changed)}, now it is "
                 f"{now.get(changed, 'not set')}: give another store"
             )
-        self._run = run
+        self._code = code_of(run)
         self._following = {record.configuration: record.repetition + 1 for record in self._store.records()}
         self._store.note("measured_as", now)
         self._store.note("kind", "search")
@@ -122,22 +122,23 @@ class KeptRuns:
     def __exit__(self, *_: object) -> None:
         self._store.close()
 
-    def _tell_changed(self, run: Callable[..., Any]) -> None:
-        """Warn if the function isn't the one that earlier runs were made with."""
-        now, before = code_of(run), self._store.about("function_as") or {}
-        if self._store.count() and before.get("python") == now["python"] and before["code"] != now["code"]:
+    def _tell_changed(self) -> None:
+        """Warn as long as the file has runs of another function than others: each call would mix them."""
+        before = self._store.about("function_as") or {}
+        same_python = before.get("python") == self._code["python"]
+        if self._store.count() and (before.get("mixed") or (same_python and before["code"] != self._code["code"])):
+            self._code = {**self._code, "mixed": "yes"}
             warnings.warn(
                 EvenlyWarning(
-                    f"{self._store.path} holds runs that were made before the function was changed, or a number that "
-                    "it uses: if that changes how long runs take, keep the new runs in another file (store=)"
+                    f"{self._store.path} holds runs that were made before the function was changed, or a value that it "
+                    "uses: if that changes how long runs take, keep the new runs in another file (store=)"
                 ),
                 stacklevel=5,
             )
-        self._store.note("function_as", now)
 
     def tell(self, search: Search) -> None:
         """Tell a search the runs that were made before."""
-        self._tell_changed(self._run)
+        self._tell_changed()
         if said := tell_stored(search, self._store):
             warnings.warn(EvenlyWarning(f"{self._store.path}: {said}"), stacklevel=5)
 
@@ -146,6 +147,7 @@ class KeptRuns:
         started: float, took: float, message: str = "",
     ) -> None:  # fmt: skip
         """Keep a run: its seconds, or their lower bound if it was ended early, or nan if it failed."""
+        self._store.note("function_as", self._code)
         (number,) = self._store.add_configurations([configuration])
         repetition = self._following.get(number, 0)
         self._following[number] = repetition + 1

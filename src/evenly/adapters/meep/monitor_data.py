@@ -24,7 +24,7 @@ __all__ = ["watch_monitor_data"]
 _KINDS = ("flux", "force", "near2far", "mode")
 #: What data were taken from, see `_parts`, and whether by a layout of evenly's, by the identity of their first array.
 _taken_from: dict[int, tuple[list[tuple[int, tuple[float, ...]]], bool]] = {}
-#: The files of monitors that were told.
+#: The data that were told.
 _told: set[str] = set()
 
 
@@ -63,13 +63,15 @@ def _loading(usual: Callable[..., Any]) -> Callable[..., Any]:
         arrays = [array for one in (*args, *kwargs.values()) if (array := _first(one)) is not None]
         known = _taken_from.get(id(arrays[0])) if arrays else None
         sim.init_sim()
+        if known is None:
+            _tell_once("that the script itself made", "were taken from the same chunks")
         parts = None if known is None else _parts(sim, _monitor(args, kwargs))
         if known is not None and (known[1] or _has_layout(sim)) and known[0] != parts:
             raise InputError(
-                "The data of a monitor were taken from a simulation with other chunks: one of another cell, or before "
-                "a balancer moved them. Meep keeps these data by process and chunk, so results would be wrong. Take "
-                "them from a cell of the same size with the same layout, again after each adjustment, or run the "
-                "script without a layout."
+                "The data of a monitor were taken from a simulation with other chunks: one of another cell, with other "
+                "layers, or before a balancer moved them. Meep keeps these data by process and chunk, so results may "
+                "be wrong. Take them from a cell of the same size and center, with the same layers and layout, again "
+                "after each adjustment, or run the script without a layout."
             )
         return usual(sim, *args, **kwargs)
 
@@ -79,19 +81,24 @@ def _loading(usual: Callable[..., Any]) -> Callable[..., Any]:
 def _loading_file(usual: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(usual)
     def loaded(sim: Any, *args: Any, **kwargs: Any) -> Any:
-        import meep
-
         sim.init_sim()
-        name = str(kwargs.get("fname", args[0] if args else ""))
-        if _has_layout(sim) and name not in _told and meep.am_really_master():
-            sys.stderr.write(
-                f"the data of a monitor in {name!r} are right only if they were saved with this layout, on as many "
-                "processes: Meep keeps them by process and chunk\n"
-            )
-        _told.add(name)
+        if _has_layout(sim):
+            name = str(kwargs.get("fname", args[0] if args else ""))
+            _tell_once(f"in {name!r}", "were saved with this layout, on as many processes")
         return usual(sim, *args, **kwargs)
 
     return loaded
+
+
+def _tell_once(which: str, condition: str) -> None:
+    """Say, on one process, what must be true of data whose chunks aren't known."""
+    import meep
+
+    if which not in _told and meep.am_really_master():
+        sys.stderr.write(
+            f"the data of a monitor {which} are right only if they {condition}: Meep keeps them by process and chunk\n"
+        )
+    _told.add(which)
 
 
 def _first(data: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -192,7 +191,9 @@ class RateBeside:
 
     @property
     def _both(self) -> str:
-        return f"{self.time!r} {f'times {self.rate!r} makes' if self.tells else f'and {self.rate!r} make'}"
+        return (
+            f"{self.time!r} {f'times {self.rate!r} makes' if _unit(self.rate) in _DAYS else f'and {self.rate!r} make'}"
+        )
 
     @property
     def _are_unlike(self) -> bool:
@@ -231,11 +232,16 @@ def rate_beside(values: Values, time: str, seconds: Floats, ended: NDArray[np.bo
         known = ended & np.isfinite(days) & (days > 0)
         return RateBeside(values, other, time, days, off, known, {}, own, True, seconds) if known.any() else None
     rates = [name for name in _rates(values) if name != time]
+    each = {name: its for name in map(str, values.cells) if name != time and (its := _of_a_day(values, name))}
     costs = [name for name in map(str, values.cells) if is_chsy(name) and values.is_numeric(name)]
-    if len(rates or costs) != 1:
+    if len(rates or list(each) or costs) != 1:
         return None
-    (rate,) = rates or costs
-    if rates:
+    (rate,) = rates or list(each) or costs
+    if each and not rates:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            days = each[rate][1] * seconds / each[rate][0]
+        off = share_off(values.numbers(rate))
+    elif rates:
         days, off = days_by_rate(values.numbers(rate), _DAYS[_unit(rate)], seconds)
     else:
         try:
@@ -251,7 +257,7 @@ def rate_beside(values: Values, time: str, seconds: Floats, ended: NDArray[np.bo
         return None
     own_days = None if of is None else of.days
     works = {} if own_days else works
-    return RateBeside(values, time, rate, days, off, known, works, own_days, bool(rates), seconds)
+    return RateBeside(values, time, rate, days, off, known, works, own_days, bool(rates or each), seconds)
 
 
 def _of_a_day(values: Values, name: str) -> tuple[Floats, float] | None:
@@ -316,12 +322,19 @@ def unlike(
     low, high, middle = low / _EXACT, high * _EXACT, float(np.median(counts))
     are_one = (low <= middle) & (middle <= high)
     is_wrong = (low > _DIFFERENT * middle) | (high * _DIFFERENT < middle)
-    few_wrong = len(counts) > 2 and not only_exact and bool(is_wrong.any()) and bool(np.mean(are_one) > _MOST)
+    starts = seconds is not None and _grow_as_runs_shorten(counts, seconds)
+    few_wrong = len(counts) > 2 and not (only_exact or starts) and bool(is_wrong.any() and np.mean(are_one) > _MOST)
     many = not only_exact and bool(low.max() * _EXACT > _MORE * high.min() / _EXACT)
-    return many or few_wrong or _are_several(low, high, seconds)
+    return many or few_wrong or _are_several(low, high, may_start=starts)
 
 
-def _are_several(low: Floats, high: Floats, seconds: Floats | None) -> bool:
+def _grow_as_runs_shorten(counts: Floats, seconds: Floats) -> bool:
+    """Tell whether days (n,) are the more, the fewer seconds (n,) a run takes, as where a time includes its start."""
+    ordered = counts[np.argsort(-seconds, kind="stable")]
+    return bool((ordered[1:] * _EXACT >= ordered[:-1]).all())
+
+
+def _are_several(low: Floats, high: Floats, *, may_start: bool) -> bool:
     """Tell whether ranges of days (n,) gather at several whole days, or at several numbers that two rows have each."""
     order = np.argsort(low)
     low, high = low[order], high[order]
@@ -332,11 +345,7 @@ def _are_several(low: Floats, high: Floats, seconds: Floats | None) -> bool:
         return False
     if all(np.floor(high[rows].min()) >= low[rows].max() > high[rows].min() - _PART_OF_DAY for rows in groups):
         return True
-    its = [order[rows] for rows in groups]
-    adds_up = seconds is not None and all(
-        seconds[short].max() < seconds[long].min() for long, short in itertools.pairwise(its)
-    )
-    return all(len(rows) > 1 for rows in groups) and not adds_up
+    return all(len(rows) > 1 for rows in groups) and not may_start
 
 
 def _rates(values: Values) -> list[str]:
