@@ -158,3 +158,16 @@ def test_core_hours_of_whole_nodes_tell_no_lengths(tmp_path: Path) -> None:
     assert read(table(tmp_path / "a.csv", rows, "cores,wall_s,CHSY"))
     both = [f"{p},{s:.3f},{p * 365 * s / 3600:.2f}" for p, s in ((64, 31.25), (128, 15.625), (256, 7.8125))]
     assert read(table(tmp_path / "b.csv", both, "cores,s/day,CHSY"))
+
+
+def test_times_of_a_day_beside_wall_times_tell_the_lengths_of_runs(tmp_path: Path) -> None:
+    both = (("atm", 10), ("ocn", 30))
+    rows = [f"{name},{p},{days * 2000 / p:.3f},{2000 / p:.4f}" for name, days in both for p in COUNTS]
+    with pytest.raises(ReadError, match=r"'wall_s' and 's/day' make 10 simulated days in some rows and 30 in others"):
+        read(table(tmp_path / "a.csv", rows, "component,cores,wall_s,s/day"))
+
+
+def test_a_start_that_makes_the_shortest_runs_longer_is_no_other_length(tmp_path: Path) -> None:
+    each = {16: 625, 32: 320, 64: 165, 128: 85, 256: 40}
+    rows = [f"{p},{5 * s + 10:.3f},{86400 / 365 / s:.4f}" for p, s in each.items()]
+    assert read(table(tmp_path / "a.csv", rows, "cores,wall_s,SYPD"))

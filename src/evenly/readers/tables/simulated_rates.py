@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenly.errors import ReadError, option_text
-from evenly.readers.tables.chsy import is_chsy, seconds_by_chsy
+from evenly.readers.tables.chsy import TIME_NAME, is_chsy, is_node_hours, seconds_by_chsy
 from evenly.readers.tables.columns import canonical_unit
 from evenly.readers.tables.columns import measured as measured_by_name
 from evenly.readers.tables.lone_work import counts_work, days_in
@@ -221,7 +221,7 @@ def rate_beside(values: Values, time: str, seconds: Floats, ended: NDArray[np.bo
     ended : bool array (n_rows,)
         The runs that ended well.
     """
-    if is_chsy(time):
+    if is_chsy(time) or time == TIME_NAME:
         return None
     if _unit(time) in _DAYS:
         timed = {name: its for name in map(str, values.cells) if (its := _of_a_day(values, name)) is not None}
@@ -264,6 +264,8 @@ def _of_a_day(values: Values, name: str) -> tuple[Floats, float] | None:
     """Return the seconds (n_rows,) of a column, and the days that each is of by its name; None if it tells none."""
     found = time_of_work(name)
     unit = None if found is None else canonical_unit(found.unit.lower())
+    if is_chsy(name) or is_node_hours(name):
+        return None
     if found is None or found.days is None or unit not in SECONDS_PER or not values.is_numeric(name):
         return None
     return values.seconds(name, unit), found.days
