@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Coupled", "chooses_coupled_runs", "counts_nodes", "of_layout", "read_coupled", "tell_unsure", "whole_runs"]
 
-#: Coupled runs that are all off by this factor are asked about.
-_OFF = 1.7
 #: Dates that lie apart by so many times the time of a run aren't those of the run.
 _OF_DATES = 10
 #: The name of the layout of each run as a parameter.
@@ -201,7 +199,7 @@ def read_coupled(
     InputError
         If a solver has no column of cores, the time isn't known, or the runs differ in more than their cores.
     """
-    from evenly.allocation.problem.coupled_runs import CoupledRuns
+    from evenly.allocation.problem.coupled_runs import MUCH, CoupledRuns
     from evenly.allocation.problem.layout import parse_layout
     from evenly.cli.task_columns import all_placed, placed_tasks
     from evenly.readers.tables.cell_files import plain_cells, read_cells
@@ -253,7 +251,7 @@ def read_coupled(
         frame = good.to_frame()
         cores = {name: factor * frame[column].to_numpy(dtype="int64") for name, column in columns.items()}
         layouts = tuple(parse_layout(known_layouts[int(at)]) for at in frame[_LAYOUT]) if tasks.layouts else ()
-        most = _OFF if step is None or step.in_coupled is None else float("inf")
+        most = MUCH if step is None or step.in_coupled is None else float("inf")
         steps = told.steps_of(frame[told.counted]) if told.counted else told.steps
         coupled = CoupledRuns(cores, good.values / steps, most_apart=most, outliers=outliers)
         as_written = factor == 1 and not set(made) & set(columns.values())

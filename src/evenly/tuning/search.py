@@ -11,11 +11,10 @@ from evenly.arguments import check_seed, explained
 from evenly.campaign.program import check_number
 from evenly.errors import InputError, did_you_mean
 from evenly.runs.runs import Runs
-from evenly.space.parameters import Integer, Real
 from evenly.space.sampling import combinations
 from evenly.space.space import Space
 from evenly.threads import one_blas_thread
-from evenly.tuning.candidates import Candidates
+from evenly.tuning.candidates import Candidates, corners
 from evenly.tuning.repeating import TODAY, WORTH, Repeating
 from evenly.tuning.standing import Standing
 from evenly.tuning.strategies.base import Choice, Strategy, stop_reason
@@ -271,7 +270,7 @@ def _checked(space: Space, baseline: Mapping[str, Any]) -> dict[str, Any]:
     strange, given = set(baseline) - set(space.names), dict(baseline)
     missing = [name for name in space.names if name not in baseline]
     if missing and not strange:  # a parameter that the others switch off needs no value
-        ends = [{name: _end(space, name, at) for name in missing} for at in (0, -1)]
+        ends = [{name: row[name] for name in missing} for row in corners(space).iloc[[0, -1]].to_dict("records")]
         low, high = (space.fix_inactive(space.frame({n: [{**given, **end}[n]] for n in space.names})) for end in ends)
         given |= ends[0]
         missing = [name for name in missing if low[name].tolist() != high[name].tolist()]
@@ -285,15 +284,6 @@ def _checked(space: Space, baseline: Mapping[str, Any]) -> dict[str, Any]:
     if broken := space.why_infeasible(table):
         raise InputError(f"baseline can't be run in the space: {'; '.join(broken)}")
     return {name: table[name].tolist()[0] for name in space.names}
-
-
-def _end(space: Space, name: str, at: int) -> Any:
-    """Return the first or the last value of a parameter."""
-    kind = space.parameters[name]
-    if isinstance(kind, Integer | Real):
-        return (kind.low, kind.high)[at]
-    values = kind.values()
-    return None if values is None else values[at]
 
 
 def _ended(status: str) -> str:

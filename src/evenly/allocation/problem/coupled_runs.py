@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from evenly.allocation.problem.curves import SolverCurve
 
 __all__ = [
+    "MUCH",
     "SCATTER",
     "CoupledRuns",
     "Inside",
@@ -66,7 +67,7 @@ _WEIGHT = 4.0
 #: Standard deviation of the logarithm of a factor that no run waited for: up to 1.4 are in the 90 % interval; chosen.
 UNSEEN = 0.2
 #: Whoever says of how many steps coupled runs are is told if all differ from them by this factor.
-_TOLD = 1.7
+MUCH = 1.7
 #: Standard deviations to each side of a 90 % interval.
 _Z90 = 1.645
 #: A run waited for a solver, if so much of a change of its time were seen in the run's.
@@ -275,7 +276,7 @@ def _check_same_work(apart: Floats, most: float) -> None:
 
     Whoever knows the work of the runs is only told.
     """
-    if np.abs(apart).min() < np.log(most if np.isfinite(most) else _TOLD) or np.ptp(np.sign(apart)):
+    if np.abs(apart).min() < np.log(most if np.isfinite(most) else MUCH) or np.ptp(np.sign(apart)):
         return
     low, middle, high = (float(f"{value:.3g}") for value in np.exp([apart.min(), np.median(apart), apart.max()]))
     said = f"the coupled runs take about {middle:g} times ({low:g} … {high:g}) as long as a step of their solvers"
